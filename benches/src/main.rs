@@ -1,0 +1,160 @@
+//! The benchmark program: jstream and its peers, interleaved in one run on one core.
+
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "sizes and figures are far from their types' limits, and measured loops must not pay \
+              for checks that a program without lints would not have"
+)]
+
+mod alloc;
+mod html;
+mod measure;
+mod progress;
+mod report;
+mod row;
+mod suites;
+mod table;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand};
+
+use crate::progress::Progress;
+use crate::suites::{Effort, Outcome, serialization};
+
+#[global_allocator]
+static ALLOCATOR: alloc::Counting = alloc::Counting;
+
+/// What ends the program with exit code 1.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Measures jstream against its peers: all subjects of a case in one run, in turn, on one core.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    after_help = "Exit codes: 0 when all went well, 1 on a failure, 2 on wrong usage."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Writing, checked reading in place, and walking what was read.
+    Serialization(Serialization),
+    /// A page of bar plots, and tables, of rows measured before or now.
+    Report(Report),
+}
+
+#[derive(Debug, Args)]
+struct Run {
+    /// Fewer rounds: figures in seconds, to see that everything works.
+    #[arg(long)]
+    quick: bool,
+    /// No progress on stderr.
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Run {
+    fn effort(&self) -> Effort {
+        if self.quick {
+            Effort::quick()
+        } else {
+            Effort::full()
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::new(!self.quiet && io::stderr().is_terminal())
+    }
+}
+
+#[derive(Debug, Args)]
+struct Serialization {
+    /// Measure this case only; may be given several times.
+    #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(serialization::NAMES))]
+    cases: Vec<String>,
+    /// Also write the rows to FILE, as a JSON array.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    run: Run,
+}
+
+#[derive(Debug, Args)]
+struct Report {
+    /// Files written by --json. Without any, the suites are run.
+    #[arg(conflicts_with = "quick")]
+    files: Vec<PathBuf>,
+    /// Where the page goes.
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    out: PathBuf,
+    #[command(flatten)]
+    run: Run,
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // Nobody is left to tell when stderr is closed.
+            let _ = writeln!(io::stderr(), "error: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Serialization(args) => {
+            let chosen = |name: &str| args.cases.is_empty() || args.cases.iter().any(|c| c == name);
+            let outcome = serialization::run(&args.run.effort(), &mut args.run.progress(), chosen)?;
+            print(&outcome)?;
+            match &args.json {
+                Some(path) => row::save(path, &outcome.rows),
+                None => Ok(()),
+            }
+        }
+        Command::Report(args) => {
+            let outcome = if args.files.is_empty() {
+                serialization::run(&args.run.effort(), &mut args.run.progress(), |_| true)?
+            } else {
+                Outcome::from_files(&args.files)?
+            };
+            print(&outcome)?;
+            report::save(&args.out, &outcome)
+        }
+    }
+}
+
+fn print(outcome: &Outcome) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(table::text(&outcome.rows, &outcome.notes).as_bytes())?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn an_unknown_case_is_wrong_usage() {
+        let error =
+            Cli::try_parse_from(["benches", "serialization", "--case", "nothing"]).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
+        assert!(error.to_string().contains("records-unicode"));
+    }
+}

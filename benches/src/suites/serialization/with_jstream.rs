@@ -1,0 +1,142 @@
+//! The subject `jstream`.
+
+use std::hint::black_box;
+use std::mem;
+use std::time::Instant;
+
+use jstream::{Filled, Reader, Received, Spent, Writer};
+
+use super::{Case, Data, Subject};
+use crate::Failure;
+use crate::alloc;
+use crate::measure::since;
+
+pub(super) struct Jstream<C: Case> {
+    graph: &'static C::Graph,
+    writer: Writer,
+    reader: Reader,
+    /// The message as it was written.
+    message: Vec<u8>,
+    /// What is written into.
+    into: Spent,
+    /// As many jbufs as a round reads; each is in one of these three lists at any time.
+    spent: Vec<Spent>,
+    filled: Vec<Filled>,
+    received: Vec<Received<C::Graph>>,
+}
+
+impl<C: Case> Jstream<C> {
+    pub(super) fn new(data: &Data<C>) -> Result<Self, Failure> {
+        let mut writer = Writer::new();
+        let len = writer.gather(data.graph, |segments| {
+            segments.iter().map(|s| s.len()).sum()
+        })?;
+        let filled = writer.write(data.graph, Spent::heap(len))?;
+        Ok(Self {
+            graph: data.graph,
+            writer,
+            reader: Reader::default(),
+            message: filled.as_bytes().to_vec(),
+            into: filled.into_spent(),
+            spent: Vec::new(),
+            filled: Vec::new(),
+            received: Vec::new(),
+        })
+    }
+
+    /// Fills all jbufs with the message.
+    fn prepare(&mut self) -> Result<(), Failure> {
+        for spent in self.spent.drain(..) {
+            self.filled.push(spent.copy_from(&self.message)?);
+        }
+        Ok(())
+    }
+
+    /// Reads all messages: what is measured.
+    #[inline(always)]
+    fn read_all(&mut self) -> Result<(), Failure> {
+        for filled in self.filled.drain(..) {
+            self.received.push(self.reader.read::<C::Graph>(filled)?);
+        }
+        Ok(())
+    }
+
+    fn recover(&mut self) {
+        self.spent
+            .extend(self.received.drain(..).map(Received::into_spent));
+    }
+}
+
+impl<C: Case> Subject for Jstream<C> {
+    fn name(&self) -> &'static str {
+        "jstream"
+    }
+
+    fn bytes(&self) -> usize {
+        self.message.len()
+    }
+
+    fn keep(&mut self, copies: usize) {
+        self.spent = (0..copies)
+            .map(|_| Spent::heap(self.message.len()))
+            .collect();
+        self.filled = Vec::with_capacity(copies);
+        self.received = Vec::with_capacity(copies);
+    }
+
+    fn write(&mut self) -> Result<f64, Failure> {
+        let times = self.spent.len();
+        let mut into = mem::replace(&mut self.into, Spent::heap(0));
+        let start = Instant::now();
+        for _ in 0..times {
+            let filled = self.writer.write(black_box(self.graph), into)?;
+            into = black_box(filled).into_spent();
+        }
+        let time = since(start, times);
+        self.into = into;
+        Ok(time)
+    }
+
+    fn read(&mut self) -> Result<f64, Failure> {
+        self.prepare()?;
+        let times = self.filled.len();
+        let start = Instant::now();
+        self.read_all()?;
+        let time = since(start, times);
+        black_box(&self.received);
+        self.recover();
+        Ok(time)
+    }
+
+    fn traverse(&mut self) -> Result<f64, Failure> {
+        self.prepare()?;
+        self.read_all()?;
+        let start = Instant::now();
+        for received in &self.received {
+            black_box(C::sum_graph(black_box(received).get()));
+        }
+        let time = since(start, self.received.len());
+        self.recover();
+        Ok(time)
+    }
+
+    fn allocations(&mut self) -> Result<f64, Failure> {
+        self.prepare()?;
+        let times = self.filled.len();
+        let (result, allocations) = alloc::count(|| self.read_all());
+        result?;
+        self.recover();
+        Ok(allocations as f64 / times as f64)
+    }
+
+    fn sum(&mut self) -> Result<u64, Failure> {
+        self.prepare()?;
+        self.read_all()?;
+        let sum = self
+            .received
+            .first()
+            .map(|received| C::sum_graph(received.get()));
+        self.recover();
+        sum.ok_or_else(|| "no message was kept".into())
+    }
+}

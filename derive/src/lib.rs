@@ -1,0 +1,37 @@
+//! The macros of jstream, re-exported by the crates that they are for.
+//!
+//! Each works in three stages: *parse* turns tokens into a description, *check* refuses what can't
+//! be supported, each error on the token that causes it, and *expand* writes the code.
+#![forbid(unsafe_code)]
+
+mod errors;
+mod remote;
+mod transportable;
+
+use proc_macro::TokenStream;
+
+/// Makes a type travel: it can be written into a message, and stands in the receiver's buffer as
+/// itself.
+///
+/// For structs, and for enums that are fieldless or have a `repr`, of plain values and references
+/// with one lifetime. See the guide of the crate `jstream`.
+///
+/// `#[transportable(crate = path)]` names the crate `jstream` where it is not `::jstream`.
+#[proc_macro_derive(Transportable, attributes(transportable))]
+pub fn derive_transportable(input: TokenStream) -> TokenStream {
+    transportable::derive(input.into()).into()
+}
+
+/// Makes a trait callable from another node.
+///
+/// For a trait `Book` with methods on `&self` it makes a `BookStub` with the same methods, each of
+/// which sends a call, and teaches `dyn Book` to be served. Arguments are plain values and
+/// references, which the server gets as references into the receive buffer, or one `Received<T>`,
+/// which keeps that buffer. The trait's objects are shared between threads, so it gets `Send`,
+/// `Sync` and `'static` as supertraits. See the guide of the crate `jstream-rmi`.
+///
+/// `#[remote(crate = path)]` names the crate `jstream_rmi` where it is not `::jstream_rmi`.
+#[proc_macro_attribute]
+pub fn remote(options: TokenStream, item: TokenStream) -> TokenStream {
+    remote::remote(options.into(), item.into()).into()
+}

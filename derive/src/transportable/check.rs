@@ -1,0 +1,152 @@
+//! What can't be supported, said on the token that causes it.
+
+use quote::ToTokens;
+use syn::visit::Visit;
+use syn::{Error, Lifetime, Result, Type, TypePath, TypeReference};
+
+use super::parse::{Body, Own, Part};
+use crate::errors::Errors;
+
+/// All errors of the type at once, or none.
+pub(super) fn check(of: &Own) -> Result<()> {
+    let mut errors = Errors::default();
+    if let Some(second) = of.lifetimes.get(1) {
+        errors.add(Error::new(
+            second.span(),
+            "a transportable type has one lifetime, that of the buffer it stands in: use the \
+             same one for all references",
+        ));
+    }
+    if let Some(packed) = of.repr.packed {
+        errors.add(Error::new(
+            packed,
+            "a packed type can't travel: its fields are not aligned, so no reference to them \
+             could be handed out",
+        ));
+    }
+    match &of.body {
+        Body::Union(span) => errors.add(Error::new(
+            *span,
+            "a union can't travel: nothing says which of its fields is valid; use an enum with \
+             `#[repr(u8)]`",
+        )),
+        Body::Struct(parts) => parts.iter().for_each(|part| check_part(part, &mut errors)),
+        Body::Enum(_) => check_enum(of, &mut errors),
+    }
+    errors.finish()
+}
+
+fn check_enum(of: &Own, errors: &mut Errors) {
+    let Body::Enum(variants) = &of.body else {
+        return;
+    };
+    if variants.is_empty() {
+        errors.add(Error::new(
+            of.name.span(),
+            "an enum without variants has no value that could travel",
+        ));
+    }
+    let has_data = variants.iter().any(|variant| !variant.parts.is_empty());
+    if let Some(span) = of.repr.c.or(of.repr.transparent) {
+        errors.add(Error::new(
+            span,
+            "an enum travels with `#[repr(u8)]`, or another integer, alone",
+        ));
+    } else if has_data && of.repr.int.is_none() {
+        errors.add(Error::new(
+            of.name.span(),
+            "the language does not say how an enum with data is laid out: add `#[repr(u8)]`",
+        ));
+    }
+    for part in variants.iter().flat_map(|variant| &variant.parts) {
+        check_part(part, errors);
+        NoSelf { errors }.visit_type(&part.ty);
+    }
+}
+
+fn check_part(part: &Part, errors: &mut Errors) {
+    FieldTypes { errors }.visit_type(&part.ty);
+}
+
+/// What a field's type, as it is spelled, must not contain. Only for better words: the types
+/// themselves are checked by the compiler, whatever their spelling.
+struct FieldTypes<'e> {
+    errors: &'e mut Errors,
+}
+
+impl<'ast> Visit<'ast> for FieldTypes<'_> {
+    fn visit_type(&mut self, ty: &'ast Type) {
+        match ty {
+            Type::Ptr(_) | Type::BareFn(_) => self.errors.add(Error::new_spanned(
+                ty,
+                "an address means nothing to another process: use a reference",
+            )),
+            _ => syn::visit::visit_type(self, ty),
+        }
+    }
+
+    fn visit_type_reference(&mut self, of: &'ast TypeReference) {
+        if let Some(exclusive) = &of.mutability {
+            self.errors.add(Error::new(
+                exclusive.span,
+                "an exclusive reference can't travel: use a shared one",
+            ));
+        }
+        syn::visit::visit_type_reference(self, of);
+    }
+
+    fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
+        if lifetime.ident == "static" {
+            self.errors.add(Error::new(
+                lifetime.span(),
+                "what is received lives as long as its buffer: give the type a lifetime and use \
+                 it here",
+            ));
+        }
+    }
+
+    fn visit_type_path(&mut self, path: &'ast TypePath) {
+        let known = path.path.segments.last().and_then(|last| {
+            let instead = instead_of(&last.ident.to_string())?;
+            Some((last.ident.clone(), instead))
+        });
+        match known {
+            Some((owner, instead)) => self.errors.add(Error::new(
+                owner.span(),
+                format!(
+                    "`{owner}` owns its memory, so it can't stand in a buffer: use `{instead}`"
+                ),
+            )),
+            None => syn::visit::visit_type_path(self, path),
+        }
+    }
+}
+
+/// What to write instead of a type that owns memory.
+fn instead_of(owner: &str) -> Option<&'static str> {
+    Some(match owner {
+        "String" => "&'b str",
+        "Vec" => "&'b [T]",
+        "Box" | "Rc" | "Arc" => "&'b T",
+        "HashMap" | "BTreeMap" => "&'b [(K, V)]",
+        "HashSet" | "BTreeSet" => "&'b [T]",
+        _ => return None,
+    })
+}
+
+/// `Self` would name another type where variants are mirrored.
+struct NoSelf<'e> {
+    errors: &'e mut Errors,
+}
+
+impl<'ast> Visit<'ast> for NoSelf<'_> {
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        if let Some(first) = path.segments.first().filter(|first| first.ident == "Self") {
+            self.errors.add(Error::new_spanned(
+                first.ident.to_token_stream(),
+                "name the enum here instead of `Self`",
+            ));
+        }
+        syn::visit::visit_path(self, path);
+    }
+}

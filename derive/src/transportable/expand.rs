@@ -1,0 +1,310 @@
+//! The code for a type that is its own in-place form.
+//!
+//! Field types are never spelled out where unsafe code relies on them: they are inferred from the
+//! fields themselves, and a pattern without `..` that binds by reference proves that no field is
+//! missing and that none is packed.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{GenericParam, Generics, Ident, TypeParam, parse_quote};
+
+use super::expand_enum;
+use super::parse::{Body, Own, Part};
+
+/// The pieces that all impls share.
+pub(super) struct Context<'o> {
+    pub(super) of: &'o Own,
+    /// The path of what generated code uses.
+    pub(super) support: TokenStream,
+    /// The generics with `Transportable` on each type parameter.
+    pub(super) sent: Generics,
+    /// The generics with `InPlace` on each type parameter.
+    pub(super) placed: Generics,
+    /// The arguments of the form in a buffer that lives for `'__b`.
+    pub(super) form_args: TokenStream,
+}
+
+impl<'o> Context<'o> {
+    fn new(of: &'o Own) -> Self {
+        let support = of.support();
+        let with_bound = |bound: TokenStream| {
+            let mut generics = of.generics.clone();
+            for param in generics.type_params_mut() {
+                param.bounds.push(parse_quote!(#bound));
+                param.default = None;
+            }
+            generics
+        };
+        let form_args = args(
+            of,
+            quote!('__b),
+            |param| quote!(<#param as #support::Transportable>::InPlace<'__b>),
+        );
+        Self {
+            of,
+            sent: with_bound(quote!(#support::Transportable)),
+            placed: with_bound(quote!(#support::InPlace)),
+            form_args,
+            support,
+        }
+    }
+}
+
+/// Generic arguments: this lifetime, and what `of_type` makes of each type parameter.
+fn args(of: &Own, lifetime: TokenStream, of_type: impl Fn(&Ident) -> TokenStream) -> TokenStream {
+    let args = of.generics.params.iter().map(|param| match param {
+        GenericParam::Lifetime(_) => lifetime.clone(),
+        GenericParam::Type(TypeParam { ident, .. }) => of_type(ident),
+        GenericParam::Const(of) => of.ident.to_token_stream(),
+    });
+    quote!(<#(#args),*>)
+}
+
+/// The functions and constants of the two impls.
+pub(super) struct Bodies {
+    pub(super) wire_is_memory: TokenStream,
+    pub(super) write: TokenStream,
+    pub(super) shape: TokenStream,
+    pub(super) read: TokenStream,
+    pub(super) trace: TokenStream,
+    pub(super) kind: TokenStream,
+    /// Items that stand beside the impls.
+    pub(super) beside: TokenStream,
+}
+
+pub(super) fn expand(of: &Own) -> TokenStream {
+    let context = Context::new(of);
+    let bodies = match &of.body {
+        Body::Struct(parts) => of_struct(&context, parts),
+        Body::Enum(variants) => expand_enum::of_enum(&context, variants),
+        Body::Union(_) => return TokenStream::new(),
+    };
+    let transportable = transportable(&context, &bodies);
+    let in_place = in_place(&context, &bodies);
+    let covariant = covariant(&context);
+    let beside = &bodies.beside;
+    quote! {
+        #[allow(
+            clippy::all, clippy::pedantic, clippy::restriction, missing_docs, non_camel_case_types,
+            single_use_lifetimes, unreachable_pub, unused_lifetimes, unused_qualifications,
+            reason = "generated code"
+        )]
+        const _: () = {
+            #beside
+            #transportable
+            #in_place
+            #covariant
+        };
+    }
+}
+
+fn transportable(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
+    let Context {
+        of,
+        support,
+        form_args,
+        ..
+    } = context;
+    let name = &of.name;
+    let (impl_generics, _, where_clause) = context.sent.split_for_impl();
+    let (_, ty_generics, _) = of.generics.split_for_impl();
+    let Bodies {
+        wire_is_memory,
+        write,
+        ..
+    } = bodies;
+    quote! {
+        // SAFETY: every field is written into its own slot, in the order in which `read` below
+        // reads them; the types of the slots are those of the form.
+        #[automatically_derived]
+        unsafe impl #impl_generics #support::Transportable for #name #ty_generics #where_clause {
+            type InPlace<'__b> = #name #form_args where Self: '__b;
+            const WIRE_IS_MEMORY: bool = #wire_is_memory;
+
+            #[inline]
+            unsafe fn write<'__b>(
+                &'__b self,
+                slot: *mut Self::InPlace<'__b>,
+                draft: &mut #support::Draft<'__b>,
+            ) {
+                #write
+            }
+        }
+    }
+}
+
+fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
+    let Context { of, support, .. } = context;
+    let name = &of.name;
+    let name_string = name_of(name);
+    let (impl_generics, _, where_clause) = context.placed.split_for_impl();
+    let (_, ty_generics, _) = of.generics.split_for_impl();
+    let Bodies {
+        shape,
+        read,
+        trace,
+        kind,
+        ..
+    } = bodies;
+    let (key_item, key) = key(context);
+    quote! {
+        #key_item
+
+        // SAFETY: every field is read in its own place, and with all of them the whole is valid.
+        #[automatically_derived]
+        unsafe impl #impl_generics #support::InPlace for #name #ty_generics #where_clause {
+            type Key = #key;
+            const SHAPE: #support::Shape = #shape;
+
+            #[inline]
+            unsafe fn read(
+                slot: *mut Self,
+                pass: &mut #support::Pass<'_>,
+            ) -> ::core::result::Result<(), #support::Fault> {
+                #read
+                ::core::result::Result::Ok(())
+            }
+
+            unsafe fn trace(slot: *const Self, trace: &mut #support::Trace) {
+                #trace
+            }
+
+            fn describe(schema: &mut #support::Schema) -> #support::TypeIndex {
+                schema.define::<Self>(#name_string, |schema| #kind)
+            }
+        }
+    }
+}
+
+/// A name as people write it: raw identifiers without their prefix.
+pub(super) fn name_of(ident: &impl ToString) -> String {
+    let name = ident.to_string();
+    name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
+}
+
+/// The type that stands for this one whatever its lifetime: itself for all time, or for generic
+/// types, whose bounds their arguments' keys need not meet, a type made for the purpose.
+fn key(context: &Context<'_>) -> (TokenStream, TokenStream) {
+    let Context { of, support, .. } = context;
+    let name = &of.name;
+    if of.generics.type_params().next().is_none() {
+        let args = args(of, quote!('static), |param| quote!(#param));
+        return (TokenStream::new(), quote!(#name #args));
+    }
+    let types: Vec<_> = of
+        .generics
+        .type_params()
+        .map(|param| &param.ident)
+        .collect();
+    let consts: Vec<_> = of.generics.const_params().collect();
+    let const_names = consts.iter().map(|param| &param.ident);
+    let item = quote! {
+        pub struct __Key<#(#types: ?Sized,)* #(#consts),*>(
+            ::core::marker::PhantomData<(#(*const #types),*)>,
+        );
+    };
+    let key = quote!(__Key<#(<#types as #support::InPlace>::Key,)* #(#const_names),*>);
+    (item, key)
+}
+
+/// Proves that the form is covariant. Type parameters with bounds of their own leave it unproved.
+fn covariant(context: &Context<'_>) -> TokenStream {
+    let Context { of, support, .. } = context;
+    let bounded = of.generics.where_clause.is_some()
+        || of
+            .generics
+            .type_params()
+            .any(|param| !param.bounds.is_empty());
+    if bounded {
+        return TokenStream::new();
+    }
+    let name = &of.name;
+    let (_, ty_generics, _) = of.generics.split_for_impl();
+    let mut generics = of.generics.clone();
+    for param in generics.type_params_mut() {
+        param.bounds.push(parse_quote!(#support::Covariant));
+        param.default = None;
+    }
+    let (impl_generics, ..) = generics.split_for_impl();
+    let long = args(of, quote!('long), |_| quote!(&'long ()));
+    let short = args(of, quote!('short), |_| quote!(&'short ()));
+    let consts: Vec<_> = of.generics.const_params().collect();
+    quote! {
+        // SAFETY: the function compiles only if the type is covariant in its lifetime and in each
+        // type parameter, whose forms are covariant by their bounds.
+        #[automatically_derived]
+        unsafe impl #impl_generics #support::Covariant for #name #ty_generics {}
+
+        const _: () = {
+            fn covariant<'long: 'short, 'short, #(#consts),*>(
+                long: ::core::marker::PhantomData<#name #long>,
+            ) -> ::core::marker::PhantomData<#name #short> {
+                long
+            }
+        };
+    }
+}
+
+fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
+    let support = &context.support;
+    let name = &context.of.name;
+    let members: Vec<_> = parts.iter().map(|part| &part.member).collect();
+    let bindings: Vec<_> = parts.iter().map(|part| &part.binding).collect();
+    let names: Vec<_> = members
+        .iter()
+        .map(|member| name_of(&quote!(#member)))
+        .collect();
+
+    // A generic type and its form need not be laid out alike unless the language says so.
+    let same_layout =
+        context.of.generics.type_params().next().is_none() || context.of.repr.c.is_some();
+    let wire_is_memory = quote! {
+        #same_layout && #support::Memory::NOTHING
+            #(.and(#support::memory_of(|of: *const Self| unsafe { &raw const (*of).#members })))*
+            .fills(::core::mem::size_of::<Self>())
+    };
+    let write = quote! {
+        let #name { #(#members: #bindings),* } = self;
+        // SAFETY: the caller's slot is that of the whole, and each of these lies inside it.
+        unsafe {
+            #(#support::Transportable::write(#bindings, &raw mut (*slot).#members, draft);)*
+        }
+    };
+    let shape = quote! {
+        #support::Shape::NOTHING
+            #(.and(#support::shape_of(|of: *const Self| unsafe { &raw const (*of).#members })))*
+            .within(::core::mem::size_of::<Self>())
+    };
+    let read = quote! {
+        // SAFETY: the caller's slot is that of the whole, and each of these lies inside it.
+        unsafe {
+            #(#support::InPlace::read(&raw mut (*slot).#members, pass)?;)*
+        }
+    };
+    let trace = quote! {
+        #(
+            trace.enter(#names);
+            // SAFETY: the fields before this one did not hold the fault.
+            unsafe { #support::InPlace::trace(&raw const (*slot).#members, trace) };
+            if trace.leave() {
+                return;
+            }
+        )*
+    };
+    let kind = quote! {
+        #support::Kind::Struct(::std::vec::Vec::from([#(#support::FieldInfo::new(
+            #names,
+            ::core::mem::offset_of!(Self, #members),
+            #support::describe(schema, |of: *const Self| unsafe { &raw const (*of).#members }),
+        )),*]))
+    };
+    Bodies {
+        wire_is_memory,
+        write,
+        shape,
+        read,
+        trace,
+        kind,
+        beside: TokenStream::new(),
+    }
+}

@@ -1,0 +1,355 @@
+//! The code for enums.
+//!
+//! An enum with an integer `repr` is laid out as a union of `repr(C)` structs that begin with the
+//! tag (RFC 2195), so each variant with data gets such a struct as its mirror. Its fields are
+//! spelled as in the enum; that they are the same types is proved by a function that compiles only
+//! then, and that a tag's byte means its variant by an assertion.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+use syn::{Ident, parse_quote};
+
+use super::expand::{Bodies, Context, name_of};
+use super::parse::Variant;
+
+/// A variant and the names of what is generated for it.
+struct Mirrored<'v> {
+    variant: &'v Variant,
+    tag: Ident,
+    mirror: Ident,
+}
+
+pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
+    let support = &context.support;
+    let int = context
+        .of
+        .repr
+        .int
+        .clone()
+        .unwrap_or_else(|| parse_quote!(u8));
+    let variants: Vec<_> = variants
+        .iter()
+        .enumerate()
+        .map(|(i, variant)| Mirrored {
+            variant,
+            tag: format_ident!("__TAG_{i}"),
+            mirror: format_ident!("__Variant{i}"),
+        })
+        .collect();
+    let fieldless = variants.iter().all(|of| of.variant.parts.is_empty());
+    let beside = [
+        tags(&variants, &int),
+        mirrors(context, &variants, &int),
+        same_types(context, &variants),
+    ]
+    .into_iter()
+    .collect();
+    let all_tags: Vec<_> = variants.iter().map(|of| &of.tag).collect();
+    let reads = variants.iter().map(|of| read(context, of));
+    let traces = variants.iter().map(|of| trace(context, of));
+    let infos = variants.iter().map(|of| info(context, of));
+    Bodies {
+        wire_is_memory: quote!(#fieldless),
+        write: write(context, &variants, &int),
+        shape: shape(context, &variants, &int, fieldless),
+        read: quote! {
+            // SAFETY: the caller's slot is initialised and begins with the tag.
+            let tag = unsafe { slot.cast::<#int>().read() };
+            match tag {
+                #(#all_tags => { #reads })*
+                _ => {
+                    return ::core::result::Result::Err(#support::Fault::new(
+                        slot,
+                        #support::FaultKind::Invalid,
+                    ));
+                }
+            }
+        },
+        trace: quote! {
+            if trace.hit(slot) {
+                return;
+            }
+            // SAFETY: the slot begins with the tag, which reading leaves as it is.
+            let tag = unsafe { slot.cast::<#int>().read() };
+            match tag {
+                #(#all_tags => { #traces })*
+                _ => {}
+            }
+        },
+        kind: quote! {
+            #support::Kind::Enum {
+                tag: ::core::mem::size_of::<#int>(),
+                variants: ::std::vec::Vec::from([#(#infos),*]),
+            }
+        },
+        beside,
+    }
+}
+
+/// A constant for each variant's tag.
+fn tags(variants: &[Mirrored<'_>], int: &Ident) -> TokenStream {
+    let mut last: Option<&Ident> = None;
+    let mut tags = TokenStream::new();
+    for of in variants {
+        let tag = &of.tag;
+        let value = match (&of.variant.discriminant, last) {
+            (Some(explicit), _) => quote!(#explicit),
+            (None, Some(last)) => quote!(#last + 1),
+            (None, None) => quote!(0),
+        };
+        tags.extend(quote!(const #tag: #int = #value;));
+        last = Some(tag);
+    }
+    tags
+}
+
+/// A struct for each variant with data, laid out as the variant is.
+fn mirrors(context: &Context<'_>, variants: &[Mirrored<'_>], int: &Ident) -> TokenStream {
+    let of = context.of;
+    let name = &of.name;
+    let (_, ty_generics, where_clause) = of.generics.split_for_impl();
+    let mut generics = of.generics.clone();
+    for param in generics.type_params_mut() {
+        param.default = None;
+    }
+    let params = &generics.params;
+    let mirrors = variants
+        .iter()
+        .filter(|of| !of.variant.parts.is_empty())
+        .map(|of| {
+            let mirror = &of.mirror;
+            let fields = of.variant.parts.iter().map(|part| {
+                let (binding, ty) = (&part.binding, &part.ty);
+                quote!(#binding: #ty)
+            });
+            quote! {
+                #[repr(C)]
+                struct #mirror<#params> #where_clause {
+                    tag: #int,
+                    #(#fields,)*
+                    of: ::core::marker::PhantomData<#name #ty_generics>,
+                }
+            }
+        });
+    quote!(#(#mirrors)*)
+}
+
+/// Compiles only if the mirrors' fields have the types of the variants' fields.
+fn same_types(context: &Context<'_>, variants: &[Mirrored<'_>]) -> TokenStream {
+    let support = &context.support;
+    let name = &context.of.name;
+    let (impl_generics, ty_generics, where_clause) = context.of.generics.split_for_impl();
+    let arms = variants.iter().map(|of| {
+        let (variant, bindings, pattern) = of.names(name);
+        let types = of.variant.parts.iter().map(|part| &part.ty);
+        let _ = variant;
+        quote! {
+            #pattern => {
+                #(let _: ::core::marker::PhantomData<fn(#types) -> #types> =
+                    #support::exactly(#bindings);)*
+            }
+        }
+    });
+    quote! {
+        const _: () = {
+            fn same_types #impl_generics (of: &#name #ty_generics) #where_clause {
+                match of {
+                    #(#arms)*
+                }
+            }
+        };
+    }
+}
+
+impl Mirrored<'_> {
+    /// The variant's name, its bindings, and a pattern that binds all its fields.
+    fn names(&self, name: &Ident) -> (&Ident, Vec<&Ident>, TokenStream) {
+        let variant = &self.variant.name;
+        let bindings: Vec<_> = self
+            .variant
+            .parts
+            .iter()
+            .map(|part| &part.binding)
+            .collect();
+        let members = self.variant.parts.iter().map(|part| &part.member);
+        let pattern = quote!(#name::#variant { #(#members: #bindings),* });
+        (variant, bindings, pattern)
+    }
+}
+
+fn write(context: &Context<'_>, variants: &[Mirrored<'_>], int: &Ident) -> TokenStream {
+    let Context {
+        of: own,
+        support,
+        form_args,
+        ..
+    } = context;
+    let arms = variants.iter().map(|of| {
+        let (_, bindings, pattern) = of.names(&own.name);
+        let (tag, mirror) = (&of.tag, &of.mirror);
+        let fields = (!bindings.is_empty()).then(|| {
+            quote! {
+                let slot = slot.cast::<#mirror #form_args>();
+                // SAFETY: the mirror is laid out as the variant, inside the caller's slot.
+                unsafe {
+                    #(#support::Transportable::write(
+                        #bindings,
+                        &raw mut (*slot).#bindings,
+                        draft,
+                    );)*
+                }
+            }
+        });
+        quote! {
+            #pattern => {
+                // SAFETY: the caller's slot begins with the tag.
+                unsafe { slot.cast::<#int>().write(#tag) };
+                #fields
+            }
+        }
+    });
+    quote! {
+        match self {
+            #(#arms)*
+        }
+    }
+}
+
+fn shape(
+    context: &Context<'_>,
+    variants: &[Mirrored<'_>],
+    int: &Ident,
+    fieldless: bool,
+) -> TokenStream {
+    let support = &context.support;
+    let name = &context.of.name;
+    let (_, ty_generics, _) = context.of.generics.split_for_impl();
+    let assertions = variants.iter().map(|of| {
+        let (tag, variant) = (&of.tag, &of.variant.name);
+        quote! {
+            let mut value = ::core::mem::MaybeUninit::<Self>::zeroed();
+            // SAFETY: the slot has at least the size of its tag, asserted above.
+            unsafe { value.as_mut_ptr().cast::<#int>().write(#tag) };
+            // SAFETY: the tag decides the variant, and nothing else of the value is looked at.
+            let meant = unsafe {
+                match *value.as_ptr() {
+                    #name::#variant { .. } => true,
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => false,
+                }
+            };
+            ::core::assert!(meant, "a tag's byte does not mean its variant");
+        }
+    });
+    let size = if fieldless {
+        quote! {
+            ::core::assert!(
+                ::core::mem::size_of::<Self>() == ::core::mem::size_of::<#int>(),
+                "this fieldless enum is not one byte large: add `#[repr(u8)]`, or a larger integer"
+            );
+        }
+    } else {
+        let mirrors = variants
+            .iter()
+            .filter(|of| !of.variant.parts.is_empty())
+            .map(|of| {
+                let mirror = &of.mirror;
+                quote!(::core::assert!(
+                ::core::mem::size_of::<#mirror #ty_generics>() <= ::core::mem::size_of::<Self>()
+            );)
+            });
+        quote!(#(#mirrors)*)
+    };
+    let shape = if fieldless {
+        quote!(#support::Shape::leaf(::core::mem::size_of::<Self>(), false))
+    } else {
+        let ty_generics = &ty_generics;
+        let fields = variants.iter().flat_map(|of| {
+            let mirror = &of.mirror;
+            of.variant.parts.iter().map(move |part| {
+                let binding = &part.binding;
+                quote! {
+                    .and(#support::shape_of(|of: *const #mirror #ty_generics| unsafe {
+                        &raw const (*of).#binding
+                    }))
+                }
+            })
+        });
+        quote!(#support::Shape::NOTHING #(#fields)* .tagged(::core::mem::size_of::<Self>()))
+    };
+    quote! {{
+        #size
+        #(#assertions)*
+        #shape
+    }}
+}
+
+fn read(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
+    let support = &context.support;
+    let (_, ty_generics, _) = context.of.generics.split_for_impl();
+    let mirror = &of.mirror;
+    let bindings: Vec<_> = of.variant.parts.iter().map(|part| &part.binding).collect();
+    if bindings.is_empty() {
+        return TokenStream::new();
+    }
+    quote! {
+        let slot = slot.cast::<#mirror #ty_generics>();
+        // SAFETY: the mirror is laid out as the variant, inside the caller's slot.
+        unsafe {
+            #(#support::InPlace::read(&raw mut (*slot).#bindings, pass)?;)*
+        }
+    }
+}
+
+fn trace(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
+    let support = &context.support;
+    let (_, ty_generics, _) = context.of.generics.split_for_impl();
+    let mirror = &of.mirror;
+    let bindings: Vec<_> = of.variant.parts.iter().map(|part| &part.binding).collect();
+    if bindings.is_empty() {
+        return TokenStream::new();
+    }
+    let names = of.variant.parts.iter().map(|part| {
+        let member = &part.member;
+        name_of(&quote!(#member))
+    });
+    quote! {
+        let slot = slot.cast::<#mirror #ty_generics>();
+        #(
+            trace.enter(#names);
+            // SAFETY: the fields before this one did not hold the fault.
+            unsafe { #support::InPlace::trace(&raw const (*slot).#bindings, trace) };
+            if trace.leave() {
+                return;
+            }
+        )*
+    }
+}
+
+/// The variant's structure.
+fn info(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
+    let support = &context.support;
+    let (_, ty_generics, _) = context.of.generics.split_for_impl();
+    let (tag, mirror) = (&of.tag, &of.mirror);
+    let name = Literal::string(&name_of(&of.variant.name));
+    let fields = of.variant.parts.iter().map(|part| {
+        let (member, binding) = (&part.member, &part.binding);
+        let name = name_of(&quote!(#member));
+        quote! {
+            #support::FieldInfo::new(
+                #name,
+                ::core::mem::offset_of!(#mirror #ty_generics, #binding),
+                #support::describe(schema, |of: *const #mirror #ty_generics| unsafe {
+                    &raw const (*of).#binding
+                }),
+            )
+        }
+    });
+    quote! {
+        #support::VariantInfo::new(
+            #name,
+            #tag as i128,
+            ::std::vec::Vec::from([#(#fields),*]),
+        )
+    }
+}

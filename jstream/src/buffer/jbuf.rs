@@ -1,0 +1,408 @@
+//! The handles of one slot, by what its bytes are.
+
+use std::alloc::{self, Layout};
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+use std::slice;
+use std::sync::Arc;
+
+use super::ALIGNMENT;
+use super::pool::Shared;
+
+/// One slot of memory and where it goes when it is dropped.
+///
+/// Invariants: `base` is aligned to [`ALIGNMENT`] and valid for reads and writes of `capacity`
+/// bytes as long as `home` is alive, and no other handle reaches those bytes.
+pub(crate) struct Slot {
+    base: NonNull<u8>,
+    capacity: usize,
+    home: Home,
+}
+
+enum Home {
+    Pool(Arc<Shared>, usize),
+    Heap(Layout),
+}
+
+// SAFETY: a slot owns its memory exclusively and the memory is not tied to a thread; `Shared` is
+// `Send` and `Sync`.
+unsafe impl Send for Slot {}
+// SAFETY: a shared slot hands out nothing but its address and its capacity.
+unsafe impl Sync for Slot {}
+
+impl Slot {
+    /// # Safety
+    ///
+    /// `base` and `capacity` must be what `shared` cut out for `class`, owned by nobody else.
+    pub(super) unsafe fn pooled(
+        base: NonNull<u8>,
+        capacity: usize,
+        shared: Arc<Shared>,
+        class: usize,
+    ) -> Self {
+        Self {
+            base,
+            capacity,
+            home: Home::Pool(shared, class),
+        }
+    }
+
+    fn heap(capacity: usize) -> Self {
+        let size = capacity.max(1);
+        let Ok(layout) = Layout::from_size_align(size, ALIGNMENT) else {
+            panic!("a jbuf of {capacity} bytes is larger than an address space");
+        };
+        // SAFETY: the layout's size is at least 1.
+        let base = unsafe { alloc::alloc(layout) };
+        let Some(base) = NonNull::new(base) else {
+            alloc::handle_alloc_error(layout);
+        };
+        Self {
+            base,
+            capacity,
+            home: Home::Heap(layout),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        match &self.home {
+            Home::Pool(shared, class) => shared.give_back(*class, self.base),
+            // SAFETY: `heap` allocated `base` with this layout, and the handle that owned the
+            // memory is being dropped.
+            Home::Heap(layout) => unsafe { alloc::dealloc(self.base.as_ptr(), *layout) },
+        }
+    }
+}
+
+/// A jbuf whose bytes mean nothing: ready to be written or received into.
+pub struct Spent {
+    slot: Slot,
+}
+
+impl Spent {
+    /// A jbuf on the heap, outside any pool. `capacity` is in bytes.
+    ///
+    /// # Panics
+    ///
+    /// When `capacity` exceeds what an allocation can have.
+    #[must_use]
+    pub fn heap(capacity: usize) -> Self {
+        Self {
+            slot: Slot::heap(capacity),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn from_slot(slot: Slot) -> Self {
+        Self { slot }
+    }
+
+    /// How many bytes fit.
+    #[inline]
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.slot.capacity
+    }
+
+    #[inline]
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.slot.base
+    }
+
+    /// All its bytes, as the uninitialised memory that they are.
+    #[inline]
+    #[must_use]
+    pub fn uninit_mut(&mut self) -> &mut [MaybeUninit<u8>] {
+        // SAFETY: the slot's memory is valid for `capacity` bytes, exclusively reached through
+        // `self`, and `MaybeUninit<u8>` asks nothing of its contents.
+        unsafe { slice::from_raw_parts_mut(self.slot.base.as_ptr().cast(), self.slot.capacity) }
+    }
+
+    /// Begins to fill it piece by piece.
+    #[inline]
+    #[must_use]
+    pub fn filling(self) -> Filling {
+        Filling {
+            slot: self.slot,
+            len: 0,
+        }
+    }
+
+    /// Copies a message in.
+    ///
+    /// # Errors
+    ///
+    /// [`Overfull`] gives the jbuf back when `bytes` does not fit.
+    pub fn copy_from(self, bytes: &[u8]) -> Result<Filled, Overfull> {
+        let mut filling = self.filling();
+        if filling.extend(bytes) {
+            Ok(filling.finish())
+        } else {
+            Err(Overfull {
+                wanted: bytes.len(),
+                spent: filling.abandon(),
+            })
+        }
+    }
+}
+
+impl fmt::Debug for Spent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Spent")
+            .field("capacity", &self.capacity())
+            .finish()
+    }
+}
+
+/// A message did not fit a jbuf.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Overfull {
+    /// How many bytes were to be stored.
+    pub wanted: usize,
+    /// The jbuf, unchanged in capacity.
+    pub spent: Spent,
+}
+
+impl fmt::Display for Overfull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let has = self.spent.capacity();
+        write!(
+            f,
+            "{} bytes do not fit a jbuf of {has}; take a larger one from the pool",
+            self.wanted
+        )
+    }
+}
+
+impl std::error::Error for Overfull {}
+
+/// A jbuf that is being received into.
+///
+/// Invariant: the first `len` bytes are initialised.
+pub struct Filling {
+    slot: Slot,
+    len: usize,
+}
+
+impl Filling {
+    /// How many bytes stand in it already.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing stands in it yet.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many bytes fit in all.
+    #[inline]
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.slot.capacity
+    }
+
+    /// The bytes that are still free.
+    #[inline]
+    #[must_use]
+    pub fn rest_mut(&mut self) -> &mut [MaybeUninit<u8>] {
+        let free = self.slot.capacity.saturating_sub(self.len);
+        // SAFETY: `len` is at most `capacity`, so this stays inside the slot.
+        let start = unsafe { self.slot.base.add(self.len) };
+        // SAFETY: the `free` bytes from there on belong to the slot, which `self` reaches
+        // exclusively, and `MaybeUninit<u8>` asks nothing of their contents.
+        unsafe { slice::from_raw_parts_mut(start.as_ptr().cast(), free) }
+    }
+
+    /// Counts `n` more bytes as received.
+    ///
+    /// # Safety
+    ///
+    /// The first `n` bytes of [`rest_mut`](Self::rest_mut) must have been initialised.
+    #[inline]
+    pub unsafe fn advance(&mut self, n: usize) {
+        debug_assert!(n <= self.slot.capacity.saturating_sub(self.len));
+        self.len = self.len.wrapping_add(n);
+    }
+
+    /// Appends a copy of `bytes`; false, and nothing done, when they do not fit.
+    #[inline]
+    #[must_use]
+    pub fn extend(&mut self, bytes: &[u8]) -> bool {
+        let Some(rest) = self.rest_mut().get_mut(..bytes.len()) else {
+            return false;
+        };
+        let from = bytes.as_ptr().cast::<MaybeUninit<u8>>();
+        // SAFETY: `rest` is exclusive and as long as `bytes`; initialised bytes are also
+        // `MaybeUninit` bytes.
+        unsafe { std::ptr::copy_nonoverlapping(from, rest.as_mut_ptr(), bytes.len()) };
+        // SAFETY: those bytes were just written.
+        unsafe { self.advance(bytes.len()) };
+        true
+    }
+
+    /// Drops what lies past the first `len` bytes, if there is any.
+    #[inline]
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    /// The bytes received so far.
+    #[inline]
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        // SAFETY: the first `len` bytes are initialised, and shared while `self` is borrowed.
+        unsafe { slice::from_raw_parts(self.slot.base.as_ptr(), self.len) }
+    }
+
+    /// Takes what was received as a message.
+    #[inline]
+    #[must_use]
+    pub fn finish(self) -> Filled {
+        Filled {
+            slot: self.slot,
+            len: self.len,
+        }
+    }
+
+    /// Gives the jbuf back, forgetting what was received.
+    #[inline]
+    #[must_use]
+    pub fn abandon(self) -> Spent {
+        Spent { slot: self.slot }
+    }
+}
+
+impl fmt::Debug for Filling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Filling")
+            .field("len", &self.len)
+            .field("capacity", &self.capacity())
+            .finish()
+    }
+}
+
+/// A jbuf that holds a message in wire form: bytes that nobody has believed yet.
+///
+/// Invariant: the first `len` bytes are initialised.
+pub struct Filled {
+    slot: Slot,
+    len: usize,
+}
+
+impl Filled {
+    /// The length of the message in bytes.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the message has no bytes at all.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many bytes fit.
+    #[inline]
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.slot.capacity
+    }
+
+    /// The message's bytes.
+    #[inline]
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        // SAFETY: the first `len` bytes are initialised, and shared while `self` is borrowed.
+        unsafe { slice::from_raw_parts(self.slot.base.as_ptr(), self.len) }
+    }
+
+    /// Gives the jbuf back, forgetting the message.
+    #[inline]
+    #[must_use]
+    pub fn into_spent(self) -> Spent {
+        Spent { slot: self.slot }
+    }
+
+    #[inline]
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.slot.base
+    }
+
+    #[inline]
+    pub(crate) fn into_slot(self) -> Slot {
+        self.slot
+    }
+
+    /// # Safety
+    ///
+    /// The first `len` bytes of `spent` must be initialised.
+    #[inline]
+    pub(crate) unsafe fn from_spent(spent: Spent, len: usize) -> Self {
+        debug_assert!(len <= spent.capacity());
+        Self {
+            slot: spent.slot,
+            len,
+        }
+    }
+}
+
+impl fmt::Debug for Filled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Filled")
+            .field("len", &self.len)
+            .field("capacity", &self.capacity())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_become_a_message() {
+        let mut filling = Spent::heap(8).filling();
+        assert!(filling.is_empty());
+        assert!(filling.extend(b"abc"));
+        assert!(!filling.extend(b"too long"));
+        assert!(filling.extend(b"defgh"));
+        assert_eq!(filling.as_bytes(), b"abcdefgh");
+        filling.truncate(4);
+        let filled = filling.finish();
+        assert_eq!(filled.as_bytes(), b"abcd");
+        assert_eq!(filled.capacity(), 8);
+        assert_eq!(filled.into_spent().capacity(), 8);
+    }
+
+    #[test]
+    fn what_does_not_fit_gives_the_jbuf_back() {
+        let overfull = Spent::heap(2).copy_from(b"abc").unwrap_err();
+        assert_eq!(overfull.wanted, 3);
+        assert_eq!(overfull.spent.capacity(), 2);
+        assert!(overfull.to_string().contains("3 bytes"));
+    }
+
+    #[test]
+    fn an_empty_jbuf_holds_an_empty_message() {
+        let filled = Spent::heap(0).copy_from(b"").unwrap();
+        assert!(filled.is_empty());
+        assert_eq!(filled.as_bytes(), b"");
+    }
+}

@@ -1,0 +1,24 @@
+//! Registered buffers: a [`Region`] is one mapping, a [`Pool`] cuts regions into slots, and a
+//! slot is owned by exactly one handle, whose type says what its bytes are.
+//!
+//! | handle | its bytes |
+//! |---|---|
+//! | [`Spent`] | uninitialised as far as the program knows: to be written or received into |
+//! | [`Filling`] | the first part received, the rest not yet |
+//! | [`Filled`] | a message in wire form: to be sent, forwarded or read |
+//! | [`Received`](crate::Received) | native Rust objects |
+//!
+//! Invariant: a slot's memory is reached through its one handle alone. No reference ever spans
+//! two slots, and none is kept by this module beyond the call that made it.
+
+mod jbuf;
+mod pool;
+mod region;
+
+pub(crate) use jbuf::Slot;
+pub use jbuf::{Filled, Filling, Overfull, Spent};
+pub use pool::{Pool, PoolError, PoolOptions, PoolStats};
+pub use region::Region;
+
+/// Every slot starts at a multiple of this many bytes, and no in-place form may ask for more.
+pub const ALIGNMENT: usize = 128;

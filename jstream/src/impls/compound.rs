@@ -1,0 +1,136 @@
+//! Arrays and tuples: their parts, one after another.
+
+use std::mem::{offset_of, size_of};
+
+use crate::model::{Covariant, InPlace, Shape, Transportable};
+use crate::read::{Fault, Pass, Trace};
+use crate::schema::{FieldInfo, Kind, Schema, TypeIndex};
+use crate::write::Draft;
+
+// SAFETY: an array is its elements, side by side and without padding of its own.
+unsafe impl<T: Transportable, const N: usize> Transportable for [T; N] {
+    type InPlace<'b>
+        = [T::InPlace<'b>; N]
+    where
+        Self: 'b;
+    const WIRE_IS_MEMORY: bool = T::WIRE_IS_MEMORY;
+
+    #[inline]
+    unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+        let first = slot.cast::<T::InPlace<'b>>();
+        for (i, value) in self.iter().enumerate() {
+            // SAFETY: `i` is below `N`, so this is a slot of the caller's, zeroed where it must be.
+            unsafe { value.write(first.wrapping_add(i), draft) };
+        }
+    }
+}
+
+// SAFETY: an array is valid when all its elements are.
+unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
+    type Key = [T::Key; N];
+    const SHAPE: Shape = Shape {
+        bytes: size_of::<Self>(),
+        ..T::SHAPE
+    };
+
+    #[inline]
+    unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        // SAFETY: the slot is `N` slots of the element.
+        unsafe { T::read_all(slot.cast::<T>(), N, pass) }
+    }
+
+    unsafe fn trace(slot: *const Self, trace: &mut Trace) {
+        for i in 0..N {
+            trace.enter_index(i);
+            // SAFETY: `i` is below `N`, and the elements before it did not hold the fault.
+            unsafe { T::trace(slot.cast::<T>().wrapping_add(i), trace) };
+            if trace.leave() {
+                return;
+            }
+        }
+    }
+
+    fn describe(schema: &mut Schema) -> TypeIndex {
+        schema.define::<Self>("[]", |schema| Kind::Array(T::describe(schema), N))
+    }
+}
+
+// SAFETY: arrays are covariant, and so is the element's form.
+unsafe impl<T: Covariant, const N: usize> Covariant for [T; N] {}
+
+macro_rules! tuple {
+    ($($param:ident $index:tt),+) => {
+        // SAFETY: a tuple is written and read part by part, in one order, each at its place.
+        unsafe impl<$($param: Transportable),+> Transportable for ($($param,)+) {
+            type InPlace<'b> = ($($param::InPlace<'b>,)+) where Self: 'b;
+            // The parts of a tuple and of its form may be laid out differently.
+            const WIRE_IS_MEMORY: bool = false;
+
+            #[inline]
+            unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+                $({
+                    // SAFETY: the part lies inside the caller's slot.
+                    let part = unsafe { &raw mut (*slot).$index };
+                    // SAFETY: it is aligned, writable, and zeroed if the whole is.
+                    unsafe { self.$index.write(part, draft) };
+                })+
+            }
+        }
+
+        // SAFETY: a tuple is valid when all its parts are.
+        unsafe impl<$($param: InPlace),+> InPlace for ($($param,)+) {
+            type Key = ($($param::Key,)+);
+            const SHAPE: Shape = Shape::NOTHING$(.and($param::SHAPE))+.within(size_of::<Self>());
+
+            #[inline]
+            unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
+                $({
+                    // SAFETY: the part lies inside the caller's slot.
+                    let part = unsafe { &raw mut (*slot).$index };
+                    // SAFETY: it is aligned, valid and initialised because the whole is.
+                    unsafe { $param::read(part, pass)? };
+                })+
+                Ok(())
+            }
+
+            unsafe fn trace(slot: *const Self, trace: &mut Trace) {
+                $({
+                    // SAFETY: the part lies inside the caller's slot.
+                    let part = unsafe { &raw const (*slot).$index };
+                    trace.enter(stringify!($index));
+                    // SAFETY: the parts before it did not hold the fault.
+                    unsafe { $param::trace(part, trace) };
+                    if trace.leave() {
+                        return;
+                    }
+                })+
+            }
+
+            fn describe(schema: &mut Schema) -> TypeIndex {
+                schema.define::<Self>("()", |schema| {
+                    Kind::Struct(vec![$(FieldInfo::new(
+                        stringify!($index),
+                        offset_of!(Self, $index),
+                        $param::describe(schema),
+                    )),+])
+                })
+            }
+        }
+
+        // SAFETY: tuples are covariant, and so are the forms of the parts.
+        unsafe impl<$($param: Covariant),+> Covariant for ($($param,)+) {}
+    };
+}
+
+tuple!(A 0);
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);
+tuple!(A 0, B 1, C 2, D 3);
+tuple!(A 0, B 1, C 2, D 3, E 4);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);

@@ -1,0 +1,7 @@
+//! The types of the language and of `std` that can travel.
+
+mod compound;
+pub(crate) mod option;
+mod owned;
+mod reference;
+mod scalar;

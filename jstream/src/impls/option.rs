@@ -1,0 +1,175 @@
+//! `Option` of anything, where the language says nothing of its layout.
+//!
+//! On the wire the payload stands at the start of the slot, as its own wire form. The tag is the
+//! byte behind it where the slot is larger than the payload, else a byte of the text segment that
+//! is taken before the payload's own text.
+
+use std::mem::{MaybeUninit, size_of};
+use std::ptr;
+
+use crate::model::{Covariant, InPlace, Shape, Transportable};
+use crate::read::{Fault, FaultKind, Pass, Trace};
+use crate::schema::{Kind, Schema, TypeIndex};
+use crate::write::Draft;
+
+/// Payloads are made native beside their slot, so they must be small.
+const LARGEST_PAYLOAD: usize = 1024;
+
+/// Whether the tag stands in the slot.
+const fn has_room<T>() -> bool {
+    size_of::<Option<T>>() > size_of::<T>()
+}
+
+pub(crate) const fn tagged_shape<T: InPlace>() -> Shape {
+    let shape = T::SHAPE.tagged(size_of::<Option<T>>());
+    Shape {
+        flat: shape.flat && has_room::<T>(),
+        ..shape
+    }
+}
+
+/// Writes an `Option` with its tag.
+///
+/// # Safety
+///
+/// `slot` must be aligned, valid for writes, and zeroed.
+#[inline(always)]
+pub(crate) unsafe fn write_tagged<'b, T: Transportable>(
+    value: &'b Option<T>,
+    slot: *mut Option<T::InPlace<'b>>,
+    draft: &mut Draft<'b>,
+) {
+    if has_room::<T::InPlace<'b>>() {
+        let tag = slot.cast::<u8>().wrapping_add(size_of::<T::InPlace<'b>>());
+        // SAFETY: the slot is larger than the payload, so this byte lies inside it.
+        unsafe { tag.write(u8::from(value.is_some())) };
+    } else {
+        draft.tag(value.is_some());
+    }
+    if let Some(value) = value {
+        // SAFETY: the slot is as large and as aligned as the payload at least, and zeroed.
+        unsafe { value.write(slot.cast::<T::InPlace<'b>>(), draft) };
+    }
+}
+
+/// Reads an `Option` with its tag.
+///
+/// A fault inside the payload is blamed on the slot of the `Option`, which stays wire form until
+/// the payload is complete.
+///
+/// # Safety
+///
+/// As for [`InPlace::read_option`].
+#[inline(always)]
+pub(crate) unsafe fn read_tagged<T: InPlace>(
+    slot: *mut Option<T>,
+    pass: &mut Pass<'_>,
+) -> Result<(), Fault> {
+    const {
+        assert!(
+            size_of::<T>() <= LARGEST_PAYLOAD,
+            "an Option's payload may have 1,024 bytes at most; put it behind a reference or a Box"
+        );
+    }
+    let tag = if has_room::<T>() {
+        let tag = slot.cast::<u8>().wrapping_add(size_of::<T>());
+        // SAFETY: the slot is larger than the payload, so this byte lies inside it, and the
+        // caller's slot is initialised.
+        match unsafe { tag.read() } {
+            0 => false,
+            1 => true,
+            _ => return Err(Fault::new(slot, FaultKind::Invalid)),
+        }
+    } else {
+        pass.tag(slot)?
+    };
+    if !tag {
+        // SAFETY: the caller's slot is aligned and writable.
+        unsafe { slot.write(None) };
+        return Ok(());
+    }
+    let mut payload = MaybeUninit::<T>::uninit();
+    // SAFETY: the slot holds at least a payload's bytes, and the temporary is elsewhere.
+    unsafe { ptr::copy_nonoverlapping(slot.cast::<T>().cast_const(), payload.as_mut_ptr(), 1) };
+    // SAFETY: the temporary is aligned and holds the payload's wire bytes.
+    unsafe { T::read(payload.as_mut_ptr(), pass) }.map_err(|fault| Fault::new(slot, fault.kind))?;
+    // SAFETY: `read` made the temporary a value. References in it are not used.
+    let value = unsafe { payload.as_ptr().read() };
+    // SAFETY: the caller's slot is aligned and writable.
+    unsafe { slot.write(Some(value)) };
+    // Moving the value gave its references a provenance of their own, which later writes to their
+    // targets would end. Its bytes as they were read have that of the buffer.
+    // SAFETY: the slot was just written and only its payload's place is asked for.
+    if let Some(place) = unsafe { payload_of(slot) } {
+        // SAFETY: `place` is where the payload lies in the slot; the temporary is elsewhere.
+        unsafe { ptr::copy_nonoverlapping(payload.as_ptr(), place, 1) };
+    }
+    Ok(())
+}
+
+/// Where the payload lies in an `Option`.
+///
+/// # Safety
+///
+/// `slot` must hold a value of its type.
+#[inline(always)]
+unsafe fn payload_of<T>(slot: *mut Option<T>) -> Option<*mut T> {
+    // SAFETY: the caller's slot holds a value; the borrow ends with the address taken.
+    unsafe { (*slot).as_mut() }.map(ptr::from_mut)
+}
+
+/// Walks an `Option` that was read with its tag.
+///
+/// # Safety
+///
+/// As for [`InPlace::trace_option`].
+pub(crate) unsafe fn trace_tagged<T: InPlace>(slot: *const Option<T>, trace: &mut Trace) {
+    if trace.hit(slot) {
+        return;
+    }
+    // SAFETY: the walk has not reached the fault, so the slot holds a value; where its payload
+    // lies is all that is asked.
+    if let Some(place) = unsafe { payload_of(slot.cast_mut()) } {
+        // SAFETY: the payload was read as part of this slot.
+        unsafe { T::trace(place, trace) };
+    }
+}
+
+// SAFETY: how an `Option` is written and read is chosen by its payload, on both sides alike.
+unsafe impl<T: Transportable> Transportable for Option<T> {
+    type InPlace<'b>
+        = Option<T::InPlace<'b>>
+    where
+        Self: 'b;
+    const WIRE_IS_MEMORY: bool = false;
+
+    #[inline(always)]
+    unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { T::write_option(self, slot, draft) }
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<T: InPlace> InPlace for Option<T> {
+    type Key = Option<T::Key>;
+    const SHAPE: Shape = T::OPTION_SHAPE;
+
+    #[inline(always)]
+    unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { T::read_option(slot, pass) }
+    }
+
+    unsafe fn trace(slot: *const Self, trace: &mut Trace) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { T::trace_option(slot, trace) }
+    }
+
+    fn describe(schema: &mut Schema) -> TypeIndex {
+        schema.define::<Self>("Option", |schema| Kind::Option(T::describe(schema)))
+    }
+}
+
+// SAFETY: `Option` is covariant, and so is the payload's form.
+unsafe impl<T: Covariant> Covariant for Option<T> {}

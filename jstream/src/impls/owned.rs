@@ -1,0 +1,48 @@
+//! Owners that arrive as references: `String`, `Vec`, `Box`.
+
+use crate::impls::reference::write_optional_edge;
+use crate::model::{Covariant, Target, Transportable};
+use crate::write::Draft;
+
+macro_rules! owner {
+    ([$($generics:tt)*] $owner:ty, $target:ty) => {
+        // SAFETY: an owner is written as a reference to what it owns, and read as one.
+        unsafe impl<$($generics)*> Transportable for $owner {
+            type InPlace<'b> = &'b <$target as Target>::InPlace<'b> where Self: 'b;
+            const WIRE_IS_MEMORY: bool = false;
+
+            #[inline(always)]
+            unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+                let target: &'b $target = self;
+                // SAFETY: the caller's promise is passed on.
+                unsafe { target.write_edge(slot, draft) }
+            }
+
+            #[inline(always)]
+            unsafe fn write_option<'b>(
+                value: &'b Option<Self>,
+                slot: *mut Option<Self::InPlace<'b>>,
+                draft: &mut Draft<'b>,
+            ) {
+                let target: Option<&'b $target> = value.as_deref();
+                // SAFETY: the caller's promise is passed on.
+                unsafe { write_optional_edge(target, slot, draft) }
+            }
+        }
+    };
+}
+
+owner!([] String, str);
+owner!([T: Transportable] Vec<T>, [T]);
+owner!([T: Target + ?Sized] Box<T>, T);
+
+// SAFETY: the form is a shared reference to a form that is covariant.
+unsafe impl Covariant for String {}
+// SAFETY: as above.
+unsafe impl<T: Covariant> Covariant for Vec<T> {}
+// SAFETY: as above.
+unsafe impl<T: Covariant> Covariant for Box<T> {}
+// SAFETY: as above.
+unsafe impl<T: Covariant> Covariant for Box<[T]> {}
+// SAFETY: as above.
+unsafe impl Covariant for Box<str> {}

@@ -1,0 +1,186 @@
+//! Numbers, `bool`, `char`: types whose bytes stand in the slot as they are.
+
+use std::marker::PhantomData;
+use std::mem::size_of;
+use std::num::{
+    NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroI128, NonZeroIsize, NonZeroU8,
+    NonZeroU16, NonZeroU32, NonZeroU64, NonZeroU128, NonZeroUsize,
+};
+
+use crate::model::{Covariant, InPlace, Shape, Transportable};
+use crate::read::{Fault, FaultKind, Pass, Trace};
+use crate::schema::{Kind, Schema, TypeIndex};
+use crate::write::Draft;
+
+/// A leaf: `$check` says of the slot's bits, read as `$bits`, whether they are a value.
+macro_rules! leaf {
+    ($($type:ty, plain: $plain:literal, $bits:ty, |$value:ident| $check:expr;)*) => {$(
+        // SAFETY: the form is the type itself; `write` stores the whole value, which has no
+        // padding, and `WIRE_IS_MEMORY` is true of such a type.
+        unsafe impl Transportable for $type {
+            type InPlace<'b> = Self;
+            const WIRE_IS_MEMORY: bool = true;
+
+            #[inline(always)]
+            unsafe fn write<'b>(&'b self, slot: *mut Self, _: &mut Draft<'b>) {
+                // SAFETY: the caller's slot is aligned and writable.
+                unsafe { slot.write(*self) };
+            }
+        }
+
+        // SAFETY: `read` accepts exactly the bit patterns that are values; where it is plain, all
+        // of them are.
+        unsafe impl InPlace for $type {
+            type Key = Self;
+            const SHAPE: Shape = Shape::leaf(size_of::<Self>(), $plain);
+
+            #[inline(always)]
+            unsafe fn read(slot: *mut Self, _: &mut Pass<'_>) -> Result<(), Fault> {
+                if $plain {
+                    return Ok(());
+                }
+                // SAFETY: the caller's slot is aligned and initialised, and the bits have the size
+                // and alignment of the type.
+                let $value = unsafe { slot.cast::<$bits>().read() };
+                if $check { Ok(()) } else { Err(Fault::new(slot, FaultKind::Invalid)) }
+            }
+
+            unsafe fn trace(slot: *const Self, trace: &mut Trace) {
+                let _ = trace.hit(slot);
+            }
+
+            fn describe(schema: &mut Schema) -> TypeIndex {
+                schema.define::<Self>(stringify!($type), |_| Kind::Leaf)
+            }
+        }
+
+        // SAFETY: a form without a lifetime is trivially covariant.
+        unsafe impl Covariant for $type {}
+
+        const _: () = assert!(
+            size_of::<$type>() == size_of::<$bits>()
+                && align_of::<$type>() == align_of::<$bits>()
+        );
+    )*};
+}
+
+leaf! {
+    u8, plain: true, u8, |_value| true;
+    u16, plain: true, u16, |_value| true;
+    u32, plain: true, u32, |_value| true;
+    u64, plain: true, u64, |_value| true;
+    u128, plain: true, u128, |_value| true;
+    usize, plain: true, usize, |_value| true;
+    i8, plain: true, i8, |_value| true;
+    i16, plain: true, i16, |_value| true;
+    i32, plain: true, i32, |_value| true;
+    i64, plain: true, i64, |_value| true;
+    i128, plain: true, i128, |_value| true;
+    isize, plain: true, isize, |_value| true;
+    f32, plain: true, f32, |_value| true;
+    f64, plain: true, f64, |_value| true;
+    char, plain: false, u32, |value| char::from_u32(value).is_some();
+    NonZeroU8, plain: false, u8, |value| value != 0;
+    NonZeroU16, plain: false, u16, |value| value != 0;
+    NonZeroU32, plain: false, u32, |value| value != 0;
+    NonZeroU64, plain: false, u64, |value| value != 0;
+    NonZeroU128, plain: false, u128, |value| value != 0;
+    NonZeroUsize, plain: false, usize, |value| value != 0;
+    NonZeroI8, plain: false, i8, |value| value != 0;
+    NonZeroI16, plain: false, i16, |value| value != 0;
+    NonZeroI32, plain: false, i32, |value| value != 0;
+    NonZeroI64, plain: false, i64, |value| value != 0;
+    NonZeroI128, plain: false, i128, |value| value != 0;
+    NonZeroIsize, plain: false, isize, |value| value != 0;
+}
+
+// SAFETY: as for the leaves above.
+unsafe impl Transportable for bool {
+    type InPlace<'b> = Self;
+    const WIRE_IS_MEMORY: bool = true;
+
+    #[inline(always)]
+    unsafe fn write<'b>(&'b self, slot: *mut Self, _: &mut Draft<'b>) {
+        // SAFETY: the caller's slot is aligned and writable.
+        unsafe { slot.write(*self) };
+    }
+}
+
+// SAFETY: `read` accepts 0 and 1, which are the values of `bool`.
+unsafe impl InPlace for bool {
+    type Key = Self;
+    const SHAPE: Shape = Shape::leaf(1, false);
+
+    #[inline(always)]
+    unsafe fn read(slot: *mut Self, _: &mut Pass<'_>) -> Result<(), Fault> {
+        // SAFETY: the caller's slot is initialised.
+        if unsafe { slot.cast::<u8>().read() } < 2 {
+            Ok(())
+        } else {
+            Err(Fault::new(slot, FaultKind::Invalid))
+        }
+    }
+
+    #[inline]
+    unsafe fn read_all(first: *mut Self, count: usize, _: &mut Pass<'_>) -> Result<(), Fault> {
+        // SAFETY: the caller has `count` initialised bytes there, and they are only read.
+        let bytes = unsafe { std::slice::from_raw_parts(first.cast::<u8>(), count) };
+        if bytes.iter().fold(0, |all, byte| all | byte) < 2 {
+            return Ok(());
+        }
+        let bad = bytes.iter().position(|byte| *byte > 1).unwrap_or(0);
+        Err(Fault::new(first.wrapping_add(bad), FaultKind::Invalid))
+    }
+
+    unsafe fn trace(slot: *const Self, trace: &mut Trace) {
+        let _ = trace.hit(slot);
+    }
+
+    fn describe(schema: &mut Schema) -> TypeIndex {
+        schema.define::<Self>("bool", |_| Kind::Leaf)
+    }
+}
+
+// SAFETY: a form without a lifetime is trivially covariant.
+unsafe impl Covariant for bool {}
+
+/// Types without bytes: nothing to write, nothing to check.
+macro_rules! nothing {
+    ($([$($generics:tt)*] $type:ty, $key:ty, $name:literal;)*) => {$(
+        // SAFETY: there are no bytes.
+        unsafe impl<$($generics)*> Transportable for $type {
+            type InPlace<'b> = Self where Self: 'b;
+            const WIRE_IS_MEMORY: bool = true;
+
+            #[inline(always)]
+            unsafe fn write<'b>(&'b self, _: *mut Self, _: &mut Draft<'b>) {}
+        }
+
+        // SAFETY: a type without bytes and without fields has one value.
+        unsafe impl<$($generics)*> InPlace for $type {
+            type Key = $key;
+            const SHAPE: Shape = Shape::NOTHING;
+
+            #[inline(always)]
+            unsafe fn read(_: *mut Self, _: &mut Pass<'_>) -> Result<(), Fault> {
+                Ok(())
+            }
+
+            unsafe fn trace(_: *const Self, _: &mut Trace) {}
+
+            fn describe(schema: &mut Schema) -> TypeIndex {
+                schema.define::<Self>($name, |_| Kind::Leaf)
+            }
+        }
+    )*};
+}
+
+nothing! {
+    [] (), (), "()";
+    [T: ?Sized] PhantomData<T>, PhantomData<()>, "PhantomData";
+}
+
+// SAFETY: a form without a lifetime is trivially covariant.
+unsafe impl Covariant for () {}
+// SAFETY: the form of a type for all time does not depend on the buffer's lifetime.
+unsafe impl<T: ?Sized + 'static> Covariant for PhantomData<T> {}

@@ -1,0 +1,100 @@
+//! Object graphs that arrive as genuine Rust objects in the receive buffer.
+//!
+//! A type that derives [`Transportable`] can be written into a message. Whoever receives the
+//! message gets plain Rust values and references *in the buffer that the bytes arrived in*: nothing
+//! is allocated, nothing is copied, there are no accessor types, and no byte is believed before it
+//! was checked.
+//!
+//! ```
+//! use jstream::{Pool, Reader, Transportable, Writer};
+//!
+//! #[derive(Transportable, Debug, PartialEq)]
+//! struct Order<'b> {
+//!     id: u64,
+//!     symbol: &'b str,
+//!     legs: &'b [Leg],
+//!     parent: Option<&'b Order<'b>>,
+//! }
+//!
+//! #[derive(Transportable, Debug, PartialEq, Clone, Copy)]
+//! struct Leg {
+//!     price: f64,
+//!     quantity: u32,
+//!     side: Side,
+//! }
+//!
+//! #[derive(Transportable, Debug, PartialEq, Clone, Copy)]
+//! enum Side {
+//!     Buy,
+//!     Sell,
+//! }
+//!
+//! // An ordinary function of the program: it knows nothing of messages.
+//! fn volume(order: &Order<'_>) -> f64 {
+//!     order.legs.iter().map(|leg| leg.price * f64::from(leg.quantity)).sum()
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let legs = [Leg { price: 99.5, quantity: 2, side: Side::Buy }];
+//! let order = Order { id: 7, symbol: "ACME", legs: &legs, parent: None };
+//!
+//! let pool = Pool::default();
+//! let message = Writer::new().write_to(&order, &pool)?;
+//! // ... the bytes travel; whoever has received them into a jbuf of its own goes on:
+//! let received = Reader::default().read::<Order>(message)?;
+//! assert_eq!(received.get(), &order);
+//! assert_eq!(volume(received.get()), 199.0);
+//! assert!(pool.contains(received.get().legs), "the legs lie in the jbuf");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What can travel
+//!
+//! - All integers and floats, `bool`, `char`, `NonZero*`, `()`, `PhantomData`; arrays, tuples and
+//!   `Option` of what can travel.
+//! - `&'b str`, `&'b [T]`, `&'b T`, and `Option` of these.
+//! - Structs and enums that derive [`Transportable`] and are made of these, with one lifetime,
+//!   recursive and generic ones too. An enum with data needs a `#[repr(u8)]`, or another integer.
+//! - `String`, `Vec<T>` and `Box<T>` as roots, in tuples, or as arguments of generic types: they
+//!   arrive as `&str`, `&[T]` and `&T`.
+//!
+//! # The types of a buffer
+//!
+//! A jbuf is one slot of memory with one owner, and its type says what is in it: a
+//! [`Spent`] one means nothing, a [`Filled`] one holds a message, a [`Received`] one holds objects.
+//! Writing turns the first into the second, reading the second into the third, and the third
+//! becomes the first again when nobody refers to its objects any more; the compiler sees to it.
+//!
+//! # When a message is wrong
+//!
+//! Reading checks everything once, in one pass without recursion, and says what is wrong and where:
+//! `Order.legs[3].side: byte 7 is not a Side (at offset 0x58)`. [`Limits`] bound what is accepted.
+//! Types are compared by a [`descriptor`] of their structure, so that two programs which define a
+//! type differently don't misread each other; safety does not rest on it.
+
+#[allow(
+    unused_extern_crates,
+    reason = "the derive names `::jstream`, in tests here too"
+)]
+extern crate self as jstream;
+
+#[doc(hidden)]
+#[path = "support.rs"]
+pub mod __private;
+pub mod buffer;
+mod impls;
+mod model;
+mod read;
+mod received;
+mod schema;
+mod wire;
+mod write;
+
+pub use buffer::{Filled, Pool, Spent};
+pub use jstream_derive::Transportable;
+pub use model::{Covariant, Transportable};
+pub use read::{Limits, MessageSegment, ReadError, ReadFailure, Reader};
+pub use received::Received;
+pub use schema::descriptor;
+pub use write::{Unwritten, WriteError, Writer};

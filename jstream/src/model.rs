@@ -1,0 +1,289 @@
+//! The traits between a type, its wire form and its in-place form.
+//!
+//! [`Transportable`] is what users derive and name in bounds: a type that can be written, and the
+//! family of in-place forms that it arrives as. [`InPlace`] is a form: it knows how to turn its
+//! own wire bytes into itself where they lie. [`Target`] and [`Pointee`] are the same two for
+//! what stands behind a reference, which may be unsized.
+//!
+//! Invariant, kept by every implementation and relied upon by `read` and `write`: what
+//! `Transportable::write` puts into a slot is what `InPlace::read` of its form takes out, and
+//! `InPlace::read` returns `Ok` only when the slot then holds a valid value whose references all
+//! lead to memory that this pass claimed.
+
+use crate::read::{Fault, Pass, Trace};
+use crate::schema::{Schema, TypeIndex};
+use crate::write::Draft;
+
+/// What a form's wire bytes are like. Computed, never declared, by the derive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Nothing outside the slot belongs to it: no target, no text. Targets of such a form stand
+    /// in the bulk segment and are final as soon as they are claimed.
+    pub flat: bool,
+    /// Every bit pattern is a value, so there is nothing to read.
+    pub plain: bool,
+    /// Writing it writes each byte of the slot.
+    pub dense: bool,
+    /// The bytes that it and its parts occupy, padding excluded.
+    pub bytes: usize,
+}
+
+impl Shape {
+    /// A leaf of `bytes` bytes, all of them written.
+    #[must_use]
+    pub const fn leaf(bytes: usize, plain: bool) -> Self {
+        Self {
+            flat: true,
+            plain,
+            dense: true,
+            bytes,
+        }
+    }
+
+    /// A pointer that occupies `bytes` bytes.
+    #[must_use]
+    pub const fn edge(bytes: usize) -> Self {
+        Self {
+            flat: false,
+            plain: false,
+            dense: true,
+            bytes,
+        }
+    }
+
+    /// Nothing at all: where adding up the parts of a struct starts.
+    pub const NOTHING: Self = Self::leaf(0, true);
+
+    /// Both parts side by side.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self {
+            flat: self.flat && other.flat,
+            plain: self.plain && other.plain,
+            dense: self.dense && other.dense,
+            bytes: self.bytes.wrapping_add(other.bytes),
+        }
+    }
+
+    /// The parts added up so far, as a compound of `size` bytes: any byte more is padding.
+    #[must_use]
+    pub const fn within(self, size: usize) -> Self {
+        Self {
+            dense: self.dense && self.bytes == size,
+            ..self
+        }
+    }
+
+    /// Either of several parts behind a tag, in `size` bytes.
+    #[must_use]
+    pub const fn tagged(self, size: usize) -> Self {
+        Self {
+            plain: false,
+            dense: false,
+            bytes: size,
+            ..self
+        }
+    }
+}
+
+/// A type that can be sent, and arrives as its in-place form.
+///
+/// Derive it. `InPlace<'b>` is the type that a receiver gets to see in its buffer: for a type made
+/// of plain values and references it is the type itself with the buffer's lifetime, for `String`
+/// it is `&'b str`, for `Vec<T>` a slice.
+///
+/// # Safety
+///
+/// `write` must initialise the slot with exactly what `<InPlace as InPlace>::read` expects (every
+/// byte of it when `InPlace::SHAPE.dense`), and meet targets and text in the order in which
+/// `read` meets them. `WIRE_IS_MEMORY` may be true only if the type's memory layout is that of
+/// its form, none of its bytes is ever uninitialised or behind a cell, and these bytes are what
+/// `write` would write.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't travel: it does not implement `Transportable`",
+    note = "derive `Transportable` for your own types; plain numbers, `bool`, `char`, `&str`, \
+            slices, references, `Option`, arrays, tuples, `String`, `Vec` and `Box` have it already"
+)]
+pub unsafe trait Transportable {
+    /// The form in a buffer that lives for `'b`.
+    type InPlace<'b>: InPlace
+    where
+        Self: 'b;
+
+    /// Whether the bytes of a value in memory are its wire form, so that slices are copied whole.
+    const WIRE_IS_MEMORY: bool;
+
+    /// Writes the wire form into `slot`.
+    ///
+    /// # Safety
+    ///
+    /// `slot` must be aligned, valid for writes, and zeroed unless `InPlace::SHAPE.dense`.
+    unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>);
+
+    /// Writes the wire form of an `Option` of it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`write`](Self::write), with the `Option`'s shape.
+    #[inline]
+    unsafe fn write_option<'b>(
+        value: &'b Option<Self>,
+        slot: *mut Option<Self::InPlace<'b>>,
+        draft: &mut Draft<'b>,
+    ) where
+        Self: Sized,
+    {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { crate::impls::option::write_tagged(value, slot, draft) }
+    }
+}
+
+/// A form: a type whose values stand in a receive buffer.
+///
+/// # Safety
+///
+/// `read` may return `Ok` only when the slot holds a valid value of `Self`, and must do all it
+/// does through `slot` and `pass`. `SHAPE` must be true of it. `trace` must walk what `read` read
+/// in the same order and touch nothing after [`Trace::hit`] said stop. `Key` must be a different
+/// type for each form, lifetimes aside.
+pub unsafe trait InPlace: Sized {
+    /// Stands for this type, whatever its lifetimes, where a `TypeId` is needed.
+    type Key: 'static;
+
+    /// What its wire bytes are like.
+    const SHAPE: Shape;
+
+    /// What the wire bytes of an `Option` of it are like.
+    const OPTION_SHAPE: Shape = crate::impls::option::tagged_shape::<Self>();
+
+    /// Checks the wire bytes in `slot` and makes them a value.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`] says where the bytes are not what they should be.
+    ///
+    /// # Safety
+    ///
+    /// `slot` must be aligned and valid for reads and writes, its bytes initialised, and derived
+    /// from the base of the buffer that `pass` walks.
+    unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault>;
+
+    /// Reads `count` values that stand side by side.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read`](Self::read).
+    ///
+    /// # Safety
+    ///
+    /// As for [`read`](Self::read), for each of them.
+    #[inline]
+    unsafe fn read_all(first: *mut Self, count: usize, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        if Self::SHAPE.plain {
+            return Ok(());
+        }
+        for i in 0..count {
+            // SAFETY: the caller has `count` values there.
+            let slot = unsafe { first.add(i) };
+            // SAFETY: the caller's promise holds for each of them.
+            unsafe { Self::read(slot, pass)? };
+        }
+        Ok(())
+    }
+
+    /// Reads an `Option` of it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read`](Self::read).
+    ///
+    /// # Safety
+    ///
+    /// As for [`read`](Self::read).
+    #[inline]
+    unsafe fn read_option(slot: *mut Option<Self>, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { crate::impls::option::read_tagged(slot, pass) }
+    }
+
+    /// Walks a value that `read` has read, or begun to read, to say where a fault lies.
+    ///
+    /// # Safety
+    ///
+    /// `slot` must be what `read` was given in the pass that ended with the trace's fault, and
+    /// not lie behind that fault in the order of the pass.
+    unsafe fn trace(slot: *const Self, trace: &mut Trace);
+
+    /// Walks an `Option` of it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`trace`](Self::trace).
+    unsafe fn trace_option(slot: *const Option<Self>, trace: &mut Trace) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { crate::impls::option::trace_tagged(slot, trace) }
+    }
+
+    /// Adds the structure of this type, and of all it reaches, to `schema`.
+    fn describe(schema: &mut Schema) -> TypeIndex;
+}
+
+/// What can stand behind a reference, as it is written.
+///
+/// # Safety
+///
+/// As for [`Transportable`], between `write_edge` and `Pointee::read_edge`.
+pub unsafe trait Target {
+    /// The form behind the reference.
+    type InPlace<'b>: Pointee + ?Sized
+    where
+        Self: 'b;
+
+    /// Allots the target's place, writes the pointer to it into `slot`, and sees to it that the
+    /// target is written.
+    ///
+    /// # Safety
+    ///
+    /// `slot` must be aligned and valid for writes.
+    unsafe fn write_edge<'b>(&'b self, slot: *mut &'b Self::InPlace<'b>, draft: &mut Draft<'b>);
+}
+
+/// What can stand behind a reference, as it is read.
+///
+/// # Safety
+///
+/// As for [`InPlace`], between `read_edge` and `trace_edge`. The first eight wire bytes of an edge
+/// must never be zero.
+pub unsafe trait Pointee {
+    /// Stands for this type, whatever its lifetimes, where a `TypeId` is needed.
+    type Key: ?Sized + 'static;
+
+    /// Claims the target and makes the slot a pointer to it.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`] says where the bytes are not what they should be.
+    ///
+    /// # Safety
+    ///
+    /// As for [`InPlace::read`].
+    unsafe fn read_edge(slot: *mut &Self, pass: &mut Pass<'_>) -> Result<(), Fault>;
+
+    /// Walks a pointer that was read.
+    ///
+    /// # Safety
+    ///
+    /// As for [`InPlace::trace`].
+    unsafe fn trace_edge(slot: *const &Self, trace: &mut Trace);
+
+    /// Adds the structure of this type to `schema`.
+    fn describe(schema: &mut Schema) -> TypeIndex;
+}
+
+/// A type whose form is covariant in the buffer's lifetime, so that
+/// [`Received::get`](crate::Received::get) may hand it out with a shorter one.
+///
+/// # Safety
+///
+/// `T::InPlace<'long>` must be a subtype of `T::InPlace<'short>`.
+pub unsafe trait Covariant: Transportable {}

@@ -1,0 +1,260 @@
+//! Reading: one pass that checks a message and makes it native where it lies.
+
+mod error;
+mod pass;
+mod queue;
+mod trace;
+
+use std::mem::{align_of, size_of};
+use std::ptr::NonNull;
+
+pub use error::{ReadError, ReadFailure, Segment as MessageSegment};
+pub use pass::{Fault, FaultKind, Pass};
+pub use trace::Trace;
+pub(crate) use trace::short;
+
+use self::pass::{Depth, Segment};
+use self::queue::Queue;
+use crate::buffer::{ALIGNMENT, Filled};
+use crate::model::{InPlace, Transportable};
+use crate::received::Received;
+use crate::schema::Descriptors;
+use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up, in_memory};
+
+/// What a reader accepts. Memory and work are bounded by the length of the message in any case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The longest message in bytes (default 4 GiB).
+    pub bytes: usize,
+    /// How many elements without size a message may have in all (default 65,536): they cost the
+    /// sender no bytes, and whoever walks them time.
+    pub zero_sized: usize,
+    /// How many pointers may lead from the root to an object that holds pointers itself (default:
+    /// no limit). Reading needs no stack whatever the depth; functions of the program that
+    /// recurse over what they received do.
+    pub depth: Option<u32>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            bytes: 4 << 30,
+            zero_sized: 1 << 16,
+            depth: None,
+        }
+    }
+}
+
+/// Runs of work that a reader keeps room for between messages; more is given back.
+const KEEP: usize = 1 << 16;
+
+/// Reads messages. Keeps its work lists from one to the next, so that reading allocates nothing
+/// in steady state.
+#[derive(Debug, Default)]
+pub struct Reader {
+    limits: Limits,
+    queue: Queue,
+    descriptors: Descriptors,
+}
+
+impl Reader {
+    /// A reader with limits of one's own.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            queue: Queue::default(),
+            descriptors: Descriptors::default(),
+        }
+    }
+
+    /// Checks the message and makes its objects native where they lie.
+    ///
+    /// # Errors
+    ///
+    /// A [`ReadFailure`] says where the message is wrong, and gives the jbuf back.
+    pub fn read<T>(&mut self, message: Filled) -> Result<Received<T>, ReadFailure>
+    where
+        T: Transportable + 'static,
+    {
+        match self.read_in_place::<T>(&message) {
+            // SAFETY: `read_in_place` made `root` a value of the form inside this very slot, and
+            // the slot's only handle moves in.
+            Ok(root) => Ok(unsafe { Received::new(message.into_slot(), root) }),
+            Err(error) => Err(ReadFailure {
+                error,
+                spent: message.into_spent(),
+            }),
+        }
+    }
+
+    /// The pass itself. The message's bytes are no longer to be believed afterwards: the caller
+    /// must turn `message` into a `Received` or a `Spent`.
+    fn read_in_place<T>(
+        &mut self,
+        message: &Filled,
+    ) -> Result<NonNull<T::InPlace<'static>>, ReadError>
+    where
+        T: Transportable + 'static,
+    {
+        const { pass::assert_form::<T::InPlace<'static>>() };
+        let expected = self.descriptors.of::<T::InPlace<'static>>();
+        let layout = Layout::of(message.as_bytes(), &self.limits)?;
+        if layout.descriptor != expected {
+            return Err(ReadError::Descriptor {
+                expected_type: short(std::any::type_name::<T>()),
+                expected,
+                found: layout.descriptor,
+            });
+        }
+        let ascii = layout.check_text(message.as_bytes())?;
+        let root = align_up(HEADER_LEN, align_of::<T::InPlace<'static>>());
+        let after = root.wrapping_add(size_of::<T::InPlace<'static>>());
+        if after > layout.objects_end {
+            return Err(ReadError::Lengths { len: message.len() });
+        }
+
+        let base = message.base().as_ptr();
+        self.queue.reset(KEEP);
+        let mut pass = Pass {
+            objects: Segment {
+                origin: base,
+                cursor: after,
+                end: layout.objects_end,
+                align: ALIGNMENT,
+            },
+            bulk: Segment {
+                origin: base.wrapping_add(layout.bulk_start).wrapping_sub(ORIGIN),
+                cursor: ORIGIN,
+                end: ORIGIN.wrapping_add(layout.bulk_len),
+                align: layout.bulk_align,
+            },
+            text: Segment {
+                origin: base.wrapping_add(layout.text_start).wrapping_sub(ORIGIN),
+                cursor: ORIGIN,
+                end: ORIGIN.wrapping_add(layout.text_len),
+                align: 1,
+            },
+            ascii,
+            zero_sized: self.limits.zero_sized,
+            depth: Depth {
+                now: 0,
+                step: u32::from(self.limits.depth.is_some()),
+                max: self.limits.depth.unwrap_or(0),
+            },
+            queue: &mut self.queue,
+        };
+        let slot = base.wrapping_add(root).cast::<T::InPlace<'static>>();
+        // SAFETY: the slot is aligned, because jbufs are aligned to 128 bytes and forms to no
+        // more, lies inside the message by the comparison above, and was initialised; it is
+        // derived from the slot's base, which the message's only handle lends.
+        let read = unsafe { T::InPlace::read(slot, &mut pass) };
+        if let Err(fault) = read.and_then(|()| pass.drain()) {
+            // SAFETY: this is the fault of the pass that began at this root and has just ended.
+            let located = unsafe { trace::locate(slot.cast_const(), fault) };
+            return Err(ReadError::Value {
+                path: located.path,
+                what: located.what,
+                offset: fault.slot.addr().get().wrapping_sub(base.addr()),
+            });
+        }
+        pass.assert_used_up()?;
+        // A slot is never null; the fallback only spares an unsafe block.
+        Ok(NonNull::new(slot).unwrap_or(NonNull::dangling()))
+    }
+}
+
+impl Pass<'_> {
+    /// Every segment must have been used exactly to its end.
+    fn assert_used_up(&self) -> Result<(), ReadError> {
+        let segments = [
+            (MessageSegment::Objects, &self.objects),
+            (MessageSegment::Bulk, &self.bulk),
+            (MessageSegment::Text, &self.text),
+        ];
+        for (segment, of) in segments {
+            if of.cursor != of.end {
+                return Err(ReadError::Unused {
+                    segment,
+                    bytes: of.end.wrapping_sub(of.cursor),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The segments of a message, as its header tells and its length confirms.
+struct Layout {
+    descriptor: u64,
+    objects_end: usize,
+    bulk_start: usize,
+    bulk_len: usize,
+    bulk_align: usize,
+    text_start: usize,
+    text_len: usize,
+}
+
+impl Layout {
+    fn of(message: &[u8], limits: &Limits) -> Result<Self, ReadError> {
+        let len = message.len();
+        let Ok((header, _)) = <Header as zerocopy::FromBytes>::read_from_prefix(message) else {
+            return Err(ReadError::Short { len });
+        };
+        if header.magic != MAGIC {
+            return Err(ReadError::Magic {
+                found: header.magic.to_le_bytes(),
+            });
+        }
+        if len > limits.bytes {
+            return Err(ReadError::TooLong {
+                len,
+                limit: limits.bytes,
+            });
+        }
+        let wrong = ReadError::Lengths { len };
+        let bulk_align = in_memory(u64::from(header.bulk_align));
+        let objects_end = in_memory(header.objects_end);
+        if !bulk_align.is_power_of_two() || bulk_align > ALIGNMENT {
+            return Err(wrong);
+        }
+        // Comparing with the message's length first keeps the sums from wrapping.
+        if objects_end > len || header.bulk_len > len as u64 || header.text_len > len as u64 {
+            return Err(wrong);
+        }
+        let (bulk_len, text_len) = (in_memory(header.bulk_len), in_memory(header.text_len));
+        let bulk_start = align_up(objects_end, bulk_align);
+        let text_start = bulk_start.wrapping_add(bulk_len);
+        if text_start.wrapping_add(text_len) != len {
+            return Err(wrong);
+        }
+        Ok(Self {
+            descriptor: header.descriptor,
+            objects_end,
+            bulk_start,
+            bulk_len,
+            bulk_align,
+            text_start,
+            text_len,
+        })
+    }
+
+    /// Checks that the text segment is UTF-8, and says whether it is ASCII.
+    fn check_text(&self, message: &[u8]) -> Result<bool, ReadError> {
+        let text = message.get(self.text_start..).unwrap_or_default();
+        debug_assert_eq!(text.len(), self.text_len);
+        if text.is_ascii() {
+            return Ok(true);
+        }
+        match simdutf8::basic::from_utf8(text) {
+            Ok(_) => Ok(false),
+            Err(_) => {
+                let valid = std::str::from_utf8(text).map_or_else(|e| e.valid_up_to(), str::len);
+                Err(ReadError::NotUtf8 {
+                    offset: self.text_start.wrapping_add(valid),
+                })
+            }
+        }
+    }
+}

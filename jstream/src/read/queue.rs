@@ -1,0 +1,194 @@
+//! The order of the pass: first claimed, first read.
+//!
+//! Reading in the order of claims means scanning the objects segment from its start to its end
+//! (Cheney's order): no stack, no depth, and memory is touched strictly forward. Neighbours of one
+//! type are one run, so a homogeneous tree or list never holds more than one.
+
+use super::pass::{Fault, Pass};
+
+/// Reads the values of a run. Calling it is sound only for a run that was pushed with it.
+pub(super) type ReadRun = unsafe fn(&mut Pass<'_>, Run) -> Result<(), Fault>;
+
+/// Values of one type, side by side in the objects segment, claimed and not yet read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run {
+    pub(super) read: ReadRun,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) depth: u32,
+}
+
+/// Runs in the order in which they were claimed.
+///
+/// The last one is kept apart, and stays when it has been taken: neighbours are added to it, which
+/// makes a list, whose every node claims the next, one run that is never done until it ends.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    closed: Vec<Run>,
+    /// How many of `closed` have been taken.
+    head: usize,
+    /// Behind all of `closed`; empty when its start has come to its end.
+    open: Run,
+}
+
+/// Taken runs are kept at the front of the list until this many have gathered.
+const COMPACT: usize = 1024;
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            closed: Vec::new(),
+            head: 0,
+            open: NOTHING,
+        }
+    }
+}
+
+/// No run: no target is ever claimed at 0.
+const NOTHING: Run = {
+    unsafe fn nothing(_: &mut Pass<'_>, _: Run) -> Result<(), Fault> {
+        Ok(())
+    }
+    Run {
+        read: nothing,
+        start: 0,
+        end: 0,
+        depth: 0,
+    }
+};
+
+impl Queue {
+    /// Adds a run behind all others.
+    ///
+    /// Equal function pointers are the same code, so a neighbour with an equal one is read the
+    /// same whatever type it was pushed for.
+    #[inline(always)]
+    pub(super) fn push(&mut self, run: Run) {
+        let open = &mut self.open;
+        if open.end == run.start
+            && std::ptr::fn_addr_eq(open.read, run.read)
+            && open.depth == run.depth
+        {
+            open.end = run.end;
+        } else {
+            let closed = std::mem::replace(open, run);
+            if closed.start < closed.end {
+                self.close(closed);
+            }
+        }
+    }
+
+    #[inline]
+    fn close(&mut self, run: Run) {
+        if self.head >= COMPACT && self.head.wrapping_mul(2) >= self.closed.len() {
+            self.closed.drain(..self.head);
+            self.head = 0;
+        }
+        self.closed.push(run);
+    }
+
+    /// Takes the run that was claimed first.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<Run> {
+        if let Some(run) = self.closed.get(self.head) {
+            self.head = self.head.wrapping_add(1);
+            return Some(*run);
+        }
+        self.closed.clear();
+        self.head = 0;
+        self.take_open()
+    }
+
+    #[inline(always)]
+    fn take_open(&mut self) -> Option<Run> {
+        let run = self.open;
+        self.open.start = run.end;
+        (run.start < run.end).then_some(run)
+    }
+
+    /// Takes the run that was claimed first if it is read by the same code.
+    #[inline(always)]
+    pub(super) fn pop_same(&mut self, read: ReadRun) -> Option<Run> {
+        if self.head < self.closed.len() {
+            let next = self.closed.get(self.head)?;
+            if !std::ptr::fn_addr_eq(next.read, read) {
+                return None;
+            }
+            self.pop()
+        } else if std::ptr::fn_addr_eq(self.open.read, read) {
+            self.take_open()
+        } else {
+            None
+        }
+    }
+
+    /// Forgets everything, and gives back memory beyond `keep` runs.
+    pub(super) fn reset(&mut self, keep: usize) {
+        self.closed.clear();
+        self.closed.shrink_to(keep);
+        self.head = 0;
+        self.open = NOTHING;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe fn one(_: &mut Pass<'_>, _: Run) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    unsafe fn other(pass: &mut Pass<'_>, _: Run) -> Result<(), Fault> {
+        pass.depth.now = 77;
+        Ok(())
+    }
+
+    fn run(read: ReadRun, start: usize, end: usize) -> Run {
+        Run {
+            read,
+            start,
+            end,
+            depth: 0,
+        }
+    }
+
+    #[test]
+    fn neighbours_merge_and_order_is_kept() {
+        let mut queue = Queue::default();
+        queue.push(run(one, 0, 8));
+        queue.push(run(one, 8, 16));
+        queue.push(run(other, 16, 24));
+        queue.push(run(one, 24, 32));
+        queue.push(run(one, 40, 48));
+        let mut spans = Vec::new();
+        while let Some(run) = queue.pop() {
+            spans.push((run.start, run.end));
+        }
+        assert_eq!(spans, [(0, 16), (16, 24), (24, 32), (40, 48)]);
+    }
+
+    #[test]
+    fn taken_runs_do_not_pile_up() {
+        let mut queue = Queue::default();
+        // Two kinds in turn, and never empty: nothing merges.
+        queue.push(run(one, 0, 1));
+        for i in 0..100_000usize {
+            let read: ReadRun = if i % 2 == 0 { other } else { one };
+            queue.push(run(read, 2 * i + 2, 2 * i + 3));
+            queue.push(run(one, 2 * i + 10, 2 * i + 11));
+            assert!(queue.pop().is_some());
+            assert!(queue.pop().is_some());
+        }
+        assert!(queue.closed.capacity() < 8 * COMPACT);
+    }
+
+    #[test]
+    fn only_the_same_code_continues_a_run() {
+        let mut queue = Queue::default();
+        queue.push(run(one, 0, 8));
+        assert!(queue.pop_same(other).is_none());
+        assert!(queue.pop_same(one).is_some());
+        assert!(queue.pop_same(one).is_none());
+    }
+}

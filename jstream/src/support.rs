@@ -1,0 +1,67 @@
+//! What generated code uses. Not for others: it may change with any release.
+
+pub use crate::model::{Covariant, InPlace, Shape, Transportable};
+pub use crate::read::{Fault, FaultKind, Pass, Trace};
+pub use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, VariantInfo};
+pub use crate::write::Draft;
+
+use std::marker::PhantomData;
+use std::mem::size_of;
+
+/// Finds a field inside a value, so that the field's type is inferred and not spelled.
+type Field<S, F> = unsafe fn(*const S) -> *const F;
+
+/// The shape of a field.
+#[must_use]
+pub const fn shape_of<S, F: InPlace>(_: Field<S, F>) -> Shape {
+    F::SHAPE
+}
+
+/// Describes the type of a field.
+pub fn describe<S, F: InPlace>(schema: &mut Schema, _: Field<S, F>) -> TypeIndex {
+    F::describe(schema)
+}
+
+/// Whether the parts of a type are in memory as they are on the wire.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory {
+    is_wire: bool,
+    bytes: usize,
+}
+
+impl Memory {
+    /// No part yet.
+    pub const NOTHING: Self = Self {
+        is_wire: true,
+        bytes: 0,
+    };
+
+    /// Both parts.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self {
+            is_wire: self.is_wire && other.is_wire,
+            bytes: self.bytes.wrapping_add(other.bytes),
+        }
+    }
+
+    /// Whether the parts leave no byte of a whole of `size` bytes to padding.
+    #[must_use]
+    pub const fn fills(self, size: usize) -> bool {
+        self.is_wire && self.bytes == size
+    }
+}
+
+/// How a field is in memory.
+#[must_use]
+pub const fn memory_of<S, F: Transportable>(_: Field<S, F>) -> Memory {
+    Memory {
+        is_wire: F::WIRE_IS_MEMORY,
+        bytes: size_of::<F>(),
+    }
+}
+
+/// The type of a value, to be compared with another exactly.
+pub fn exactly<F>(_: &F) -> PhantomData<fn(F) -> F> {
+    PhantomData
+}

@@ -1,0 +1,75 @@
+//! The message: a header and three segments.
+//!
+//! ```text
+//! 0        header, 40 bytes
+//! 40..     objects: the root at its alignment, then every target that holds pointers or text,
+//!          in the order in which a scan of this segment from its start meets the pointers
+//! ..       bulk: targets that hold neither, in the same order; starts at `bulk_align`
+//! ..       text: the bytes of every string, packed, with one byte for each tag that found no
+//!          room in its slot
+//! ```
+//!
+//! A pointer is written as the place of its target: in the objects segment its offset from the
+//! message's base; in bulk and text, which begin where the writer does not know yet, its offset
+//! from the segment's start plus [`ORIGIN`]. 0 is therefore no pointer, and stands for `None`.
+
+use std::mem::size_of;
+
+/// What a place in the bulk and text segments counts from.
+pub(crate) const ORIGIN: usize = 128;
+
+/// The first four bytes of every message: `jst` and the version of the format.
+pub(crate) const MAGIC: u32 = u32::from_le_bytes(*b"jst\x01");
+
+/// The length of the header in bytes; the root stands at the next multiple of its alignment.
+pub(crate) const HEADER_LEN: usize = size_of::<Header>();
+
+const _: () = assert!(HEADER_LEN == 40);
+const _: () = assert!(
+    size_of::<usize>() == 8 && cfg!(target_endian = "little"),
+    "jstream needs a 64-bit little-endian target: wire layout is memory layout"
+);
+
+/// The first 40 bytes of a message.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    zerocopy::FromBytes,
+    zerocopy::IntoBytes,
+    zerocopy::Immutable,
+    zerocopy::KnownLayout,
+)]
+#[repr(C)]
+pub(crate) struct Header {
+    pub(crate) magic: u32,
+    /// The alignment of the bulk segment: a power of two, at most 128.
+    pub(crate) bulk_align: u32,
+    /// Checksum of the structure of the root's type.
+    pub(crate) descriptor: u64,
+    /// Where the objects end, from the message's base.
+    pub(crate) objects_end: u64,
+    pub(crate) bulk_len: u64,
+    pub(crate) text_len: u64,
+}
+
+/// `at` moved up to a multiple of `align`, a power of two.
+///
+/// Wraps only for `at` beyond `isize::MAX`, which no length in memory reaches.
+#[inline(always)]
+pub(crate) const fn align_up(at: usize, align: usize) -> usize {
+    let mask = align.wrapping_sub(1);
+    at.wrapping_add(mask) & !mask
+}
+
+/// A length or place from the wire as what it is in memory.
+#[inline(always)]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a usize has 64 bits, asserted above"
+)]
+pub(crate) const fn in_memory(n: u64) -> usize {
+    n as usize
+}

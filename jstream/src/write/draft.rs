@@ -1,0 +1,306 @@
+//! A message while it is written.
+//!
+//! Objects are written in the order in which their places were allotted, so the segment grows
+//! strictly forward and no slot is held while it does. Text and small bulk arrays gather beside
+//! it; large bulk arrays are only noted, to be copied once, or sent from where they are.
+//!
+//! Invariants of a [`Draft`]:
+//! 1. The bytes of `objects` below `written` are initialised, and `written` is at most its
+//!    capacity.
+//! 2. Jobs lie in the queue in ascending order of their places, none below `written`.
+//! 3. What a job or a piece points to outlives `'b`.
+
+use std::marker::PhantomData;
+use std::mem::{MaybeUninit, align_of, size_of};
+use std::ptr;
+use std::slice;
+
+use super::jobs::{Job, Jobs, What, WriteJob};
+use super::text::append;
+use crate::buffer::Spent;
+use crate::model::{InPlace, Transportable};
+use crate::wire::{HEADER_LEN, ORIGIN, align_up};
+
+/// Plain arrays of at least this many bytes are not gathered but noted. Copying fewer twice costs
+/// less than noting them.
+const NOTED: usize = 512;
+
+/// A plain array that is sent, or copied, from where it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece {
+    pub(super) start: *const u8,
+    pub(super) len: usize,
+    /// How many bytes of `bulk` come before it.
+    pub(super) after: usize,
+}
+
+/// What a writer keeps from one message to the next.
+#[derive(Debug)]
+pub(super) struct Scratch<'b> {
+    pub(super) text: Vec<u8>,
+    pub(super) bulk: Vec<u8>,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) jobs: Jobs<'b>,
+}
+
+/// Scratch memory that a writer keeps between messages; more is given back.
+pub(super) const KEEP: usize = 64 << 20;
+
+impl Scratch<'_> {
+    pub(super) const fn new() -> Self {
+        Self {
+            text: Vec::new(),
+            bulk: Vec::new(),
+            pieces: Vec::new(),
+            jobs: Jobs::new(),
+        }
+    }
+
+    /// The same memory, emptied, for values of another lifetime.
+    pub(super) fn recycle<'c>(mut self) -> Scratch<'c> {
+        self.text.clear();
+        self.text.shrink_to(KEEP);
+        self.bulk.clear();
+        self.bulk.shrink_to(KEEP);
+        self.pieces.clear();
+        Scratch {
+            text: self.text,
+            bulk: self.bulk,
+            pieces: self.pieces,
+            jobs: self.jobs.recycle(),
+        }
+    }
+}
+
+/// The objects did not fit the jbuf.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Full;
+
+/// The state of a write: where the next target of each segment goes.
+#[derive(Debug)]
+pub struct Draft<'b> {
+    pub(super) objects: Spent,
+    /// Whether `objects` may be exchanged for a larger one.
+    pub(super) growable: bool,
+    pub(super) written: usize,
+    cursor: usize,
+    pub(super) bulk_cursor: usize,
+    pub(super) bulk_align: usize,
+    pub(super) descriptor: u64,
+    pub(super) scratch: Scratch<'b>,
+    values: PhantomData<&'b ()>,
+}
+
+impl<'b> Draft<'b> {
+    pub(super) fn new(objects: Spent, growable: bool, scratch: Scratch<'b>) -> Self {
+        Self {
+            objects,
+            growable,
+            written: 0,
+            cursor: HEADER_LEN,
+            bulk_cursor: ORIGIN,
+            bulk_align: 1,
+            descriptor: 0,
+            scratch,
+            values: PhantomData,
+        }
+    }
+
+    /// Writes the whole graph, the header excepted.
+    pub(super) fn write_root<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
+        self.reserve(HEADER_LEN)?;
+        self.zero_up_to(HEADER_LEN);
+        self.allot::<T>(ptr::from_ref(root), 1);
+        while let Some(job) = self.scratch.jobs.pop() {
+            let write = job.write;
+            // SAFETY: the job was pushed with the function for its type and just taken off.
+            unsafe { write(self, job)? };
+        }
+        Ok(())
+    }
+
+    /// Allots the place for `count` values, and returns what is written for a pointer to it.
+    #[inline(always)]
+    pub(crate) fn target<T: Transportable>(&mut self, values: &'b [T]) -> u64 {
+        if <T::InPlace<'b> as InPlace>::SHAPE.flat {
+            self.bulk(values)
+        } else {
+            self.allot(values.as_ptr(), values.len())
+        }
+    }
+
+    /// Allots a place in the objects segment, to be written after all before it.
+    #[inline(always)]
+    fn allot<T: Transportable + 'b>(&mut self, values: *const T, count: usize) -> u64 {
+        let at = align_up(self.cursor, align_of::<T::InPlace<'b>>());
+        // What exists in memory can't overflow the address space in its in-place form: the form
+        // of a type is larger by a constant factor at most, and the capacity is compared first.
+        let size = count.saturating_mul(size_of::<T::InPlace<'b>>());
+        self.cursor = at.saturating_add(size);
+        self.scratch.jobs.push(Job {
+            write: write_job::<T> as WriteJob<'_>,
+            what: What {
+                values: values.cast(),
+                count,
+                at,
+            },
+        });
+        at as u64
+    }
+
+    /// Puts flat values into the bulk segment.
+    #[inline(always)]
+    fn bulk<T: Transportable>(&mut self, values: &'b [T]) -> u64 {
+        let align = align_of::<T::InPlace<'b>>();
+        let at = align_up(self.bulk_cursor, align);
+        let padding = at.wrapping_sub(self.bulk_cursor);
+        if padding > 0 {
+            self.scratch
+                .bulk
+                .resize(self.scratch.bulk.len().wrapping_add(padding), 0);
+        }
+        self.bulk_align = self.bulk_align.max(align);
+        let len = values.len().saturating_mul(size_of::<T::InPlace<'b>>());
+        if !T::WIRE_IS_MEMORY {
+            self.bulk_one_by_one(values);
+        } else if len < NOTED {
+            // SAFETY: `WIRE_IS_MEMORY` says that all bytes of the values are initialised and not
+            // behind a cell, and that the form has the same size.
+            let bytes = unsafe { slice::from_raw_parts(values.as_ptr().cast::<u8>(), len) };
+            append(&mut self.scratch.bulk, bytes);
+        } else {
+            self.scratch.pieces.push(Piece {
+                start: values.as_ptr().cast(),
+                len,
+                after: self.scratch.bulk.len(),
+            });
+        }
+        self.bulk_cursor = at.wrapping_add(len);
+        at as u64
+    }
+
+    /// Writes flat values whose bytes in memory are not all to be sent as they are.
+    fn bulk_one_by_one<T: Transportable>(&mut self, values: &'b [T]) {
+        for value in values {
+            let mut form = MaybeUninit::<T::InPlace<'b>>::zeroed();
+            // SAFETY: the temporary is aligned, writable and zeroed.
+            unsafe { value.write(form.as_mut_ptr(), self) };
+            // SAFETY: the temporary was zeroed byte by byte and then written to by `write`, which
+            // leaves no byte uninitialised.
+            let bytes = unsafe {
+                slice::from_raw_parts(form.as_ptr().cast::<u8>(), size_of::<T::InPlace<'b>>())
+            };
+            append(&mut self.scratch.bulk, bytes);
+        }
+    }
+
+    /// Appends a string, and returns what is written for a pointer to it.
+    #[inline(always)]
+    pub(crate) fn string(&mut self, text: &str) -> u64 {
+        let at = self.scratch.text.len().wrapping_add(ORIGIN);
+        append(&mut self.scratch.text, text.as_bytes());
+        at as u64
+    }
+
+    /// Appends the tag of a slot that has no room for it.
+    #[inline(always)]
+    pub(crate) fn tag(&mut self, tag: bool) {
+        self.scratch.text.push(u8::from(tag));
+    }
+
+    /// Sees to it that `objects` holds `end` bytes.
+    #[inline]
+    fn reserve(&mut self, end: usize) -> Result<(), Full> {
+        if end <= self.objects.capacity() {
+            return Ok(());
+        }
+        self.grow(end)
+    }
+
+    #[cold]
+    fn grow(&mut self, end: usize) -> Result<(), Full> {
+        if !self.growable || end > isize::MAX as usize / 4 {
+            return Err(Full);
+        }
+        let larger = end.max(4096).next_power_of_two().saturating_mul(2);
+        let grown = Spent::heap(larger);
+        // SAFETY: the first `written` bytes are initialised (invariant 1), both jbufs have room
+        // for them, and two jbufs never overlap.
+        unsafe {
+            ptr::copy_nonoverlapping(
+                self.objects.base().as_ptr(),
+                grown.base().as_ptr(),
+                self.written,
+            );
+        };
+        self.objects = grown;
+        Ok(())
+    }
+
+    /// Writes zeroes from `written` to `end`, for which there must be room.
+    #[inline(always)]
+    fn zero_up_to(&mut self, end: usize) {
+        debug_assert!(end <= self.objects.capacity());
+        let gap = end.saturating_sub(self.written);
+        if gap == 0 {
+            return;
+        }
+        let start = self.objects.base().as_ptr().wrapping_add(self.written);
+        // SAFETY: the caller reserved room up to `end`, and the draft owns the jbuf.
+        unsafe { ptr::write_bytes(start, 0, gap) };
+        self.written = end;
+    }
+}
+
+/// Writes the values of one job, and of those that follow with the same type.
+///
+/// # Safety
+///
+/// `job` must have been pushed for `T`, or for a type whose instance of this function is the same
+/// code, and must have been taken off the queue of `draft`.
+unsafe fn write_job<'b, T: Transportable + 'b>(
+    draft: &mut Draft<'b>,
+    job: Job<'b>,
+) -> Result<(), Full> {
+    let mut what = job.what;
+    loop {
+        // SAFETY: the caller's promise holds for the first job, `pop_same` gives it for the others.
+        unsafe { write_values::<T>(draft, what)? };
+        match draft.scratch.jobs.pop_same(write_job::<T> as WriteJob<'_>) {
+            Some(next) => what = next,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// # Safety
+///
+/// As for [`write_job`].
+#[inline(always)]
+unsafe fn write_values<'b, T: Transportable + 'b>(
+    draft: &mut Draft<'b>,
+    what: What,
+) -> Result<(), Full> {
+    let What { values, count, at } = what;
+    let size = size_of::<T::InPlace<'b>>();
+    let end = at.saturating_add(count.saturating_mul(size));
+    draft.reserve(end)?;
+    draft.zero_up_to(at);
+    for i in 0..count {
+        // SAFETY: the job is for `count` values that live for `'b` (invariant 3).
+        let value: &'b T = unsafe { &*values.cast::<T>().wrapping_add(i) };
+        let at = at.wrapping_add(i.wrapping_mul(size));
+        let slot = draft.objects.base().as_ptr().wrapping_add(at);
+        let slot = slot.cast::<T::InPlace<'b>>();
+        if !<T::InPlace<'b> as InPlace>::SHAPE.dense {
+            // SAFETY: room up to `end` was reserved, and `at` is aligned for the form because the
+            // job's place is and the jbuf's base is aligned to 128.
+            unsafe { ptr::write_bytes(slot, 0, 1) };
+        }
+        // SAFETY: as above; the slot is zeroed unless the form is dense. Nothing that `write` does
+        // to the draft moves `objects`, which only `reserve` exchanges.
+        unsafe { value.write(slot, draft) };
+    }
+    draft.written = end;
+    Ok(())
+}

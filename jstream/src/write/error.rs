@@ -1,0 +1,72 @@
+//! Why a message was not written.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::buffer::{PoolError, Spent};
+
+/// What prevented a write.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The message does not fit the jbuf.
+    EndOfStream {
+        /// What the jbuf holds, in bytes.
+        capacity: usize,
+        /// What the message needs, in bytes, where the write came far enough to know.
+        needed: Option<usize>,
+    },
+    /// The pool has no jbuf for the message.
+    Pool(PoolError),
+    /// The message exceeds what memory can hold.
+    TooLong,
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::EndOfStream { capacity, needed } => {
+                write!(f, "the message does not fit a jbuf of {capacity} bytes")?;
+                match needed {
+                    Some(needed) => write!(f, ": it needs {needed}"),
+                    None => Ok(()),
+                }
+            }
+            Self::Pool(_) => f.write_str("no jbuf for the message"),
+            Self::TooLong => f.write_str("the message exceeds what memory can hold"),
+        }
+    }
+}
+
+impl Error for WriteError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Pool(error) => Some(error),
+            Self::EndOfStream { .. } | Self::TooLong => None,
+        }
+    }
+}
+
+impl From<PoolError> for WriteError {
+    fn from(error: PoolError) -> Self {
+        Self::Pool(error)
+    }
+}
+
+/// A message that was not written, and its jbuf.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Unwritten {
+    /// What prevented it.
+    pub error: WriteError,
+    /// The jbuf.
+    pub spent: Spent,
+}
+
+impl fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl Error for Unwritten {}

@@ -1,0 +1,140 @@
+//! Reading allocates nothing, writing neither, once the contexts have met their peak; and what is
+//! received lies in the jbuf.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use jstream::{Pool, Reader, Transportable, Writer};
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is passed on to the system's allocator as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(of: impl FnOnce()) -> u64 {
+    let before = COUNT.get();
+    of();
+    COUNT.get() - before
+}
+
+#[derive(Transportable, Debug, PartialEq)]
+struct Graph<'b> {
+    packages: &'b [Package<'b>],
+    root: Option<&'b Package<'b>>,
+}
+
+#[derive(Transportable, Debug, PartialEq)]
+struct Package<'b> {
+    name: &'b str,
+    dependencies: &'b [u32],
+    features: &'b [&'b str],
+    size: Option<u32>,
+    large: &'b [f64],
+}
+
+#[test]
+fn nothing_is_allocated_in_steady_state() {
+    let names: Vec<String> = (0..500).map(|i| format!("package-{i}")).collect();
+    let large = vec![1.5; 1000];
+    let packages: Vec<_> = names
+        .iter()
+        .map(|name| Package {
+            name,
+            dependencies: &[1, 2, 3],
+            features: &["std", "alloc"],
+            size: Some(7),
+            large: &large[..name.len() * 10],
+        })
+        .collect();
+    let graph = Graph {
+        packages: &packages,
+        root: packages.last(),
+    };
+
+    let pool = Pool::default();
+    let mut writer = Writer::new();
+    let mut reader = Reader::default();
+    let mut round = || {
+        let filled = writer.write_to(&graph, &pool).unwrap();
+        let received = reader.read::<Graph<'static>>(filled).unwrap();
+        assert_eq!(*received.get(), graph);
+        let again = writer.write(&graph, received.into_spent()).unwrap();
+        drop(reader.read::<Graph<'static>>(again).unwrap());
+    };
+    assert!(allocations(&mut round) > 0, "the counter counts");
+    round();
+    assert_eq!(allocations(&mut round), 0);
+}
+
+#[test]
+fn everything_received_lies_in_the_jbuf() {
+    let large = vec![0.5; 3000];
+    let package = |name| Package {
+        name,
+        dependencies: &[1, 2, 3],
+        features: &["std", "alloc"],
+        size: None,
+        large: &large,
+    };
+    let packages = [package("a"), package("b")];
+    let graph = Graph {
+        packages: &packages,
+        root: Some(&packages[1]),
+    };
+    let pool = Pool::default();
+    let filled = Writer::new().write_to(&graph, &pool).unwrap();
+    let message = filled.as_bytes().as_ptr_range();
+    let message = message.start.addr()..message.end.addr();
+    let received = Reader::default().read::<Graph<'static>>(filled).unwrap();
+    let inside = |start: *const u8, size: usize| {
+        message.contains(&start.addr()) && start.addr() + size <= message.end
+    };
+    fn span<T: ?Sized>(of: &T) -> (*const u8, usize) {
+        (std::ptr::from_ref(of).cast(), size_of_val(of))
+    }
+    let graph = received.get();
+    let mut spans = vec![span(graph), span(graph.packages)];
+    for package in graph.packages.iter().chain(graph.root) {
+        spans.extend([
+            span(package),
+            span(package.name),
+            span(package.dependencies),
+            span(package.features),
+            span(package.features[1]),
+            span(package.large),
+        ]);
+    }
+    assert_eq!(spans.len(), 20);
+    assert!(spans.into_iter().all(|(start, size)| inside(start, size)));
+    assert!(pool.contains(graph));
+}

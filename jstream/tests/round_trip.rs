@@ -1,0 +1,192 @@
+//! What is written is read back equal, in place.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod common;
+
+use common::{Arenas, Leg, Node, Shape, Side, message, plant, seeds, walk};
+use jstream::{Pool, Reader, Spent, Transportable, WriteError, Writer};
+use proptest::prelude::*;
+
+proptest! {
+    #[test]
+    fn any_graph_comes_back_equal(seed in seeds()) {
+        let arenas = Arenas::default();
+        let sent = plant(&seed, &arenas);
+        let pool = Pool::default();
+        let mut writer = Writer::new();
+        let mut reader = Reader::default();
+
+        let gathered = writer.write_to(&sent, &pool).unwrap();
+        let written = writer.write(&sent, Spent::heap(gathered.len())).unwrap();
+        prop_assert_eq!(gathered.as_bytes(), written.as_bytes(), "one format, one order");
+        for filled in [gathered, written] {
+            let received = reader.read::<Node<'static>>(filled).unwrap();
+            prop_assert_eq!(received.get(), &sent);
+            prop_assert_eq!(walk(received.get()), walk(&sent));
+        }
+    }
+
+    #[test]
+    fn a_jbuf_too_small_is_given_back(seed in seeds(), part in 0.0..1.0f64) {
+        let arenas = Arenas::default();
+        let sent = plant(&seed, &arenas);
+        let whole = message(&sent);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below the length")]
+        let capacity = (whole.len() as f64 * part) as usize;
+        let unwritten = Writer::new().write(&sent, Spent::heap(capacity)).unwrap_err();
+        prop_assert_eq!(unwritten.spent.capacity(), capacity);
+        let end_of_stream = matches!(unwritten.error, WriteError::EndOfStream { .. });
+        prop_assert!(end_of_stream);
+    }
+}
+
+fn round_trip<T>(value: &T, check: impl for<'x> FnOnce(&'x T::InPlace<'x>))
+where
+    T: Transportable + 'static,
+{
+    let received = Reader::default().read::<T>(message(value)).unwrap();
+    received.with(check);
+}
+
+#[test]
+fn owned_containers_arrive_as_references() {
+    let sent = (
+        String::from("x"),
+        vec![String::from("y"), String::new()],
+        Some(Box::new(vec![1u8, 2])),
+        None::<Box<str>>,
+    );
+    round_trip(&sent, |got| {
+        assert_eq!(*got, ("x", &["y", ""][..], Some(&&[1u8, 2][..]), None));
+    });
+}
+
+#[test]
+fn extremes_survive() {
+    round_trip(
+        &(u128::MAX, i128::MIN, f64::MIN_POSITIVE, char::MAX),
+        |got| {
+            assert_eq!(*got, (u128::MAX, i128::MIN, f64::MIN_POSITIVE, char::MAX));
+        },
+    );
+    round_trip(&[(); 0], |got| assert!(got.is_empty()));
+    round_trip(&vec![(); 1000], |got| assert_eq!(got.len(), 1000));
+    round_trip(&vec![Some(Some(false)), Some(None), None], |got| {
+        assert_eq!(*got, [Some(Some(false)), Some(None), None]);
+    });
+    round_trip(&(), |()| ());
+}
+
+/// Options nest, with and without room for their tags, beside text.
+#[test]
+fn options_of_every_layout() {
+    type Deep = Option<Option<Option<(bool, String)>>>;
+    type Value = (Deep, Option<u32>, Option<char>, Option<[u16; 3]>);
+    let values: Vec<Value> = vec![
+        (None, None, None, None),
+        (Some(None), Some(0), Some('ß'), Some([1, 2, 3])),
+        (Some(Some(None)), Some(u32::MAX), Some('\0'), None),
+        (
+            Some(Some(Some((true, "text".into())))),
+            None,
+            None,
+            Some([0; 3]),
+        ),
+    ];
+    round_trip(&values, |got| {
+        for (got, sent) in got.iter().zip(&values) {
+            let inner = |of: &Deep| of.clone().flatten().flatten();
+            assert_eq!(got.0.is_some(), sent.0.is_some());
+            assert_eq!(
+                got.0.flatten().flatten().map(|(b, s)| (b, s.to_owned())),
+                inner(&sent.0)
+            );
+            assert_eq!((got.1, got.2, got.3), (sent.1, sent.2, sent.3));
+        }
+    });
+}
+
+#[test]
+fn large_plain_arrays_are_lent_where_they_are() {
+    let numbers: Vec<f64> = (0..100_000u32).map(f64::from).collect();
+    let value = (1u8, &numbers[..], "text");
+    let mut writer = Writer::new();
+    let lent = writer
+        .gather(&value, |segments| {
+            segments
+                .iter()
+                .any(|segment| std::ptr::eq(segment.as_ptr(), numbers.as_ptr().cast()))
+        })
+        .unwrap();
+    assert!(lent, "the array's own memory is one of the segments");
+    let received = Reader::default()
+        .read::<(u8, &'static [f64], &'static str)>(message(&value))
+        .unwrap();
+    assert_eq!(received.get().1, numbers);
+    assert_eq!(received.get().2, "text");
+}
+
+#[test]
+fn received_objects_are_ordinary_ones() {
+    fn legs_of(node: &Node<'_>) -> usize {
+        node.legs.len()
+    }
+    let legs = [Leg {
+        price: 1.5,
+        quantity: 3,
+        side: Side::Sell,
+    }; 2];
+    let node = Node {
+        id: 1,
+        name: "n",
+        side: Side::Buy,
+        letter: 'x',
+        legs: &legs,
+        tags: &["a"],
+        flags: &[true],
+        flag: None,
+        count: None,
+        pair: Some((1, "one")),
+        shape: Shape::Circle { radius: 0.5 },
+        matrix: [[0; 2]; 3],
+        children: &[],
+        next: None,
+    };
+    let received = Reader::default()
+        .read::<Node<'static>>(message(&node))
+        .unwrap();
+    let copy = *received.get();
+    assert_eq!(legs_of(&copy), 2);
+    // A received object can be sent on, alone or as part of another.
+    let wrapped = Node {
+        next: Some(received.get()),
+        ..node
+    };
+    let again = Reader::default()
+        .read::<Node<'static>>(message(&wrapped))
+        .unwrap();
+    assert_eq!(again.get().next, Some(&node));
+    let text = format!("{again:?}");
+    assert!(text.starts_with("Received(Node"));
+}
+
+#[test]
+fn contexts_serve_many_types_in_turn() {
+    let pool = Pool::default();
+    let mut writer = Writer::new();
+    let mut reader = Reader::default();
+    for i in 0..100u64 {
+        let text = format!("message {i}");
+        let filled = writer.write_to(&(i, text.as_str()), &pool).unwrap();
+        let received = reader.read::<(u64, &'static str)>(filled).unwrap();
+        assert_eq!(*received.get(), (i, text.as_str()));
+        let filled = writer.write_to(&vec![i; 3], &pool).unwrap();
+        assert_eq!(reader.read::<Vec<u64>>(filled).unwrap().get(), &[i; 3]);
+    }
+    assert_eq!(pool.stats().in_use, 0);
+}

@@ -1,0 +1,12 @@
+//! What stands in a buffer does not change behind a shared reference.
+
+use std::sync::atomic::AtomicU32;
+
+use jstream::Transportable;
+
+#[derive(Transportable)]
+struct Counter {
+    count: AtomicU32,
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! What stands in a buffer does not change behind a shared reference.
+
+use std::cell::Cell;
+
+use jstream::Transportable;
+
+#[derive(Transportable)]
+struct Counter {
+    count: Cell<u32>,
+}
+
+fn main() {}

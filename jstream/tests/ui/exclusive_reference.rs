@@ -1,0 +1,10 @@
+//! Nothing in a buffer is borrowed exclusively.
+
+use jstream::Transportable;
+
+#[derive(Transportable)]
+struct Order<'b> {
+    symbol: &'b mut str,
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! A reference ends before its buffer is used again.
+
+use jstream::{Reader, Spent, Transportable, Writer};
+
+#[derive(Transportable)]
+struct Order<'b> {
+    symbol: &'b str,
+}
+
+fn main() {
+    let order = Order { symbol: "abc" };
+    let filled = Writer::new().write(&order, Spent::heap(256)).unwrap();
+    let received = Reader::default().read::<Order<'static>>(filled).unwrap();
+    let symbol = received.get().symbol;
+    let spent = received.into_spent();
+    println!("{symbol} {}", spent.capacity());
+}

@@ -1,0 +1,10 @@
+//! Nothing in a buffer lives for ever.
+
+use jstream::Transportable;
+
+#[derive(Transportable)]
+struct Named {
+    name: &'static str,
+}
+
+fn main() {}

@@ -1,0 +1,108 @@
+//! The graph as both processes know it: plain structs and references.
+
+use jstream::Transportable;
+
+/// Packages, and who depends on whom.
+#[derive(Transportable, Debug, Clone, Copy)]
+pub(crate) struct Graph<'b> {
+    pub(crate) packages: &'b [Package<'b>],
+}
+
+/// A package in one version.
+#[derive(Transportable, Debug, Clone, Copy)]
+pub(crate) struct Package<'b> {
+    pub(crate) name: &'b str,
+    pub(crate) version: &'b str,
+    /// The places of its dependencies in the graph.
+    pub(crate) dependencies: &'b [u32],
+}
+
+impl<'b> Graph<'b> {
+    /// The dependencies of a package that exist.
+    pub(crate) fn dependencies(&self, package: usize) -> impl Iterator<Item = usize> + 'b {
+        let packages = self.packages;
+        packages
+            .get(package)
+            .into_iter()
+            .flat_map(|package| package.dependencies)
+            .filter_map(|place| usize::try_from(*place).ok())
+            .filter(move |place| *place < packages.len())
+    }
+
+    /// The name that most packages depend on.
+    pub(crate) fn most_wanted(&self) -> Option<&'b str> {
+        let mut wanted = vec![0usize; self.packages.len()];
+        for package in 0..self.packages.len() {
+            for place in self.dependencies(package) {
+                if let Some(count) = wanted.get_mut(place) {
+                    *count = count.saturating_add(1);
+                }
+            }
+        }
+        let most = self
+            .packages
+            .iter()
+            .zip(wanted)
+            .max_by_key(|(_, count)| *count);
+        most.map(|(package, _)| package.name)
+    }
+
+    /// A longest path along dependencies, from the one that nobody needs. A dependency that leads
+    /// back into the path, as dev-dependencies may, is not followed.
+    pub(crate) fn longest_chain(&self) -> Vec<usize> {
+        #[derive(Clone, Copy)]
+        enum State {
+            New,
+            Open,
+            /// The length of the longest path from here, and its next step.
+            Done(usize, Option<usize>),
+        }
+        let mut states = vec![State::New; self.packages.len()];
+        let mut longest = (0, None);
+        for start in 0..self.packages.len() {
+            // No recursion: a lock file may be a chain of any length.
+            let mut open = vec![start];
+            while let Some(&package) = open.last() {
+                match states.get(package) {
+                    Some(State::New) => {
+                        if let Some(state) = states.get_mut(package) {
+                            *state = State::Open;
+                        }
+                        open.extend(
+                            self.dependencies(package)
+                                .filter(|place| matches!(states.get(*place), Some(State::New))),
+                        );
+                    }
+                    Some(State::Open) => {
+                        let steps = self.dependencies(package).filter_map(|place| {
+                            match states.get(place) {
+                                Some(State::Done(length, _)) => Some((*length, Some(place))),
+                                _ => None,
+                            }
+                        });
+                        let (length, next) = steps.max().unwrap_or((0, None));
+                        let length = length.saturating_add(1);
+                        if let Some(state) = states.get_mut(package) {
+                            *state = State::Done(length, next);
+                        }
+                        longest = longest.max((length, Some(package)));
+                        open.pop();
+                    }
+                    Some(State::Done(..)) | None => {
+                        open.pop();
+                    }
+                }
+            }
+        }
+        let mut chain = Vec::new();
+        let mut next = longest.1;
+        while let Some(package) = next {
+            chain.push(package);
+            next = match states.get(package) {
+                Some(State::Done(_, next)) => *next,
+                _ => None,
+            };
+        }
+        chain
+    }
+}

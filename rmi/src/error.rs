@@ -1,0 +1,173 @@
+//! Why a call, a lookup or a server failed.
+
+use jstream::{ReadError, WriteError};
+use jstream_transport::{ListenError, SendError};
+
+/// Whether the method of a failed call ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It did not, and will not.
+    DidNotRun,
+    /// Nobody here can know.
+    MayHaveRun,
+    /// It did.
+    Ran,
+}
+
+/// Why a call has no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The arguments could not be written.
+    #[error("the arguments of {method} were not sent")]
+    Arguments {
+        /// The method.
+        method: &'static str,
+        /// What prevented it.
+        source: WriteError,
+    },
+    /// The call could not be sent.
+    #[error("the call of {method} was not sent")]
+    NotSent {
+        /// The method.
+        method: &'static str,
+        /// What prevented it.
+        source: SendError,
+    },
+    /// The connection ended while the call was on its way.
+    #[error("the peer was lost while {method} was called: {reason}")]
+    Lost {
+        /// The method.
+        method: &'static str,
+        /// How the connection ended.
+        reason: String,
+    },
+    /// The object is not exported by the peer, or not any more.
+    #[error("{method}: the peer has no such object")]
+    UnknownObject {
+        /// The method.
+        method: &'static str,
+    },
+    /// The object has no such method, or one with other types.
+    #[error("the peer has no method `{signature}`; {known}")]
+    UnknownMethod {
+        /// The method as it was called.
+        signature: &'static str,
+        /// What the peer says that it has.
+        known: String,
+    },
+    /// The peer refused the arguments.
+    #[error("the peer could not read the arguments of {method}: {reason}")]
+    Refused {
+        /// The method.
+        method: &'static str,
+        /// What it says.
+        reason: String,
+    },
+    /// The method panicked; the server lives on.
+    #[error("{method} panicked at the peer")]
+    Panicked {
+        /// The method.
+        method: &'static str,
+    },
+    /// The peer could not send the result.
+    #[error("the result of {method} could not be sent: {reason}")]
+    NoResult {
+        /// The method.
+        method: &'static str,
+        /// What it says.
+        reason: String,
+    },
+    /// The result could not be read.
+    #[error("the result of {method} is damaged")]
+    Result {
+        /// The method.
+        method: &'static str,
+        /// What is wrong with it.
+        source: ReadError,
+    },
+}
+
+impl CallError {
+    /// Whether the method ran.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        match self {
+            Self::Arguments { .. }
+            | Self::UnknownObject { .. }
+            | Self::UnknownMethod { .. }
+            | Self::Refused { .. } => Outcome::DidNotRun,
+            Self::NotSent { source, .. } => match source {
+                SendError::TooLarge { .. }
+                | SendError::NoBuffer { .. }
+                | SendError::TimedOut { .. }
+                | SendError::Stalled { .. }
+                | SendError::Closed { .. } => Outcome::DidNotRun,
+                // The message may have been complete when the connection broke.
+                _ => Outcome::MayHaveRun,
+            },
+            Self::Lost { .. } | Self::Panicked { .. } => Outcome::MayHaveRun,
+            Self::NoResult { .. } | Self::Result { .. } => Outcome::Ran,
+        }
+    }
+}
+
+/// Why a name was not found.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LookupError {
+    /// Nothing is bound to the name.
+    #[error("nothing is bound to \"{name}\"")]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// What is bound to the name has another interface.
+    #[error(
+        "\"{name}\" is bound to a {found}, which differs from the {expected} of this program; \
+         build both sides from the same definition"
+    )]
+    OtherInterface {
+        /// The name.
+        name: String,
+        /// The interface asked for.
+        expected: &'static str,
+        /// The interface it has, with its methods.
+        found: String,
+    },
+    /// The registry could not be asked.
+    #[error("the registry could not be asked")]
+    Call(#[from] CallError),
+}
+
+/// Why a name was not bound.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BindError {
+    /// Something is bound to the name already.
+    #[error("\"{name}\" is bound already; use `rebind` to replace it")]
+    Taken {
+        /// The name.
+        name: String,
+    },
+    /// The name is longer than names may be.
+    #[error("a name of {len} bytes is too long: at most {max} are allowed")]
+    TooLong {
+        /// Its length in bytes.
+        len: usize,
+        /// The limit.
+        max: usize,
+    },
+}
+
+/// Why a server does not serve.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The address could not be listened on.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// No thread could be started.
+    #[error("no thread for the listener")]
+    Thread(#[source] std::io::Error),
+}

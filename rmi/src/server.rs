@@ -1,0 +1,431 @@
+//! Serving objects: exports, connections, and the dispatch of calls.
+
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use jstream::{Filled, ReadError, Reader, Received, Transportable, WriteError, Writer};
+use jstream_transport::{Address, Message, Options, Receiver, SendError, Sender};
+
+use crate::error::{BindError, ServeError};
+use crate::frame::{Code, Frame};
+use crate::interface::{Interface, Remotable};
+use crate::registry::{Entry, Names, REGISTRY, Registry};
+
+mod serving;
+
+pub use serving::Serving;
+
+/// What a server accepts.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ServerOptions {
+    /// The transport's limits and time-outs, and the pool that arguments are received into.
+    pub transport: Options,
+    /// Connections at once (default 256); further ones are closed as they come. Answers the threat
+    /// of peers who open connections and leave them.
+    pub max_connections: usize,
+    /// The longest name in bytes (default 256).
+    pub max_name: usize,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            transport: Options::default(),
+            max_connections: 256,
+            max_name: 256,
+        }
+    }
+}
+
+/// Exports objects under names. Cheap to clone; clones export the same objects.
+#[derive(Debug, Clone)]
+pub struct Server {
+    exports: Arc<Exports>,
+    options: ServerOptions,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self::new(ServerOptions::default())
+    }
+}
+
+impl Server {
+    /// A server with limits of one's own.
+    #[must_use]
+    pub fn new(options: ServerOptions) -> Self {
+        let exports = Arc::new_cyclic(|exports| {
+            let registry: Arc<dyn Registry> = Arc::new(Names {
+                exports: exports.clone(),
+            });
+            Exports::new(registry)
+        });
+        Self { exports, options }
+    }
+
+    /// Binds an object to a name under which clients find it.
+    ///
+    /// # Errors
+    ///
+    /// [`BindError`] when the name is taken or too long.
+    pub fn bind<T: Remotable + ?Sized>(&self, name: &str, object: Arc<T>) -> Result<(), BindError> {
+        self.check_name(name)?;
+        self.exports.bind(name, Exported::new(object), false)
+    }
+
+    /// Binds an object to a name, in the place of what was bound to it.
+    ///
+    /// # Errors
+    ///
+    /// [`BindError`] when the name is too long.
+    pub fn rebind<T: Remotable + ?Sized>(
+        &self,
+        name: &str,
+        object: Arc<T>,
+    ) -> Result<(), BindError> {
+        self.check_name(name)?;
+        self.exports.bind(name, Exported::new(object), true)
+    }
+
+    /// Frees a name; says whether something was bound to it. Calls to the object fail from then
+    /// on, but for those that run.
+    #[must_use = "says whether something was bound to the name"]
+    pub fn unbind(&self, name: &str) -> bool {
+        self.exports.unbind(name)
+    }
+
+    /// Accepts connections at `address` until the returned handle is dropped or told to stop.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError`] when the address can't be listened on.
+    pub fn listen(&self, address: &Address) -> Result<Serving, ServeError> {
+        Serving::start(self.exports.clone(), address, &self.options)
+    }
+
+    fn check_name(&self, name: &str) -> Result<(), BindError> {
+        let max = self.options.max_name;
+        if name.len() > max {
+            return Err(BindError::TooLong {
+                len: name.len(),
+                max,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// An object whatever its interface.
+struct Exported {
+    interface: &'static Interface,
+    dispatch: Dispatch,
+}
+
+type Dispatch = Arc<dyn Fn(usize, Incoming<'_>) -> Result<(), Failed> + Send + Sync>;
+
+impl Exported {
+    fn new<T: Remotable + ?Sized>(object: Arc<T>) -> Self {
+        Self {
+            interface: T::interface(),
+            dispatch: Arc::new(move |method, call| object.dispatch(method, call)),
+        }
+    }
+}
+
+/// The objects of a server by number, and their names.
+pub(crate) struct Exports {
+    tables: RwLock<Tables>,
+}
+
+struct Tables {
+    objects: HashMap<u64, Exported>,
+    names: BTreeMap<String, u64>,
+    next: u64,
+}
+
+impl std::fmt::Debug for Exports {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
+}
+
+impl Exports {
+    fn new(registry: Arc<dyn Registry>) -> Self {
+        Self {
+            tables: RwLock::new(Tables {
+                objects: HashMap::from([(REGISTRY, Exported::new(registry))]),
+                names: BTreeMap::new(),
+                next: REGISTRY.wrapping_add(1),
+            }),
+        }
+    }
+
+    /// The tables are consistent between statements, so a panic elsewhere ends nothing.
+    fn read(&self) -> RwLockReadGuard<'_, Tables> {
+        self.tables.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Tables> {
+        self.tables.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn bind(&self, name: &str, object: Exported, replace: bool) -> Result<(), BindError> {
+        let mut tables = self.write();
+        if !replace && tables.names.contains_key(name) {
+            return Err(BindError::Taken {
+                name: name.to_owned(),
+            });
+        }
+        let number = tables.next;
+        tables.next = number.wrapping_add(1);
+        tables.objects.insert(number, object);
+        let replaced = tables.names.insert(name.to_owned(), number);
+        let dropped = replaced.and_then(|old| tables.objects.remove(&old));
+        // The old object may be dropped with this, and its `Drop` may call the server.
+        drop(tables);
+        drop(dropped);
+        Ok(())
+    }
+
+    fn unbind(&self, name: &str) -> bool {
+        let mut tables = self.write();
+        let number = tables.names.remove(name);
+        let dropped = number.and_then(|number| tables.objects.remove(&number));
+        drop(tables);
+        dropped.is_some()
+    }
+
+    pub(crate) fn entry(&self, name: &str) -> Option<Entry> {
+        let tables = self.read();
+        let number = *tables.names.get(name)?;
+        let interface = tables.objects.get(&number)?.interface;
+        Some(Entry {
+            object: number,
+            interface: interface.id(),
+            description: interface.description(),
+        })
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.read().names.keys().cloned().collect()
+    }
+
+    /// The object of this number, to be called without holding the tables.
+    fn object(&self, number: u64) -> Option<(&'static Interface, Dispatch)> {
+        let tables = self.read();
+        let object = tables.objects.get(&number)?;
+        Some((object.interface, object.dispatch.clone()))
+    }
+}
+
+/// A call whose arguments have arrived.
+#[derive(Debug)]
+pub struct Incoming<'c> {
+    payload: Filled,
+    number: u64,
+    context: &'c mut Context,
+    sender: &'c mut Sender,
+}
+
+/// What a connection keeps from call to call.
+#[derive(Debug, Default)]
+pub(crate) struct Context {
+    reader: Reader,
+    writer: Writer,
+}
+
+/// Where the reply to a call goes.
+#[derive(Debug)]
+pub struct Answer<'c> {
+    number: u64,
+    writer: &'c mut Writer,
+    sender: &'c mut Sender,
+}
+
+/// Why a call was not replied to.
+#[derive(Debug)]
+pub enum Failed {
+    /// The object's interface has no such method.
+    UnknownMethod,
+    /// The arguments are damaged, or of other types.
+    Arguments(ReadError),
+    /// The result could not be written.
+    Result(WriteError),
+    /// The result could not be sent.
+    Send(SendError),
+}
+
+impl<'c> Incoming<'c> {
+    /// Reads the arguments where they are.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Arguments`] when they are not an `A`.
+    pub fn arguments<A>(self) -> Result<(Received<A>, Answer<'c>), Failed>
+    where
+        A: Transportable + 'static,
+    {
+        let Context { reader, writer } = self.context;
+        let arguments = reader
+            .read::<A>(self.payload)
+            .map_err(|failure| Failed::Arguments(failure.error))?;
+        let answer = Answer {
+            number: self.number,
+            writer,
+            sender: self.sender,
+        };
+        Ok((arguments, answer))
+    }
+}
+
+impl Answer<'_> {
+    /// Sends the result.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed`] when it can't be written or sent.
+    pub fn reply<R: Transportable>(self, result: &R) -> Result<(), Failed> {
+        let header = Frame::Reply {
+            number: self.number,
+        }
+        .header();
+        self.writer
+            .gather(result, |segments| self.sender.send(header, segments))
+            .map_err(Failed::Result)?
+            .map_err(Failed::Send)
+    }
+}
+
+/// Serves the calls of one connection, one after another, until it ends.
+fn serve(exports: &Exports, mut sender: Sender, mut receiver: Receiver) {
+    let mut context = Context::default();
+    while let Ok(message) = receiver.recv() {
+        if answer(exports, message, &mut context, &mut sender).is_err() {
+            return;
+        }
+    }
+}
+
+/// The connection is of no use any more.
+struct Ended;
+
+/// Calls what a message asks for. Whatever goes wrong ends the call; what makes the connection
+/// useless ends that.
+fn answer(
+    exports: &Exports,
+    message: Message,
+    context: &mut Context,
+    sender: &mut Sender,
+) -> Result<(), Ended> {
+    let Some(Frame::Call {
+        number,
+        object,
+        method,
+    }) = Frame::parse(&message.header)
+    else {
+        return Err(Ended);
+    };
+    let Some((interface, dispatch)) = exports.object(object) else {
+        return refuse(number, Code::UnknownObject, "", context, sender);
+    };
+    let known = || format!("it has {}", interface.description());
+    let Some(method) = interface.find(method) else {
+        return refuse(number, Code::UnknownMethod, &known(), context, sender);
+    };
+    let incoming = Incoming {
+        payload: message.payload,
+        number,
+        context,
+        sender,
+    };
+    // The object itself decides what a panic leaves behind: it is shared, so it guards its state
+    // with locks, which are poisoned. Writer and reader begin anew with each message.
+    let result = catch_unwind(AssertUnwindSafe(|| dispatch(method, incoming)));
+    match result {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(Failed::UnknownMethod)) => {
+            refuse(number, Code::UnknownMethod, &known(), context, sender)
+        }
+        Ok(Err(Failed::Arguments(error))) => {
+            let reason = error.to_string();
+            refuse(number, Code::Arguments, &reason, context, sender)
+        }
+        Ok(Err(Failed::Result(error))) => {
+            refuse(number, Code::Result, &error.to_string(), context, sender)
+        }
+        Ok(Err(Failed::Send(
+            error @ (SendError::TooLarge { .. } | SendError::NoBuffer { .. }),
+        ))) => refuse(number, Code::Result, &error.to_string(), context, sender),
+        Ok(Err(Failed::Send(_))) => Err(Ended),
+        Err(panic) => {
+            forget_panic(panic);
+            refuse(number, Code::Panicked, "", context, sender)
+        }
+    }
+}
+
+/// Drops what a method panicked with, which may panic in turn.
+fn forget_panic(panic: Box<dyn Any + Send>) {
+    let dropped = catch_unwind(AssertUnwindSafe(|| drop(panic)));
+    if let Err(again) = dropped {
+        // Whoever panics out of `Drop` twice keeps its memory.
+        std::mem::forget(again);
+    }
+}
+
+/// The longest reason that is told to a peer, in bytes.
+const LONGEST_REASON: usize = 1024;
+
+/// Sends an error instead of a result.
+fn refuse(
+    number: u64,
+    code: Code,
+    reason: &str,
+    context: &mut Context,
+    sender: &mut Sender,
+) -> Result<(), Ended> {
+    let mut end = reason.len().min(LONGEST_REASON);
+    while !reason.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
+    let reason = reason.get(..end).unwrap_or_default();
+    let header = Frame::Error { number, code }.header();
+    let sent = context
+        .writer
+        .gather(&reason, |segments| sender.send(header, segments));
+    match sent {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) | Err(_) => Err(Ended),
+    }
+}
+
+/// Counts connections, and gives each its place back.
+#[derive(Debug, Default)]
+struct Places {
+    taken: AtomicUsize,
+}
+
+impl Places {
+    fn take(self: &Arc<Self>, most: usize) -> Option<Place> {
+        self.taken
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |taken| {
+                (taken < most).then(|| taken.wrapping_add(1))
+            })
+            .ok()
+            .map(|_| Place(self.clone()))
+    }
+}
+
+/// The place of one connection.
+#[derive(Debug)]
+struct Place(Arc<Places>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.taken.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,58 @@
+//! Moments after which nobody waits.
+
+use std::time::{Duration, Instant};
+
+/// A moment after which to stop waiting, or never.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    pub(super) const NEVER: Self = Self(None);
+
+    /// The moment `timeout` from now; never, when there is no such moment.
+    pub(super) fn after(timeout: Duration) -> Self {
+        Self(Instant::now().checked_add(timeout))
+    }
+
+    /// How long it is until then: zero when it has passed, `None` for never. Asks for the time
+    /// only when it matters.
+    pub(super) fn left(self) -> Option<Duration> {
+        self.0
+            .map(|then| then.saturating_duration_since(Instant::now()))
+    }
+
+    pub(super) fn has_passed(self) -> bool {
+        self.left() == Some(Duration::ZERO)
+    }
+
+    pub(super) fn is_never(self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(super) fn or_sooner(self, other: Self) -> Self {
+        match (self.0, other.0) {
+            (Some(a), Some(b)) => Self(Some(a.min(b))),
+            (a, b) => Self(a.or(b)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sooner_one_counts() {
+        let never = Deadline::after(Duration::MAX);
+        assert_eq!(never.left(), None);
+        assert!(never.is_never());
+        let now = Deadline::after(Duration::ZERO);
+        assert!(now.has_passed());
+        assert!(now.or_sooner(never).has_passed());
+        assert!(Deadline::NEVER.or_sooner(now).has_passed());
+        assert!(!Deadline::NEVER.or_sooner(never).has_passed());
+        let later = Deadline::after(Duration::from_secs(1000));
+        assert!(later.or_sooner(now).has_passed());
+        assert!(later.left() > Some(Duration::from_secs(500)));
+    }
+}

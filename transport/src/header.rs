@@ -1,0 +1,120 @@
+//! What stands before every message.
+
+use zerocopy::byteorder::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use crate::error::HeaderError;
+
+/// What the layers above say about a message, and how long its payload is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Header {
+    /// What the message is; the layers above share these numbers out.
+    pub kind: u32,
+    /// Whatever the layers above need to know before they look at the payload.
+    pub words: [u64; 3],
+    /// The payload's length in bytes. The sender fills it in.
+    pub length: u64,
+}
+
+/// The header as it travels: little-endian, without padding.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+struct WireHeader {
+    kind: U32,
+    /// Must be 0, so that a later version can give it a meaning that this one refuses.
+    reserved: U32,
+    words: [U64; 3],
+    length: U64,
+}
+
+impl Header {
+    /// How many bytes a header has on the wire.
+    pub const WIRE_LENGTH: usize = size_of::<WireHeader>();
+
+    /// A header whose length the sender is going to fill in.
+    #[inline]
+    #[must_use]
+    pub const fn new(kind: u32, words: [u64; 3]) -> Self {
+        Self {
+            kind,
+            words,
+            length: 0,
+        }
+    }
+
+    /// The same header for a payload of `length` bytes.
+    #[inline]
+    pub(crate) const fn with_length(self, length: u64) -> Self {
+        Self { length, ..self }
+    }
+
+    /// The header as it travels.
+    #[inline]
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; Self::WIRE_LENGTH] {
+        let wire = WireHeader {
+            kind: self.kind.into(),
+            reserved: U32::ZERO,
+            words: self.words.map(U64::new),
+            length: self.length.into(),
+        };
+        zerocopy::transmute!(wire)
+    }
+
+    /// The header that travelled as `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`HeaderError`] when the bytes are not a header of this version.
+    #[inline]
+    pub fn from_bytes(bytes: &[u8; Self::WIRE_LENGTH]) -> Result<Self, HeaderError> {
+        let wire: &WireHeader = zerocopy::transmute_ref!(bytes);
+        if wire.reserved != U32::ZERO {
+            return Err(HeaderError::Reserved {
+                value: wire.reserved.get(),
+            });
+        }
+        Ok(Self {
+            kind: wire.kind.get(),
+            words: wire.words.map(U64::get),
+            length: wire.length.get(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: Header = Header {
+        kind: 0x0403_0201,
+        words: [0x1817_1615_1413_1211, 2, u64::MAX],
+        length: 0x2a,
+    };
+
+    #[test]
+    fn its_bytes_are_these() {
+        let bytes = HEADER.to_bytes();
+        assert_eq!(bytes.len(), 40);
+        assert_eq!(bytes[..8], [1, 2, 3, 4, 0, 0, 0, 0]);
+        assert_eq!(
+            bytes[8..16],
+            [0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18]
+        );
+        assert_eq!(bytes[16..24], [2, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(bytes[24..32], [0xff; 8]);
+        assert_eq!(bytes[32..], [0x2a, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(Header::from_bytes(&bytes), Ok(HEADER));
+    }
+
+    #[test]
+    fn the_reserved_word_is_checked() {
+        let mut bytes = HEADER.to_bytes();
+        bytes[5] = 1;
+        assert_eq!(
+            Header::from_bytes(&bytes),
+            Err(HeaderError::Reserved { value: 0x100 })
+        );
+    }
+}

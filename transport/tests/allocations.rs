@@ -1,0 +1,96 @@
+//! In steady state a message costs no allocation, on any device.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test fails where these fail"
+)]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::io::IoSlice;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, mpsc};
+use std::thread;
+
+use common::pair;
+use jstream_transport::{Header, Options, Receiver, Sender};
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+// SAFETY: all is left to the system's allocator; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of this same function.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of this same function.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const SIZES: [usize; 5] = [0, 8, 3000, 5000, 200_000];
+
+fn ping(sender: &mut Sender, receiver: &mut Receiver, payload: &[u8]) {
+    for size in SIZES {
+        let header = Header::new(1, [size as u64, 0, 0]);
+        // Whole, in a few segments, in many.
+        let (first, second) = payload[..size].split_at(size / 2);
+        let parts = [IoSlice::new(first), IoSlice::new(second)];
+        let many = [IoSlice::new(&payload[..size / 64]); 64];
+        for segments in [&parts[..1], &parts[..], &many[..]] {
+            sender.send(header, segments).unwrap();
+            let length: usize = segments.iter().map(|segment| segment.len()).sum();
+            assert_eq!(receiver.recv().unwrap().payload.len(), length);
+        }
+    }
+}
+
+fn pong(sender: &mut Sender, receiver: &mut Receiver) {
+    while let Ok(message) = receiver.recv() {
+        sender.send_filled(message.header, message.payload).unwrap();
+    }
+}
+
+fn allocations_of(scheme: &str) -> usize {
+    let payload = vec![7; 200_000];
+    let (client, server) = pair(scheme, &Options::default(), &Options::default());
+    let (done, is_done) = mpsc::channel();
+    let ready = Barrier::new(2);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut sender, mut receiver) = server.split();
+            ready.wait();
+            pong(&mut sender, &mut receiver);
+            done.send(()).unwrap();
+        });
+        let (mut sender, mut receiver) = client.split();
+        ready.wait();
+        ping(&mut sender, &mut receiver, &payload);
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for _ in 0..100 {
+            ping(&mut sender, &mut receiver, &payload);
+        }
+        let after = ALLOCATIONS.load(Ordering::Relaxed);
+        drop((sender, receiver));
+        is_done.recv().unwrap();
+        after - before
+    })
+}
+
+// Without the test harness, whose own thread allocates when it likes.
+fn main() {
+    for scheme in ["inproc", "tcp"] {
+        assert_eq!(allocations_of(scheme), 0, "{scheme}");
+    }
+}

@@ -1,0 +1,113 @@
+//! What holds inside the process alone.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test fails where these fail"
+)]
+
+mod common;
+
+use std::io::IoSlice;
+use std::thread;
+
+use common::{LONG, SHORT, fresh, pair};
+use jstream::buffer::Pool;
+use jstream_transport::{ConnectError, Header, Options, RecvError, SendError, connect, listen};
+
+#[test]
+fn the_jbuf_itself_moves() {
+    let pool = Pool::default();
+    let (client, server) = pair("inproc", &Options::default(), &Options::default());
+    let (mut sender, _keep) = client.split();
+    let (_keep, mut receiver) = server.split();
+    let filled = pool.take(10).unwrap().copy_from(b"stays here").unwrap();
+    let address = filled.as_bytes().as_ptr().addr();
+    sender.send_filled(Header::default(), filled).unwrap();
+    let message = receiver.recv().unwrap();
+    assert_eq!(message.payload.as_bytes().as_ptr().addr(), address);
+    assert_eq!(message.payload.as_bytes(), b"stays here");
+    assert_eq!(pool.stats().in_use, 1);
+    drop(message);
+    assert_eq!(pool.stats().in_use, 0);
+}
+
+#[test]
+fn nobody_listens() {
+    let address = fresh("inproc");
+    let error = connect(&address, &Options::default()).unwrap_err();
+    assert!(matches!(error, ConnectError::NoListener { .. }));
+    assert!(error.to_string().contains(&address.to_string()));
+    drop(listen(&address, &Options::default()).unwrap());
+    let error = connect(&address, &Options::default()).unwrap_err();
+    assert!(matches!(error, ConnectError::NoListener { .. }));
+}
+
+#[test]
+fn who_is_never_accepted_learns_it() {
+    let listener = listen(&fresh("inproc"), &Options::default()).unwrap();
+    let link = connect(listener.local_address(), &Options::default()).unwrap();
+    let (mut sender, mut receiver) = link.split();
+    sender.send(Header::default(), &[]).unwrap();
+    drop(listener);
+    assert!(matches!(receiver.recv(), Err(RecvError::Closed { .. })));
+    let error = sender.send(Header::default(), &[]).unwrap_err();
+    assert!(matches!(error, SendError::Closed { .. }));
+}
+
+#[test]
+fn those_who_wait_to_be_accepted_are_bounded() {
+    let listener = listen(&fresh("inproc"), &Options::default()).unwrap();
+    let mut options = Options::default();
+    options.connect_timeout = SHORT;
+    let mut links = Vec::new();
+    let error = loop {
+        match connect(listener.local_address(), &options) {
+            Ok(link) => links.push(link),
+            Err(error) => break error,
+        }
+        assert!(links.len() < 10_000);
+    };
+    assert!(matches!(error, ConnectError::TimedOut { .. }));
+    listener.accept().unwrap();
+    connect(listener.local_address(), &options).unwrap();
+}
+
+#[test]
+fn a_dropped_receiver_is_noticed_at_once() {
+    let mut options = Options::default();
+    options.queue_messages = 1;
+    options.send_timeout = LONG;
+    let (client, server) = pair("inproc", &options, &options);
+    let (mut sender, _keep) = client.split();
+    let (_keep, receiver) = server.split();
+    sender.send(Header::default(), &[]).unwrap();
+    thread::scope(|scope| {
+        let sending = scope.spawn(|| sender.send(Header::default(), &[IoSlice::new(&[1])]));
+        thread::sleep(SHORT);
+        drop(receiver);
+        let error = sending.join().unwrap().unwrap_err();
+        assert!(matches!(error, SendError::Closed { .. }), "{error}");
+    });
+}
+
+#[test]
+fn a_full_queue_holds_the_sender_up() {
+    let mut options = Options::default();
+    options.queue_messages = 4;
+    options.send_timeout = SHORT;
+    let (client, server) = pair("inproc", &options, &options);
+    let (mut sender, _keep) = client.split();
+    let (_keep, mut receiver) = server.split();
+    for _ in 0..4 {
+        sender.send(Header::default(), &[]).unwrap();
+    }
+    let error = sender.send(Header::default(), &[]).unwrap_err();
+    assert!(matches!(error, SendError::TimedOut { .. }));
+    receiver.recv().unwrap();
+    sender.send(Header::default(), &[]).unwrap();
+    for _ in 0..4 {
+        receiver.recv().unwrap();
+    }
+}
