@@ -2,7 +2,7 @@
 //!
 //! The words are compared on the compiler that they were written for; elsewhere, since they differ
 //! from one compiler to the next, it is each error's code, or its first line where the error is
-//! ours and has none. `JSTREAM_UI_TEXT=1` compares the words on any compiler, and
+//! ours and has none. `JSTREAM_UI_TEXT=1` compares the words whatever the compiler, and
 //! `TRYBUILD=overwrite` writes them anew.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -16,11 +16,20 @@ const WORDS_OF: &str = "rustc 1.95.";
 
 /// Whether the words are to be compared, or written.
 fn by_word() -> bool {
+    let asked = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    if asked("JSTREAM_UI_TEXT") || asked("TRYBUILD") {
+        return true;
+    }
+    // Where its sources are installed, a compiler quotes the lines of std that it points at.
+    let sources = Path::new(&rustc(&["--print", "sysroot"])).join("lib/rustlib/src");
+    rustc(&["--version"]).starts_with(WORDS_OF) && !sources.exists()
+}
+
+/// What the compiler answers.
+fn rustc(args: &[&str]) -> String {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let version = Command::new(rustc).arg("--version").output().unwrap();
-    String::from_utf8_lossy(&version.stdout).starts_with(WORDS_OF)
-        || env::var_os("JSTREAM_UI_TEXT").is_some_and(|value| value == "1")
-        || env::var_os("TRYBUILD").is_some()
+    let output = Command::new(rustc).args(args).output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 #[test]

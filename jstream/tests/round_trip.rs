@@ -80,6 +80,9 @@ fn extremes_survive() {
         assert_eq!(*got, [Some(Some(false)), Some(None), None]);
     });
     round_trip(&(), |()| ());
+    round_trip(&([const { [] as [String; 0] }; 3], 1u8), |got| {
+        assert_eq!(got.1, 1)
+    });
 }
 
 /// Options nest, with and without room for their tags, beside text.

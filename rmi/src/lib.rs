@@ -68,7 +68,7 @@ pub use interface::{Interface, Remotable, Stub};
 pub use jstream::Received;
 pub use jstream_derive::remote;
 pub use jstream_transport::{Address, Options};
-pub use registry::{Registry, RegistryStub};
+pub use registry::{Found, Registry, RegistryStub};
 pub use server::{Server, ServerOptions, Serving};
 
 /// What generated code uses. Not for others: it may change with any release.
@@ -77,3 +77,8 @@ pub mod __private {
     pub use crate::interface::Method;
     pub use crate::server::{Answer, Failed, Incoming};
 }
+
+/// The README's example compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

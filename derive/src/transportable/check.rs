@@ -81,6 +81,11 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
                 ty,
                 "an address means nothing to another process: use a reference",
             )),
+            Type::TraitObject(_) => self.errors.add(Error::new_spanned(
+                ty,
+                "a trait object can't travel: nothing says which type stands behind it; use an \
+                 enum with `#[repr(u8)]`",
+            )),
             _ => syn::visit::visit_type(self, ty),
         }
     }
@@ -106,20 +111,38 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
     }
 
     fn visit_type_path(&mut self, path: &'ast TypePath) {
-        let known = path.path.segments.last().and_then(|last| {
-            let instead = instead_of(&last.ident.to_string())?;
-            Some((last.ident.clone(), instead))
-        });
-        match known {
-            Some((owner, instead)) => self.errors.add(Error::new(
-                owner.span(),
-                format!(
-                    "`{owner}` owns its memory, so it can't stand in a buffer: use `{instead}`"
-                ),
-            )),
-            None => syn::visit::visit_type_path(self, path),
+        let Some(last) = path.path.segments.last().map(|last| &last.ident) else {
+            return;
+        };
+        let name = last.to_string();
+        if let Some(instead) = instead_of(&name) {
+            self.errors.add(Error::new(
+                last.span(),
+                format!("`{name}` owns its memory, so it can't stand in a buffer: use `{instead}`"),
+            ));
+        } else if is_cell(&name) {
+            self.errors.add(Error::new(
+                last.span(),
+                format!("`{name}` may change while it is written: use the plain value"),
+            ));
+        } else {
+            syn::visit::visit_type_path(self, path);
         }
     }
+}
+
+/// Whether this is one of the types that change behind shared references.
+fn is_cell(name: &str) -> bool {
+    const CELLS: [&str; 7] = [
+        "Cell",
+        "RefCell",
+        "OnceCell",
+        "UnsafeCell",
+        "Mutex",
+        "RwLock",
+        "OnceLock",
+    ];
+    CELLS.contains(&name) || name.starts_with("Atomic")
 }
 
 /// What to write instead of a type that owns memory.

@@ -5,8 +5,8 @@
 //! missing and that none is packed.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
-use syn::{GenericParam, Generics, Ident, TypeParam, parse_quote};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{GenericParam, Generics, Ident, Member, TypeParam, parse_quote};
 
 use super::expand_enum;
 use super::parse::{Body, Own, Part};
@@ -255,47 +255,77 @@ fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
         .map(|member| name_of(&quote!(#member)))
         .collect();
 
+    // Errors about a field's type belong to the field.
+    let of_each = |code: &dyn Fn(&Part, &Member) -> TokenStream| -> Vec<TokenStream> {
+        parts.iter().map(|part| code(part, &part.member)).collect()
+    };
+    let memories = of_each(&|part, member| {
+        quote_spanned!(part.span=> #support::memory_of(|of: *const Self| unsafe {
+            &raw const (*of).#member
+        }))
+    });
     // A generic type and its form need not be laid out alike unless the language says so.
     let same_layout =
         context.of.generics.type_params().next().is_none() || context.of.repr.c.is_some();
     let wire_is_memory = quote! {
-        #same_layout && #support::Memory::NOTHING
-            #(.and(#support::memory_of(|of: *const Self| unsafe { &raw const (*of).#members })))*
-            .fills(::core::mem::size_of::<Self>())
+        #same_layout
+            && #support::Memory::NOTHING
+                #(.and(#memories))*
+                .fills(::core::mem::size_of::<Self>())
     };
+    let writes = of_each(&|part, member| {
+        let binding = &part.binding;
+        quote_spanned! {part.span=>
+            #support::Transportable::write(#binding, &raw mut (*slot).#member, draft);
+        }
+    });
     let write = quote! {
         let #name { #(#members: #bindings),* } = self;
         // SAFETY: the caller's slot is that of the whole, and each of these lies inside it.
         unsafe {
-            #(#support::Transportable::write(#bindings, &raw mut (*slot).#members, draft);)*
+            #(#writes)*
         }
     };
+    let shapes = of_each(&|part, member| {
+        quote_spanned!(part.span=> #support::shape_of(|of: *const Self| unsafe {
+            &raw const (*of).#member
+        }))
+    });
     let shape = quote! {
-        #support::Shape::NOTHING
-            #(.and(#support::shape_of(|of: *const Self| unsafe { &raw const (*of).#members })))*
-            .within(::core::mem::size_of::<Self>())
+        #support::Shape::NOTHING #(.and(#shapes))* .within(::core::mem::size_of::<Self>())
     };
+    let reads = of_each(
+        &|part, member| quote_spanned!(part.span=> #support::InPlace::read(&raw mut (*slot).#member, pass)?;),
+    );
     let read = quote! {
         // SAFETY: the caller's slot is that of the whole, and each of these lies inside it.
         unsafe {
-            #(#support::InPlace::read(&raw mut (*slot).#members, pass)?;)*
+            #(#reads)*
         }
     };
+    let walks = of_each(
+        &|part, member| quote_spanned!(part.span=> #support::InPlace::trace(&raw const (*slot).#member, trace)),
+    );
     let trace = quote! {
         #(
             trace.enter(#names);
             // SAFETY: the fields before this one did not hold the fault.
-            unsafe { #support::InPlace::trace(&raw const (*slot).#members, trace) };
+            unsafe { #walks };
             if trace.leave() {
                 return;
             }
         )*
     };
+    let types = of_each(&|part, member| {
+        quote_spanned!(part.span=> #support::describe(schema, |of: *const Self| unsafe {
+            &raw const (*of).#member
+        }))
+    });
     let kind = quote! {
         #support::Kind::Struct(::std::vec::Vec::from([#(#support::FieldInfo::new(
             #names,
             ::core::mem::offset_of!(Self, #members),
-            #support::describe(schema, |of: *const Self| unsafe { &raw const (*of).#members }),
+            #types,
         )),*]))
     };
     Bodies {

@@ -6,7 +6,7 @@
 //! then, and that a tag's byte means its variant by an assertion.
 
 use proc_macro2::{Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::{Ident, parse_quote};
 
 use super::expand::{Bodies, Context, name_of};
@@ -140,9 +140,8 @@ fn same_types(context: &Context<'_>, variants: &[Mirrored<'_>]) -> TokenStream {
     let name = &context.of.name;
     let (impl_generics, ty_generics, where_clause) = context.of.generics.split_for_impl();
     let arms = variants.iter().map(|of| {
-        let (variant, bindings, pattern) = of.names(name);
+        let (bindings, pattern) = of.names(name);
         let types = of.variant.parts.iter().map(|part| &part.ty);
-        let _ = variant;
         quote! {
             #pattern => {
                 #(let _: ::core::marker::PhantomData<fn(#types) -> #types> =
@@ -162,8 +161,8 @@ fn same_types(context: &Context<'_>, variants: &[Mirrored<'_>]) -> TokenStream {
 }
 
 impl Mirrored<'_> {
-    /// The variant's name, its bindings, and a pattern that binds all its fields.
-    fn names(&self, name: &Ident) -> (&Ident, Vec<&Ident>, TokenStream) {
+    /// The names of its bindings, and a pattern that binds all its fields.
+    fn names(&self, name: &Ident) -> (Vec<&Ident>, TokenStream) {
         let variant = &self.variant.name;
         let bindings: Vec<_> = self
             .variant
@@ -173,7 +172,7 @@ impl Mirrored<'_> {
             .collect();
         let members = self.variant.parts.iter().map(|part| &part.member);
         let pattern = quote!(#name::#variant { #(#members: #bindings),* });
-        (variant, bindings, pattern)
+        (bindings, pattern)
     }
 }
 
@@ -185,18 +184,20 @@ fn write(context: &Context<'_>, variants: &[Mirrored<'_>], int: &Ident) -> Token
         ..
     } = context;
     let arms = variants.iter().map(|of| {
-        let (_, bindings, pattern) = of.names(&own.name);
+        let (bindings, pattern) = of.names(&own.name);
         let (tag, mirror) = (&of.tag, &of.mirror);
+        let writes = of.variant.parts.iter().map(|part| {
+            let binding = &part.binding;
+            quote_spanned! {part.span=>
+                #support::Transportable::write(#binding, &raw mut (*slot).#binding, draft);
+            }
+        });
         let fields = (!bindings.is_empty()).then(|| {
             quote! {
                 let slot = slot.cast::<#mirror #form_args>();
                 // SAFETY: the mirror is laid out as the variant, inside the caller's slot.
                 unsafe {
-                    #(#support::Transportable::write(
-                        #bindings,
-                        &raw mut (*slot).#bindings,
-                        draft,
-                    );)*
+                    #(#writes)*
                 }
             }
         });
@@ -268,7 +269,7 @@ fn shape(
             let mirror = &of.mirror;
             of.variant.parts.iter().map(move |part| {
                 let binding = &part.binding;
-                quote! {
+                quote_spanned! {part.span=>
                     .and(#support::shape_of(|of: *const #mirror #ty_generics| unsafe {
                         &raw const (*of).#binding
                     }))
@@ -288,15 +289,18 @@ fn read(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
     let support = &context.support;
     let (_, ty_generics, _) = context.of.generics.split_for_impl();
     let mirror = &of.mirror;
-    let bindings: Vec<_> = of.variant.parts.iter().map(|part| &part.binding).collect();
-    if bindings.is_empty() {
+    if of.variant.parts.is_empty() {
         return TokenStream::new();
     }
+    let reads = of.variant.parts.iter().map(|part| {
+        let binding = &part.binding;
+        quote_spanned!(part.span=> #support::InPlace::read(&raw mut (*slot).#binding, pass)?;)
+    });
     quote! {
         let slot = slot.cast::<#mirror #ty_generics>();
         // SAFETY: the mirror is laid out as the variant, inside the caller's slot.
         unsafe {
-            #(#support::InPlace::read(&raw mut (*slot).#bindings, pass)?;)*
+            #(#reads)*
         }
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct Part {
     /// What a variable that is bound to it, or a field that mirrors it, is called.
     pub(super) binding: Ident,
     pub(super) ty: Type,
+    /// Where errors about its type belong.
+    pub(super) span: Span,
 }
 
 pub(super) struct Variant {
@@ -89,6 +91,7 @@ fn parts(fields: &Fields) -> Vec<Part> {
             member,
             binding: format_ident!("part_{i}"),
             ty: field.ty.clone(),
+            span: Span::call_site().located_at(field.ty.span()),
         })
         .collect()
 }

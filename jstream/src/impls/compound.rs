@@ -28,9 +28,13 @@ unsafe impl<T: Transportable, const N: usize> Transportable for [T; N] {
 // SAFETY: an array is valid when all its elements are.
 unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
     type Key = [T::Key; N];
-    const SHAPE: Shape = Shape {
-        bytes: size_of::<Self>(),
-        ..T::SHAPE
+    const SHAPE: Shape = if N == 0 {
+        Shape::NOTHING
+    } else {
+        Shape {
+            bytes: size_of::<Self>(),
+            ..T::SHAPE
+        }
     };
 
     #[inline]

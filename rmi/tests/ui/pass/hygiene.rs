@@ -1,0 +1,54 @@
+//! Generated code needs no prelude, no names of its surroundings, and no fixed name of the crates.
+#![no_implicit_prelude]
+#![deny(warnings, missing_docs)]
+
+extern crate jstream as streams;
+extern crate jstream_rmi as calls;
+
+mod jstream {}
+mod jstream_rmi {}
+mod std {}
+mod core {}
+
+/// Shadows what careless code would use.
+#[allow(dead_code)]
+mod shadows {
+    pub(crate) struct Vec;
+    pub(crate) struct Result;
+    pub(crate) struct Option;
+    pub(crate) struct Received;
+    pub(crate) trait Transportable {}
+}
+#[allow(unused_imports)]
+use shadows::*;
+
+/// A point.
+#[derive(streams::Transportable, ::core::fmt::Debug)]
+#[transportable(crate = ::streams)]
+pub struct Point<'b> {
+    r#type: u64,
+    slot: &'b str,
+    draft: bool,
+    pass: [u8; 3],
+    trace: &'b [Kind],
+    of: ::core::option::Option<u8>,
+}
+
+/// A kind.
+#[derive(streams::Transportable, ::core::fmt::Debug)]
+#[transportable(crate = ::streams)]
+pub enum Kind {
+    /// One.
+    r#Self_,
+    /// Another.
+    r#match,
+}
+
+/// Points by name.
+#[calls::remote(crate = ::calls)]
+pub trait Points {
+    /// Finds one.
+    fn r#find(&self, slot: &str, method: u64, call: &Point<'_>, object: &[u8]) -> u64;
+}
+
+fn main() {}

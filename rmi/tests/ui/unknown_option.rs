@@ -1,0 +1,10 @@
+//! Options are known ones.
+
+use jstream_rmi::remote;
+
+#[remote(name = "store")]
+trait Store {
+    fn clear(&self);
+}
+
+fn main() {}
