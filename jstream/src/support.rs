@@ -1,7 +1,7 @@
 //! What generated code uses. Not for others: it may change with any release.
 
 pub use crate::model::{Covariant, InPlace, Shape, Transportable};
-pub use crate::read::{Fault, FaultKind, Pass, Trace};
+pub use crate::read::{Fault, FaultKind, Pass, Trace, assert_form};
 pub use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, VariantInfo};
 pub use crate::write::Draft;
 
@@ -64,4 +64,9 @@ pub const fn memory_of<S, F: Transportable>(_: Field<S, F>) -> Memory {
 /// The type of a value, to be compared with another exactly.
 pub fn exactly<F>(_: &F) -> PhantomData<fn(F) -> F> {
     PhantomData
+}
+
+/// A list, named without the prelude.
+pub fn list<T, const N: usize>(of: [T; N]) -> Vec<T> {
+    Vec::from(of)
 }

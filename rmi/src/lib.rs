@@ -76,6 +76,7 @@ pub use server::{Server, ServerOptions, Serving};
 pub mod __private {
     pub use crate::interface::Method;
     pub use crate::server::{Answer, Failed, Incoming};
+    pub use jstream::__private::list;
 }
 
 /// The README's example compiles.

@@ -369,12 +369,16 @@ fn answer(
 }
 
 /// Drops what a method panicked with, which may panic in turn.
-fn forget_panic(panic: Box<dyn Any + Send>) {
-    let dropped = catch_unwind(AssertUnwindSafe(|| drop(panic)));
-    if let Err(again) = dropped {
-        // Whoever panics out of `Drop` twice keeps its memory.
-        std::mem::forget(again);
+fn forget_panic(mut panic: Box<dyn Any + Send>) {
+    const PATIENCE: usize = 8;
+    for _ in 0..PATIENCE {
+        match catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+            Ok(()) => return,
+            Err(again) => panic = again,
+        }
     }
+    // Whoever panics out of `Drop` without end keeps its memory.
+    std::mem::forget(panic);
 }
 
 /// The longest reason that is told to a peer, in bytes.

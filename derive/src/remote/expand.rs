@@ -178,7 +178,7 @@ fn remotable(of: &Interface) -> TokenStream {
                 static INTERFACE: ::std::sync::OnceLock<#krate::Interface> =
                     ::std::sync::OnceLock::new();
                 INTERFACE.get_or_init(|| {
-                    #krate::Interface::new(#name, ::std::vec::Vec::from([#(#table),*]))
+                    #krate::Interface::new(#name, #krate::__private::list([#(#table),*]))
                 })
             }
 

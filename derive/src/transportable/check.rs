@@ -125,7 +125,8 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
                 last.span(),
                 format!("`{name}` may change while it is written: use the plain value"),
             ));
-        } else {
+        } else if name != "PhantomData" {
+            // What is only named in a `PhantomData` is not there.
             syn::visit::visit_type_path(self, path);
         }
     }

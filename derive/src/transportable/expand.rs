@@ -82,6 +82,7 @@ pub(super) fn expand(of: &Own) -> TokenStream {
     let transportable = transportable(&context, &bodies);
     let in_place = in_place(&context, &bodies);
     let covariant = covariant(&context);
+    let early = early(&context);
     let beside = &bodies.beside;
     quote! {
         #[allow(
@@ -94,8 +95,22 @@ pub(super) fn expand(of: &Own) -> TokenStream {
             #transportable
             #in_place
             #covariant
+            #early
         };
     }
+}
+
+/// What is asserted of every form when it is read, asserted of this one where it is defined. Of a
+/// generic type it can't be: its instances are not known here.
+fn early(context: &Context<'_>) -> TokenStream {
+    let Context { of, support, .. } = context;
+    if of.generics.type_params().next().is_some() || of.generics.const_params().next().is_some() {
+        return TokenStream::new();
+    }
+    let name = &of.name;
+    let args = args(of, quote!('static), |param| quote!(#param));
+    let span = proc_macro2::Span::call_site().located_at(name.span());
+    quote_spanned!(span=> const _: () = #support::assert_form::<#name #args>();)
 }
 
 fn transportable(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
@@ -322,7 +337,7 @@ fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
         }))
     });
     let kind = quote! {
-        #support::Kind::Struct(::std::vec::Vec::from([#(#support::FieldInfo::new(
+        #support::Kind::Struct(#support::list([#(#support::FieldInfo::new(
             #names,
             ::core::mem::offset_of!(Self, #members),
             #types,

@@ -79,7 +79,7 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
         kind: quote! {
             #support::Kind::Enum {
                 tag: ::core::mem::size_of::<#int>(),
-                variants: ::std::vec::Vec::from([#(#infos),*]),
+                variants: #support::list([#(#infos),*]),
             }
         },
         beside,
@@ -353,7 +353,7 @@ fn info(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
         #support::VariantInfo::new(
             #name,
             #tag as i128,
-            ::std::vec::Vec::from([#(#fields),*]),
+            #support::list([#(#fields),*]),
         )
     }
 }

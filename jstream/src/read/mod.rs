@@ -9,7 +9,7 @@ use std::mem::{align_of, size_of};
 use std::ptr::NonNull;
 
 pub use error::{ReadError, ReadFailure, Segment as MessageSegment};
-pub use pass::{Fault, FaultKind, Pass};
+pub use pass::{Fault, FaultKind, Pass, assert_form};
 pub use trace::Trace;
 pub(crate) use trace::short;
 
@@ -98,7 +98,7 @@ impl Reader {
     where
         T: Transportable + 'static,
     {
-        const { pass::assert_form::<T::InPlace<'static>>() };
+        const { assert_form::<T::InPlace<'static>>() };
         let expected = self.descriptors.of::<T::InPlace<'static>>();
         let layout = Layout::of(message.as_bytes(), &self.limits)?;
         if layout.descriptor != expected {

@@ -277,7 +277,11 @@ unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: Run) -> Result<(), Fault>
 }
 
 /// What must hold of every form that is read through a pointer or as a root.
-pub(super) const fn assert_form<T: InPlace>() {
+///
+/// # Panics
+///
+/// When it does not; called in constants, so that the program does not compile.
+pub const fn assert_form<T: InPlace>() {
     assert!(
         align_of::<T>() <= ALIGNMENT,
         "an in-place form may be aligned to 128 bytes at most"

@@ -78,7 +78,8 @@ impl Queue {
         }
     }
 
-    #[inline]
+    /// Kept out of line: what pushes is part of every pointer's read.
+    #[inline(never)]
     fn close(&mut self, run: Run) {
         if self.head >= COMPACT && self.head.wrapping_mul(2) >= self.closed.len() {
             self.closed.drain(..self.head);

@@ -39,9 +39,9 @@ pub struct Point<'b> {
 #[transportable(crate = ::streams)]
 pub enum Kind {
     /// One.
-    r#Self_,
+    First,
     /// Another.
-    r#match,
+    Second,
 }
 
 /// Points by name.
