@@ -11,12 +11,20 @@ mod transportable;
 use proc_macro::TokenStream;
 
 /// Makes a type travel: it can be written into a message, and stands in the receiver's buffer as
-/// itself.
+/// its in-place form.
 ///
-/// For structs, and for enums that are fieldless or have a `repr`, of plain values and references
-/// with one lifetime. See the guide of the crate `jstream`.
+/// A type of plain values and references with one lifetime is its own form; an enum among them is
+/// fieldless or has an integer `repr`. A type that owns parts (`String`, `Vec`, `Box`) gets a form:
+/// for `Player` a type `PlayerRef<'b>` with the same fields, as values and references. Every type
+/// has that name for its form; for one that is its own it is an alias. See the guide of the crate
+/// `jstream`.
 ///
-/// `#[transportable(crate = path)]` names the crate `jstream` where it is not `::jstream`.
+/// | option | of | meaning |
+/// |---|---|---|
+/// | `derive(Debug, ...)` | a type | what its form derives |
+/// | `owned` | a type | it has a form although no field's type tells so |
+/// | `form = Type` | a field | its form, where its type does not tell; `'b` is the buffer's lifetime |
+/// | `crate = path` | a type | names the crate `jstream` where it is not `::jstream` |
 #[proc_macro_derive(Transportable, attributes(transportable))]
 pub fn derive_transportable(input: TokenStream) -> TokenStream {
     transportable::derive(input.into()).into()

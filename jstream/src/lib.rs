@@ -53,11 +53,49 @@
 //!
 //! - All integers and floats, `bool`, `char`, `NonZero*`, `()`, `PhantomData`; arrays, tuples and
 //!   `Option` of what can travel.
-//! - `&'b str`, `&'b [T]`, `&'b T`, and `Option` of these.
-//! - Structs and enums that derive [`Transportable`] and are made of these, with one lifetime,
-//!   recursive and generic ones too. An enum with data needs a `#[repr(u8)]`, or another integer.
-//! - `String`, `Vec<T>` and `Box<T>` as roots, in tuples, or as arguments of generic types: they
-//!   arrive as `&str`, `&[T]` and `&T`.
+//! - `&'b str`, `&'b [T]`, `&'b T`; `String`, `Vec<T>`, `Box<T>`, which arrive as these.
+//! - Structs and enums that derive [`Transportable`], recursive and generic ones too.
+//!
+//! A type of plain values and references with one lifetime arrives as itself, like `Order` above. A
+//! type that owns its parts arrives as a type that the derive makes: the same fields, as plain
+//! values and references.
+//!
+//! ```
+//! use jstream::{Reader, Spent, Transportable, Writer};
+//!
+//! #[derive(Transportable)]
+//! #[transportable(derive(Debug, PartialEq))]
+//! struct Player {
+//!     name: String,
+//!     inventory: Vec<Item>,
+//!     spouse: Option<Box<Player>>,
+//! }
+//!
+//! #[derive(Transportable)]
+//! #[transportable(derive(Debug, PartialEq))]
+//! enum Item {
+//!     Coins(u32),
+//!     Book { pages: Vec<String> },
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let pages = vec!["once".to_owned(), "upon".to_owned()];
+//! let player = Player {
+//!     name: "Ada".to_owned(),
+//!     inventory: vec![Item::Coins(3), Item::Book { pages }],
+//!     spouse: None,
+//! };
+//! let message = Writer::new().write(&player, Spent::heap(4096))?;
+//! let received = Reader::default().read::<Player>(message)?;
+//! let form: &PlayerRef<'_> = received.get();
+//! assert_eq!(form.name, "Ada");
+//! assert_eq!(form.inventory[1], ItemRef::Book { pages: &["once", "upon"] });
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An enum that is its own form and has data needs a `#[repr(u8)]`, or another integer, because
+//! the language says nothing of its layout otherwise; one that has a form does not.
 //!
 //! # The types of a buffer
 //!

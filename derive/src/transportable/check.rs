@@ -4,7 +4,8 @@ use quote::ToTokens;
 use syn::visit::Visit;
 use syn::{Error, Lifetime, Result, Type, TypePath, TypeReference};
 
-use super::parse::{Body, Own, Part};
+use super::form;
+use super::parse::{Body, Own};
 use crate::errors::Errors;
 
 /// All errors of the type at once, or none.
@@ -30,8 +31,15 @@ pub(super) fn check(of: &Own) -> Result<()> {
             "a union can't travel: nothing says which of its fields is valid; use an enum with \
              `#[repr(u8)]`",
         )),
-        Body::Struct(parts) => parts.iter().for_each(|part| check_part(part, &mut errors)),
+        Body::Struct(_) => {}
         Body::Enum(_) => check_enum(of, &mut errors),
+    }
+    for part in of.parts() {
+        FieldTypes {
+            errors: &mut errors,
+            own: !form::is_needed(of),
+        }
+        .visit_type(&part.ty);
     }
     errors.finish()
 }
@@ -52,26 +60,25 @@ fn check_enum(of: &Own, errors: &mut Errors) {
             span,
             "an enum travels with `#[repr(u8)]`, or another integer, alone",
         ));
-    } else if has_data && of.repr.int.is_none() {
+    } else if has_data && of.repr.int.is_none() && !form::is_needed(of) {
         errors.add(Error::new(
             of.name.span(),
             "the language does not say how an enum with data is laid out: add `#[repr(u8)]`",
         ));
     }
-    for part in variants.iter().flat_map(|variant| &variant.parts) {
-        check_part(part, errors);
-        NoSelf { errors }.visit_type(&part.ty);
+    if !form::is_needed(of) {
+        for part in of.parts() {
+            NoSelf { errors }.visit_type(&part.ty);
+        }
     }
-}
-
-fn check_part(part: &Part, errors: &mut Errors) {
-    FieldTypes { errors }.visit_type(&part.ty);
 }
 
 /// What a field's type, as it is spelled, must not contain. Only for better words: the types
 /// themselves are checked by the compiler, whatever their spelling.
 struct FieldTypes<'e> {
     errors: &'e mut Errors,
+    /// Whether the type is its own form.
+    own: bool,
 }
 
 impl<'ast> Visit<'ast> for FieldTypes<'_> {
@@ -101,7 +108,7 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
     }
 
     fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
-        if lifetime.ident == "static" {
+        if self.own && lifetime.ident == "static" {
             self.errors.add(Error::new(
                 lifetime.span(),
                 "what is received lives as long as its buffer: give the type a lifetime and use \
@@ -118,7 +125,7 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
         if let Some(instead) = instead_of(&name) {
             self.errors.add(Error::new(
                 last.span(),
-                format!("`{name}` owns its memory, so it can't stand in a buffer: use `{instead}`"),
+                format!("`{name}` has no in-place form: use `{instead}`"),
             ));
         } else if is_cell(&name) {
             self.errors.add(Error::new(
@@ -146,14 +153,13 @@ fn is_cell(name: &str) -> bool {
     CELLS.contains(&name) || name.starts_with("Atomic")
 }
 
-/// What to write instead of a type that owns memory.
+/// What to write instead of an owner that can't travel.
 fn instead_of(owner: &str) -> Option<&'static str> {
     Some(match owner {
-        "String" => "&'b str",
-        "Vec" => "&'b [T]",
-        "Box" | "Rc" | "Arc" => "&'b T",
-        "HashMap" | "BTreeMap" => "&'b [(K, V)]",
-        "HashSet" | "BTreeSet" => "&'b [T]",
+        "Rc" | "Arc" => "Box<T>",
+        "HashMap" | "BTreeMap" => "Vec<(K, V)>",
+        "HashSet" | "BTreeSet" | "VecDeque" => "Vec<T>",
+        "Cow" => "&'b T",
         _ => return None,
     })
 }

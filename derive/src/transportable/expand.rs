@@ -1,4 +1,4 @@
-//! The code for a type that is its own in-place form.
+//! The code for a type and its in-place form.
 //!
 //! Field types are never spelled out where unsafe code relies on them: they are inferred from the
 //! fields themselves, and a pattern without `..` that binds by reference proves that no field is
@@ -6,10 +6,10 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{GenericParam, Generics, Ident, Member, TypeParam, parse_quote};
+use syn::{DeriveInput, GenericParam, Generics, Ident, Member, TypeParam, parse_quote};
 
-use super::expand_enum;
 use super::parse::{Body, Own, Part};
+use super::{expand_enum, form};
 
 /// The pieces that all impls share.
 pub(super) struct Context<'o> {
@@ -72,7 +72,35 @@ pub(super) struct Bodies {
     pub(super) beside: TokenStream,
 }
 
-pub(super) fn expand(of: &Own) -> TokenStream {
+/// The code for a type that is its own form.
+pub(super) fn own_form(of: &Own) -> TokenStream {
+    let alias = form::alias(of);
+    let impls = expand(of, None);
+    quote! {
+        #alias
+        #impls
+    }
+}
+
+/// The code for a type that owns its parts, and for its form.
+pub(super) fn with_form(of: &Own, form: &Own, definition: &DeriveInput) -> TokenStream {
+    let mut definition = definition.clone();
+    definition
+        .attrs
+        .retain(|attr| !attr.path().is_ident("transportable"));
+    let derives = &of.options.derives;
+    let derives = (!derives.is_empty()).then(|| quote!(#[derive(#(#derives),*)]));
+    let impls = expand(form, Some(of));
+    quote! {
+        #derives
+        #[allow(dead_code, reason = "made by reading, and of interest as far as the program says")]
+        #definition
+        #impls
+    }
+}
+
+/// The impls of a form, and of the type whose form it is.
+fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
     let context = Context::new(of);
     let bodies = match &of.body {
         Body::Struct(parts) => of_struct(&context, parts),
@@ -83,6 +111,7 @@ pub(super) fn expand(of: &Own) -> TokenStream {
     let in_place = in_place(&context, &bodies);
     let covariant = covariant(&context);
     let early = early(&context);
+    let owner = owner.map(|owner| of_owner(&context, owner));
     let beside = &bodies.beside;
     quote! {
         #[allow(
@@ -96,7 +125,55 @@ pub(super) fn expand(of: &Own) -> TokenStream {
             #in_place
             #covariant
             #early
+            #owner
         };
+    }
+}
+
+/// How a type is written that is not its own form.
+fn of_owner(form: &Context<'_>, owner: &Own) -> TokenStream {
+    let Context { of, support, .. } = form;
+    let (name, form_name) = (&owner.name, &of.name);
+    let write = match &owner.body {
+        Body::Struct(parts) => write_struct(form, name, parts),
+        Body::Enum(variants) => expand_enum::write_enum(form, name, variants),
+        Body::Union(_) => TokenStream::new(),
+    };
+    let with_bound = |bound: TokenStream| {
+        let mut generics = owner.generics.clone();
+        for param in generics.type_params_mut() {
+            param.bounds.push(parse_quote!(#bound));
+            param.default = None;
+        }
+        generics
+    };
+    let sent = with_bound(quote!(#support::Transportable));
+    let (impl_generics, _, where_clause) = sent.split_for_impl();
+    let (_, ty_generics, _) = owner.generics.split_for_impl();
+    let form_args = &form.form_args;
+    let covariant = with_bound(quote!(#support::Covariant));
+    let (covariant_generics, ..) = covariant.split_for_impl();
+    quote! {
+        // SAFETY: every field is written into the slot of its own form, in the order in which the
+        // form's `read` reads them; the types of the slots are those of the form.
+        #[automatically_derived]
+        unsafe impl #impl_generics #support::Transportable for #name #ty_generics #where_clause {
+            type InPlace<'__b> = #form_name #form_args where Self: '__b;
+            const WIRE_IS_MEMORY: bool = false;
+
+            #[inline]
+            unsafe fn write<'__b>(
+                &'__b self,
+                slot: *mut Self::InPlace<'__b>,
+                draft: &mut #support::Draft<'__b>,
+            ) {
+                #write
+            }
+        }
+
+        // SAFETY: the form is covariant, as its own impl proves.
+        #[automatically_derived]
+        unsafe impl #covariant_generics #support::Covariant for #name #ty_generics #where_clause {}
     }
 }
 
@@ -214,7 +291,7 @@ fn key(context: &Context<'_>) -> (TokenStream, TokenStream) {
     let consts: Vec<_> = of.generics.const_params().collect();
     let const_names = consts.iter().map(|param| &param.ident);
     let item = quote! {
-        pub struct __Key<#(#types: ?Sized,)* #(#consts),*>(
+        pub struct __Key<#(#types: ?::core::marker::Sized,)* #(#consts),*>(
             ::core::marker::PhantomData<(#(*const #types),*)>,
         );
     };
@@ -260,11 +337,30 @@ fn covariant(context: &Context<'_>) -> TokenStream {
     }
 }
 
+/// Writes the fields of a type into the slots of its form's fields.
+fn write_struct(form: &Context<'_>, name: &Ident, parts: &[Part]) -> TokenStream {
+    let support = &form.support;
+    let members = parts.iter().map(|part| &part.member);
+    let bindings = parts.iter().map(|part| &part.binding);
+    let writes = parts.iter().map(|part| {
+        let (member, binding) = (&part.member, &part.binding);
+        quote_spanned! {part.span=>
+            #support::Transportable::write(#binding, &raw mut (*slot).#member, draft);
+        }
+    });
+    quote! {
+        let #name { #(#members: #bindings),* } = self;
+        // SAFETY: the caller's slot is that of the whole, and each of these lies inside it.
+        unsafe {
+            #(#writes)*
+        }
+    }
+}
+
 fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
     let support = &context.support;
     let name = &context.of.name;
     let members: Vec<_> = parts.iter().map(|part| &part.member).collect();
-    let bindings: Vec<_> = parts.iter().map(|part| &part.binding).collect();
     let names: Vec<_> = members
         .iter()
         .map(|member| name_of(&quote!(#member)))
@@ -288,19 +384,7 @@ fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
                 #(.and(#memories))*
                 .fills(::core::mem::size_of::<Self>())
     };
-    let writes = of_each(&|part, member| {
-        let binding = &part.binding;
-        quote_spanned! {part.span=>
-            #support::Transportable::write(#binding, &raw mut (*slot).#member, draft);
-        }
-    });
-    let write = quote! {
-        let #name { #(#members: #bindings),* } = self;
-        // SAFETY: the caller's slot is that of the whole, and each of these lies inside it.
-        unsafe {
-            #(#writes)*
-        }
-    };
+    let write = write_struct(context, name, parts);
     let shapes = of_each(&|part, member| {
         quote_spanned!(part.span=> #support::shape_of(|of: *const Self| unsafe {
             &raw const (*of).#member

@@ -19,23 +19,32 @@ struct Mirrored<'v> {
     mirror: Ident,
 }
 
-pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
-    let support = &context.support;
-    let int = context
-        .of
-        .repr
-        .int
-        .clone()
-        .unwrap_or_else(|| parse_quote!(u8));
-    let variants: Vec<_> = variants
-        .iter()
-        .enumerate()
+/// The integer of the tag.
+fn tag_type(context: &Context<'_>) -> Ident {
+    let int = context.of.repr.int.clone();
+    int.unwrap_or_else(|| parse_quote!(u8))
+}
+
+fn mirrored(variants: &[Variant]) -> Vec<Mirrored<'_>> {
+    let of_each = variants.iter().enumerate();
+    of_each
         .map(|(i, variant)| Mirrored {
             variant,
             tag: format_ident!("__TAG_{i}"),
             mirror: format_ident!("__Variant{i}"),
         })
-        .collect();
+        .collect()
+}
+
+/// Writes the variants of the enum `name` into the slots of its form's.
+pub(super) fn write_enum(form: &Context<'_>, name: &Ident, variants: &[Variant]) -> TokenStream {
+    write(form, name, &mirrored(variants), &tag_type(form))
+}
+
+pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
+    let support = &context.support;
+    let int = tag_type(context);
+    let variants = mirrored(variants);
     let fieldless = variants.iter().all(|of| of.variant.parts.is_empty());
     let beside = [
         tags(&variants, &int),
@@ -50,7 +59,7 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
     let infos = variants.iter().map(|of| info(context, of));
     Bodies {
         wire_is_memory: quote!(#fieldless),
-        write: write(context, &variants, &int),
+        write: write(context, &context.of.name, &variants, &int),
         shape: shape(context, &variants, &int, fieldless),
         read: quote! {
             // SAFETY: the caller's slot is initialised and begins with the tag.
@@ -176,15 +185,17 @@ impl Mirrored<'_> {
     }
 }
 
-fn write(context: &Context<'_>, variants: &[Mirrored<'_>], int: &Ident) -> TokenStream {
+fn write(
+    context: &Context<'_>,
+    name: &Ident,
+    variants: &[Mirrored<'_>],
+    int: &Ident,
+) -> TokenStream {
     let Context {
-        of: own,
-        support,
-        form_args,
-        ..
+        support, form_args, ..
     } = context;
     let arms = variants.iter().map(|of| {
-        let (bindings, pattern) = of.names(&own.name);
+        let (bindings, pattern) = of.names(name);
         let (tag, mirror) = (&of.tag, &of.mirror);
         let writes = of.variant.parts.iter().map(|part| {
             let binding = &part.binding;

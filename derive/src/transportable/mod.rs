@@ -3,14 +3,25 @@
 mod check;
 mod expand;
 mod expand_enum;
+mod form;
 mod parse;
 
 use proc_macro2::TokenStream;
-use syn::DeriveInput;
+use syn::{DeriveInput, Result};
 
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
-    let result = syn::parse2::<DeriveInput>(input)
-        .and_then(|input| parse::parse(&input))
-        .and_then(|of| check::check(&of).map(|()| expand::expand(&of)));
-    result.unwrap_or_else(|error| error.to_compile_error())
+    derive_or_error(input).unwrap_or_else(|error| error.to_compile_error())
+}
+
+fn derive_or_error(input: TokenStream) -> Result<TokenStream> {
+    let input: DeriveInput = syn::parse2(input)?;
+    let of = parse::parse(&input)?;
+    check::check(&of)?;
+    if form::is_needed(&of) {
+        let definition = form::definition(&input, &of);
+        let form = parse::parse(&definition)?;
+        Ok(expand::with_form(&of, &form, &definition))
+    } else {
+        Ok(expand::own_form(&of))
+    }
 }

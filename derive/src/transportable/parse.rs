@@ -5,20 +5,31 @@ use quote::{format_ident, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
-    Data, DeriveInput, Error, Expr, Fields, Generics, Ident, Lifetime, Member, Meta, Path, Result,
-    Token, Type,
+    Attribute, Data, DeriveInput, Error, Expr, Fields, Generics, Ident, Lifetime, Member, Meta,
+    Path, Result, Token, Type, Visibility,
 };
 
-/// A type that is its own in-place form.
+/// A type, and what its attributes say.
 pub(super) struct Own {
+    pub(super) vis: Visibility,
     pub(super) name: Ident,
     pub(super) generics: Generics,
     /// Its lifetime parameters, of which there may be one.
     pub(super) lifetimes: Vec<Lifetime>,
-    /// The crate `jstream`.
-    pub(super) krate: Path,
     pub(super) repr: Repr,
+    pub(super) options: Options,
     pub(super) body: Body,
+}
+
+/// What `transportable` attributes on the type say.
+#[derive(Default)]
+pub(super) struct Options {
+    /// The crate `jstream`.
+    krate: Option<Path>,
+    /// That it has a form of its own, where no field's type tells.
+    pub(super) owned: bool,
+    /// What its form derives.
+    pub(super) derives: Vec<Path>,
 }
 
 pub(super) enum Body {
@@ -33,6 +44,8 @@ pub(super) struct Part {
     /// What a variable that is bound to it, or a field that mirrors it, is called.
     pub(super) binding: Ident,
     pub(super) ty: Type,
+    /// What stands for it in the type's form, where its type does not tell.
+    pub(super) form: Option<Type>,
     /// Where errors about its type belong.
     pub(super) span: Span,
 }
@@ -55,20 +68,12 @@ pub(super) struct Repr {
 
 pub(super) fn parse(input: &DeriveInput) -> Result<Own> {
     let body = match &input.data {
-        Data::Struct(of) => Body::Struct(parts(&of.fields)),
-        Data::Enum(of) => Body::Enum(
-            of.variants
-                .iter()
-                .map(|variant| Variant {
-                    name: variant.ident.clone(),
-                    discriminant: variant.discriminant.as_ref().map(|(_, e)| e.clone()),
-                    parts: parts(&variant.fields),
-                })
-                .collect(),
-        ),
+        Data::Struct(of) => Body::Struct(parts(&of.fields)?),
+        Data::Enum(of) => Body::Enum(of.variants.iter().map(variant).collect::<Result<_>>()?),
         Data::Union(of) => Body::Union(of.union_token.span()),
     };
     Ok(Own {
+        vis: input.vis.clone(),
         name: input.ident.clone(),
         generics: input.generics.clone(),
         lifetimes: input
@@ -76,62 +81,91 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Own> {
             .lifetimes()
             .map(|of| of.lifetime.clone())
             .collect(),
-        krate: krate(input)?,
         repr: repr(input)?,
+        options: options(&input.attrs)?,
         body,
     })
 }
 
-fn parts(fields: &Fields) -> Vec<Part> {
-    fields
-        .members()
-        .zip(fields)
-        .enumerate()
-        .map(|(i, (member, field))| Part {
-            member,
-            binding: format_ident!("part_{i}"),
-            ty: field.ty.clone(),
-            span: Span::call_site().located_at(field.ty.span()),
+fn variant(of: &syn::Variant) -> Result<Variant> {
+    if let Some(attr) = of
+        .attrs
+        .iter()
+        .find(|attr| attr.path().is_ident("transportable"))
+    {
+        return Err(Error::new(
+            attr.span(),
+            "`transportable` has no options for variants",
+        ));
+    }
+    Ok(Variant {
+        name: of.ident.clone(),
+        discriminant: of.discriminant.as_ref().map(|(_, value)| value.clone()),
+        parts: parts(&of.fields)?,
+    })
+}
+
+fn parts(fields: &Fields) -> Result<Vec<Part>> {
+    let of_each = fields.members().zip(fields).enumerate();
+    of_each
+        .map(|(i, (member, field))| {
+            Ok(Part {
+                member,
+                binding: format_ident!("__part_{i}"),
+                ty: field.ty.clone(),
+                form: form(&field.attrs)?,
+                span: Span::call_site().located_at(field.ty.span()),
+            })
         })
         .collect()
 }
 
-fn krate(input: &DeriveInput) -> Result<Path> {
-    let mut krate = syn::parse_quote!(::jstream);
-    for attr in &input.attrs {
-        if !attr.path().is_ident("transportable") {
-            continue;
-        }
+/// The option of a field.
+fn form(attrs: &[Attribute]) -> Result<Option<Type>> {
+    let mut form = None;
+    for attr in attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("transportable"))
+    {
         attr.parse_nested_meta(|meta| {
-            if meta.path.is_ident("crate") {
-                krate = meta.value()?.parse()?;
+            if meta.path.is_ident("form") {
+                form = Some(meta.value()?.parse()?);
                 Ok(())
             } else {
-                Err(meta.error("unknown option: `transportable` takes `crate = path`"))
+                Err(meta.error("unknown option: of a field `transportable` takes `form = Type`"))
             }
         })?;
     }
-    for attr in field_attrs(&input.data) {
-        if attr.path().is_ident("transportable") {
-            return Err(Error::new(
-                attr.span(),
-                "`transportable` has no options for fields or variants",
-            ));
-        }
-    }
-    Ok(krate)
+    Ok(form)
 }
 
-fn field_attrs(data: &Data) -> Vec<&syn::Attribute> {
-    match data {
-        Data::Struct(of) => of.fields.iter().flat_map(|f| &f.attrs).collect(),
-        Data::Enum(of) => of
-            .variants
-            .iter()
-            .flat_map(|v| v.attrs.iter().chain(v.fields.iter().flat_map(|f| &f.attrs)))
-            .collect(),
-        Data::Union(_) => Vec::new(),
+/// The options of the type.
+fn options(attrs: &[Attribute]) -> Result<Options> {
+    let mut options = Options::default();
+    for attr in attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("transportable"))
+    {
+        attr.parse_nested_meta(|meta| {
+            if meta.path.is_ident("crate") {
+                options.krate = Some(meta.value()?.parse()?);
+            } else if meta.path.is_ident("owned") {
+                options.owned = true;
+            } else if meta.path.is_ident("derive") {
+                let list;
+                syn::parenthesized!(list in meta.input);
+                let paths = list.parse_terminated(Path::parse_mod_style, Token![,])?;
+                options.derives.extend(paths);
+            } else {
+                return Err(meta.error(
+                    "unknown option: of a type `transportable` takes `crate = path`, `owned` and \
+                     `derive(Trait, ...)`",
+                ));
+            }
+            Ok(())
+        })?;
     }
+    Ok(options)
 }
 
 fn repr(input: &DeriveInput) -> Result<Repr> {
@@ -163,7 +197,18 @@ fn repr(input: &DeriveInput) -> Result<Repr> {
 impl Own {
     /// The path that names what generated code uses.
     pub(super) fn support(&self) -> TokenStream {
-        let krate = &self.krate;
-        quote!(#krate::__private)
+        match &self.options.krate {
+            Some(krate) => quote!(#krate::__private),
+            None => quote!(::jstream::__private),
+        }
+    }
+
+    /// The fields of all variants.
+    pub(super) fn parts(&self) -> Vec<&Part> {
+        match &self.body {
+            Body::Struct(parts) => parts.iter().collect(),
+            Body::Enum(variants) => variants.iter().flat_map(|of| &of.parts).collect(),
+            Body::Union(_) => Vec::new(),
+        }
     }
 }

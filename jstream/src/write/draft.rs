@@ -182,7 +182,10 @@ impl<'b> Draft<'b> {
     /// Writes flat values whose bytes in memory are not all to be sent as they are.
     fn bulk_one_by_one<T: Transportable>(&mut self, values: &'b [T]) {
         for value in values {
-            let mut form = MaybeUninit::<T::InPlace<'b>>::zeroed();
+            // Zeroed where it is: moving a `MaybeUninit` would not move its padding.
+            let mut form = MaybeUninit::<T::InPlace<'b>>::uninit();
+            // SAFETY: the temporary is writable.
+            unsafe { ptr::write_bytes(form.as_mut_ptr(), 0, 1) };
             // SAFETY: the temporary is aligned, writable and zeroed.
             unsafe { value.write(form.as_mut_ptr(), self) };
             // SAFETY: the temporary was zeroed byte by byte and then written to by `write`, which

@@ -34,6 +34,31 @@ pub struct Point<'b> {
     of: ::core::option::Option<u8>,
 }
 
+/// An owner.
+#[derive(streams::Transportable)]
+#[transportable(crate = ::streams, derive(::core::fmt::Debug))]
+pub struct Owner<T> {
+    /// Documented.
+    pub r#fn: ::std::string::String,
+    /// Documented.
+    pub points: ::std::vec::Vec<Choice<T>>,
+}
+
+/// A choice.
+#[derive(streams::Transportable)]
+#[transportable(crate = ::streams, derive(::core::fmt::Debug))]
+pub enum Choice<T> {
+    /// Documented.
+    One(::std::boxed::Box<T>),
+    /// Documented.
+    Two {
+        /// Documented.
+        tag: ::core::option::Option<::std::boxed::Box<Self>>,
+        /// Documented.
+        of: u8,
+    },
+}
+
 /// A kind.
 #[derive(streams::Transportable, ::core::fmt::Debug)]
 #[transportable(crate = ::streams)]
