@@ -67,15 +67,19 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Claims `size` bytes, aligned to `align`, which must be where `place` says.
+    /// Claims `size` bytes, at most `isize::MAX`, aligned to `align`, which must be where `place`
+    /// says.
     #[inline(always)]
     fn claim(&mut self, place: u64, align: usize, size: usize) -> Result<*mut u8, FaultKind> {
+        debug_assert!(size <= isize::MAX.unsigned_abs());
         let at = align_up(self.cursor, align);
         if place != at as u64 {
             return Err(FaultKind::Misplaced);
         }
-        // The first comparison keeps the second subtraction from wrapping.
-        if at > self.end || size > self.end.wrapping_sub(at) || align > self.align {
+        // `end` is a length in memory plus 128 at most, and `at` at most 127 beyond it. So this is
+        // negative where `at` is past the end, and one comparison finds both ways to be.
+        let rest = self.end.wrapping_sub(at) as isize;
+        if rest < size as isize || align > self.align {
             return Err(FaultKind::PastEnd);
         }
         self.cursor = at.wrapping_add(size);
@@ -124,9 +128,10 @@ impl Pass<'_> {
         const { assert_form::<T>() };
         let fault = |kind| Fault::new(slot, kind);
         let count = in_memory(count);
-        let Some(size) = count.checked_mul(size_of::<T>()) else {
+        if count > most_of::<T>() {
             return Err(fault(FaultKind::PastEnd));
-        };
+        }
+        let size = count.wrapping_mul(size_of::<T>());
         if size_of::<T>() == 0 {
             self.count_zero_sized(count).map_err(fault)?;
         }
@@ -186,6 +191,9 @@ impl Pass<'_> {
     ) -> Result<*const str, Fault> {
         let fault = |kind| Fault::new(slot, kind);
         let len = in_memory(len);
+        if len > most_of::<u8>() {
+            return Err(fault(FaultKind::PastEnd));
+        }
         let text = self.text.claim(place, 1, len).map_err(fault)?;
         // What lies before the cursor was cut at boundaries, so only the new end can be none.
         if !self.ascii && !self.at_boundary() {
@@ -266,13 +274,21 @@ unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: Run) -> Result<(), Fault>
             unsafe { T::read(slot, pass)? };
             at = at.wrapping_add(size_of::<T>());
         }
-        // The order of a list or a tree makes the next run start where this one ended, so it is
-        // taken without leaving the loop.
-        match pass.queue.pop_same(run::<T> as ReadRun) {
+        // In a list or a tree the next run starts where this one ended, so it is taken without
+        // leaving the loop.
+        match pass.queue.pop_same(run::<T> as ReadRun, of.end) {
             Some(next) => of = next,
             None => return Ok(()),
         }
         pass.depth.now = of.depth;
+    }
+}
+
+/// As many values as an object in memory can have. Of a type without size, all.
+const fn most_of<T>() -> usize {
+    match isize::MAX.unsigned_abs().checked_div(size_of::<T>()) {
+        Some(most) => most,
+        None => usize::MAX,
     }
 }
 

@@ -107,10 +107,12 @@ impl Queue {
         (run.start < run.end).then_some(run)
     }
 
-    /// Takes the run that was claimed first if it is read by the same code.
+    /// Takes the run that was claimed first if it is read by the same code. `end` is where the run
+    /// before it ended.
     #[inline(always)]
-    pub(super) fn pop_same(&mut self, read: ReadRun) -> Option<Run> {
-        if self.head < self.closed.len() {
+    pub(super) fn pop_same(&mut self, read: ReadRun, end: usize) -> Option<Run> {
+        // Places ascend, so nothing is before a run that starts there.
+        if self.open.start != end && self.head < self.closed.len() {
             let next = self.closed.get(self.head)?;
             if !std::ptr::fn_addr_eq(next.read, read) {
                 return None;
@@ -188,8 +190,16 @@ mod tests {
     fn only_the_same_code_continues_a_run() {
         let mut queue = Queue::default();
         queue.push(run(one, 0, 8));
-        assert!(queue.pop_same(other).is_none());
-        assert!(queue.pop_same(one).is_some());
-        assert!(queue.pop_same(one).is_none());
+        assert!(queue.pop_same(other, 0).is_none());
+        assert!(queue.pop_same(one, 0).is_some());
+        assert!(queue.pop_same(one, 8).is_none());
+        // A run that starts where the last ended is taken; one that was closed before it is first.
+        queue.push(run(one, 8, 16));
+        assert_eq!(queue.pop_same(one, 8).map(|run| run.end), Some(16));
+        queue.push(run(other, 16, 24));
+        queue.push(run(one, 24, 32));
+        assert!(queue.pop_same(one, 16).is_none());
+        assert_eq!(queue.pop_same(other, 16).map(|run| run.end), Some(24));
+        assert_eq!(queue.pop_same(one, 24).map(|run| run.end), Some(32));
     }
 }
