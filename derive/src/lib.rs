@@ -19,6 +19,9 @@ use proc_macro::TokenStream;
 /// has that name for its form; for one that is its own it is an alias. See the guide of the crate
 /// `jstream`.
 ///
+/// Whoever sends can send any values that the fields' types allow, in any combination. A type that
+/// keeps an invariant between its fields, or in them, must not derive this.
+///
 /// | option | of | meaning |
 /// |---|---|---|
 /// | `derive(Debug, ...)` | a type | what its form derives |

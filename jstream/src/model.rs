@@ -168,8 +168,9 @@ pub unsafe trait InPlace: Sized {
     ///
     /// # Safety
     ///
-    /// `slot` must be aligned and valid for reads and writes, its bytes initialised, and derived
-    /// from the base of the buffer that `pass` walks.
+    /// `slot` must be aligned and valid for reads and writes, and its bytes initialised. Its address
+    /// must not be kept: what comes to stand there may move. What it is made to refer to comes
+    /// from `pass`.
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault>;
 
     /// Reads `count` values that stand side by side.

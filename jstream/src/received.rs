@@ -67,8 +67,9 @@ impl<T: Transportable + 'static> Received<T> {
     /// covariant.
     #[inline]
     pub fn with<R>(&self, visit: impl for<'x> FnOnce(&'x T::InPlace<'x>) -> R) -> R {
-        // SAFETY: the root is valid while the slot lives, which is longer than this call, and the
-        // visitor can neither keep a reference nor store one of its own.
+        // SAFETY: the root is valid while the slot lives, which is longer than this call. That the
+        // visitor is called with a lifetime without end it can't observe: it is generic in that
+        // lifetime, and `R` does not mention it, so it can neither keep a reference nor store one.
         visit(unsafe { self.root.as_ref() })
     }
 

@@ -5,7 +5,6 @@ pub use crate::read::{Fault, FaultKind, Pass, Trace, assert_form};
 pub use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, VariantInfo};
 pub use crate::write::Draft;
 
-use std::marker::PhantomData;
 use std::mem::size_of;
 
 /// Finds a field inside a value, so that the field's type is inferred and not spelled.
@@ -61,9 +60,22 @@ pub const fn memory_of<S, F: Transportable>(_: Field<S, F>) -> Memory {
     }
 }
 
-/// The type of a value, to be compared with another exactly.
-pub fn exactly<F>(_: &F) -> PhantomData<fn(F) -> F> {
-    PhantomData
+/// Takes only a value and a field of one type.
+pub fn same_type<S, F>(_: &F, _: Field<S, F>) {}
+
+/// Where a part lies in a whole, in bytes.
+///
+/// # Safety
+///
+/// `part` must be a part of what `whole` points to.
+#[must_use]
+pub const unsafe fn offset_in<S, F>(whole: *const S, part: *const F) -> usize {
+    // SAFETY: the caller says that both are in one object.
+    unsafe {
+        part.cast::<u8>()
+            .offset_from(whole.cast::<u8>())
+            .unsigned_abs()
+    }
 }
 
 /// A list, named without the prelude.

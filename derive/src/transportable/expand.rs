@@ -420,6 +420,17 @@ fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
             &raw const (*of).#member
         }))
     });
+    let (impl_generics, ty_generics, where_clause) = context.of.generics.split_for_impl();
+    let bindings = parts.iter().map(|part| &part.binding);
+    // Safe, so that it does not compile for a union.
+    let all_fields = quote! {
+        const _: () = {
+            #[allow(unused_variables, reason = "all that matters is that they are there")]
+            fn all_fields #impl_generics (of: &#name #ty_generics) #where_clause {
+                let #name { #(#members: #bindings),* } = of;
+            }
+        };
+    };
     let kind = quote! {
         #support::Kind::Struct(#support::list([#(#support::FieldInfo::new(
             #names,
@@ -434,6 +445,6 @@ fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
         read,
         trace,
         kind,
-        beside: TokenStream::new(),
+        beside: all_fields,
     }
 }

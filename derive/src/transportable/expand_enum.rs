@@ -7,7 +7,7 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Ident, parse_quote};
+use syn::Ident;
 
 use super::expand::{Bodies, Context, name_of};
 use super::parse::Variant;
@@ -19,10 +19,12 @@ struct Mirrored<'v> {
     mirror: Ident,
 }
 
-/// The integer of the tag.
-fn tag_type(context: &Context<'_>) -> Ident {
-    let int = context.of.repr.int.clone();
-    int.unwrap_or_else(|| parse_quote!(u8))
+/// The integer of the tag, by a path that no alias of the program's leads astray.
+fn tag_type(context: &Context<'_>) -> TokenStream {
+    match &context.of.repr.int {
+        Some(int) => quote!(::core::primitive::#int),
+        None => quote!(::core::primitive::u8),
+    }
 }
 
 fn mirrored(variants: &[Variant]) -> Vec<Mirrored<'_>> {
@@ -62,7 +64,8 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
         write: write(context, &context.of.name, &variants, &int),
         shape: shape(context, &variants, &int, fieldless),
         read: quote! {
-            // SAFETY: the caller's slot is initialised and begins with the tag.
+            const { ::core::assert!(!Self::SHAPE.plain) };
+            // SAFETY: the caller's slot is initialised, and begins with the tag as `SHAPE` asserts.
             let tag = unsafe { slot.cast::<#int>().read() };
             match tag {
                 #(#all_tags => { #reads })*
@@ -96,7 +99,7 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
 }
 
 /// A constant for each variant's tag.
-fn tags(variants: &[Mirrored<'_>], int: &Ident) -> TokenStream {
+fn tags(variants: &[Mirrored<'_>], int: &TokenStream) -> TokenStream {
     let mut last: Option<&Ident> = None;
     let mut tags = TokenStream::new();
     for of in variants {
@@ -113,7 +116,7 @@ fn tags(variants: &[Mirrored<'_>], int: &Ident) -> TokenStream {
 }
 
 /// A struct for each variant with data, laid out as the variant is.
-fn mirrors(context: &Context<'_>, variants: &[Mirrored<'_>], int: &Ident) -> TokenStream {
+fn mirrors(context: &Context<'_>, variants: &[Mirrored<'_>], int: &TokenStream) -> TokenStream {
     let of = context.of;
     let name = &of.name;
     let (_, ty_generics, where_clause) = of.generics.split_for_impl();
@@ -143,18 +146,20 @@ fn mirrors(context: &Context<'_>, variants: &[Mirrored<'_>], int: &Ident) -> Tok
     quote!(#(#mirrors)*)
 }
 
-/// Compiles only if the mirrors' fields have the types of the variants' fields.
+/// Compiles only if the mirrors' fields have the types of the variants' fields, lifetimes aside.
+/// Both are inferred: a type's spelling may mean something else each time that it is expanded.
 fn same_types(context: &Context<'_>, variants: &[Mirrored<'_>]) -> TokenStream {
     let support = &context.support;
     let name = &context.of.name;
     let (impl_generics, ty_generics, where_clause) = context.of.generics.split_for_impl();
     let arms = variants.iter().map(|of| {
         let (bindings, pattern) = of.names(name);
-        let types = of.variant.parts.iter().map(|part| &part.ty);
+        let mirror = &of.mirror;
         quote! {
             #pattern => {
-                #(let _: ::core::marker::PhantomData<fn(#types) -> #types> =
-                    #support::exactly(#bindings);)*
+                #(#support::same_type(#bindings, |of: *const #mirror #ty_generics| unsafe {
+                    &raw const (*of).#bindings
+                });)*
             }
         }
     });
@@ -189,7 +194,7 @@ fn write(
     context: &Context<'_>,
     name: &Ident,
     variants: &[Mirrored<'_>],
-    int: &Ident,
+    int: &TokenStream,
 ) -> TokenStream {
     let Context {
         support, form_args, ..
@@ -206,7 +211,7 @@ fn write(
         let fields = (!bindings.is_empty()).then(|| {
             quote! {
                 let slot = slot.cast::<#mirror #form_args>();
-                // SAFETY: the mirror is laid out as the variant, inside the caller's slot.
+                // SAFETY: the mirror is laid out as the variant, as `SHAPE` asserts, inside the slot.
                 unsafe {
                     #(#writes)*
                 }
@@ -214,7 +219,7 @@ fn write(
         });
         quote! {
             #pattern => {
-                // SAFETY: the caller's slot begins with the tag.
+                // SAFETY: the caller's slot begins with the tag, as `SHAPE` asserts.
                 unsafe { slot.cast::<#int>().write(#tag) };
                 #fields
             }
@@ -230,27 +235,38 @@ fn write(
 fn shape(
     context: &Context<'_>,
     variants: &[Mirrored<'_>],
-    int: &Ident,
+    int: &TokenStream,
     fieldless: bool,
 ) -> TokenStream {
     let support = &context.support;
     let name = &context.of.name;
     let (_, ty_generics, _) = context.of.generics.split_for_impl();
     let assertions = variants.iter().map(|of| {
-        let (tag, variant) = (&of.tag, &of.variant.name);
+        let (tag, mirror) = (&of.tag, &of.mirror);
+        let parts = of.variant.parts.iter();
+        let (members, bindings): (Vec<_>, Vec<_>) =
+            parts.map(|part| (&part.member, &part.binding)).unzip();
+        let variant = &of.variant.name;
         quote! {
-            let mut value = ::core::mem::MaybeUninit::<Self>::zeroed();
-            // SAFETY: the slot has at least the size of its tag, asserted above.
-            unsafe { value.as_mut_ptr().cast::<#int>().write(#tag) };
-            // SAFETY: the tag decides the variant, and nothing else of the value is looked at.
+            let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
+            let start = value.as_mut_ptr();
+            // Not zeroes: a tag that is wider than it should be, or elsewhere, would go unnoticed.
+            // SAFETY: the value's memory is writable.
+            unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
+            // SAFETY: the value has at least the size of its tag, asserted above.
+            unsafe { start.cast::<#int>().write(#tag) };
+            // SAFETY: the tag decides the variant, of whose fields only the places are asked.
             let meant = unsafe {
-                match *value.as_ptr() {
-                    #name::#variant { .. } => true,
+                match *start {
+                    #name::#variant { #(#members: ref #bindings),* } => true #(
+                        && #support::offset_in(start, #bindings)
+                            == ::core::mem::offset_of!(#mirror #ty_generics, #bindings)
+                    )*,
                     #[allow(unreachable_patterns, reason = "where there is one variant")]
                     _ => false,
                 }
             };
-            ::core::assert!(meant, "a tag's byte does not mean its variant");
+            ::core::assert!(meant, "the enum is not laid out as its `repr` says");
         }
     });
     let size = if fieldless {
@@ -264,13 +280,15 @@ fn shape(
         let mirrors = variants
             .iter()
             .filter(|of| !of.variant.parts.is_empty())
-            .map(|of| {
-                let mirror = &of.mirror;
-                quote!(::core::assert!(
-                ::core::mem::size_of::<#mirror #ty_generics>() <= ::core::mem::size_of::<Self>()
-            );)
-            });
-        quote!(#(#mirrors)*)
+            .map(|of| &of.mirror);
+        quote! {
+            ::core::assert!(
+                ::core::mem::size_of::<Self>() >= ::core::mem::size_of::<#int>()
+                    #(&& ::core::mem::size_of::<Self>()
+                        >= ::core::mem::size_of::<#mirrors #ty_generics>())*,
+                "the enum is not laid out as its `repr` says"
+            );
+        }
     };
     let shape = if fieldless {
         quote!(#support::Shape::leaf(::core::mem::size_of::<Self>(), false))
@@ -309,7 +327,7 @@ fn read(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
     });
     quote! {
         let slot = slot.cast::<#mirror #ty_generics>();
-        // SAFETY: the mirror is laid out as the variant, inside the caller's slot.
+        // SAFETY: the mirror is laid out as the variant, as `SHAPE` asserts, inside the slot.
         unsafe {
             #(#reads)*
         }

@@ -56,8 +56,7 @@ impl Region {
 
     /// The first byte, with provenance over the whole mapping.
     pub(super) fn base(&self) -> NonNull<u8> {
-        // A mapping is never at address 0; the fallback only spares an unsafe block.
-        NonNull::new(self.map.as_mut_ptr()).unwrap_or(NonNull::dangling())
+        NonNull::new(self.map.as_mut_ptr()).expect("a mapping is not at address 0")
     }
 }
 

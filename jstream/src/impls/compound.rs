@@ -18,6 +18,9 @@ unsafe impl<T: Transportable, const N: usize> Transportable for [T; N] {
     #[inline]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         let first = slot.cast::<T::InPlace<'b>>();
+        if size_of::<T::InPlace<'b>>() == 0 {
+            return;
+        }
         for (i, value) in self.iter().enumerate() {
             // SAFETY: `i` is below `N`, so this is a slot of the caller's, zeroed where it must be.
             unsafe { value.write(first.wrapping_add(i), draft) };
@@ -44,10 +47,19 @@ unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
     }
 
     unsafe fn trace(slot: *const Self, trace: &mut Trace) {
-        for i in 0..N {
+        let first = slot.cast::<T>();
+        // Of flat elements only the one at fault is of interest; there may be very many.
+        let elements = if T::SHAPE.flat {
+            trace
+                .element_of(first, N)
+                .map_or(0..0, |i| i..i.wrapping_add(1))
+        } else {
+            0..N
+        };
+        for i in elements {
             trace.enter_index(i);
             // SAFETY: `i` is below `N`, and the elements before it did not hold the fault.
-            unsafe { T::trace(slot.cast::<T>().wrapping_add(i), trace) };
+            unsafe { T::trace(first.wrapping_add(i), trace) };
             if trace.leave() {
                 return;
             }

@@ -70,6 +70,9 @@ pub(crate) unsafe fn read_tagged<T: InPlace>(
             size_of::<T>() <= LARGEST_PAYLOAD,
             "an Option's payload may have 1,024 bytes at most; put it behind a reference or a Box"
         );
+        assert!(
+            size_of::<Option<T>>() >= size_of::<T>() && align_of::<Option<T>>() >= align_of::<T>()
+        );
     }
     let tag = if has_room::<T>() {
         let tag = slot.cast::<u8>().wrapping_add(size_of::<T>());
@@ -89,11 +92,14 @@ pub(crate) unsafe fn read_tagged<T: InPlace>(
         return Ok(());
     }
     let mut payload = MaybeUninit::<T>::uninit();
-    // SAFETY: the slot holds at least a payload's bytes, and the temporary is elsewhere.
+    // SAFETY: the slot is as large and as aligned as a payload, asserted above, and the temporary
+    // is elsewhere.
     unsafe { ptr::copy_nonoverlapping(slot.cast::<T>().cast_const(), payload.as_mut_ptr(), 1) };
     // SAFETY: the temporary is aligned and holds the payload's wire bytes.
     unsafe { T::read(payload.as_mut_ptr(), pass) }.map_err(|fault| Fault::new(slot, fault.kind))?;
-    // SAFETY: `read` made the temporary a value. References in it are not used.
+    // SAFETY: `read` made the temporary a value: its references are aligned and lead to memory that
+    // was claimed for their targets. The targets may still be wire form, which a reference may
+    // lead to as long as nobody looks; nothing writes to them before this value is in its slot.
     let value = unsafe { payload.as_ptr().read() };
     // SAFETY: the caller's slot is aligned and writable.
     unsafe { slot.write(Some(value)) };

@@ -145,14 +145,15 @@ impl Reader {
             },
             queue: &mut self.queue,
         };
-        let slot = base.wrapping_add(root).cast::<T::InPlace<'static>>();
+        // SAFETY: the root begins inside the message by the comparison above.
+        let slot = unsafe { message.base().add(root) }.cast::<T::InPlace<'static>>();
         // SAFETY: the slot is aligned, because jbufs are aligned to 128 bytes and forms to no
         // more, lies inside the message by the comparison above, and was initialised; it is
         // derived from the slot's base, which the message's only handle lends.
-        let read = unsafe { T::InPlace::read(slot, &mut pass) };
+        let read = unsafe { T::InPlace::read(slot.as_ptr(), &mut pass) };
         if let Err(fault) = read.and_then(|()| pass.drain()) {
             // SAFETY: this is the fault of the pass that began at this root and has just ended.
-            let located = unsafe { trace::locate(slot.cast_const(), fault) };
+            let located = unsafe { trace::locate(slot.as_ptr().cast_const(), fault) };
             return Err(ReadError::Value {
                 path: located.path,
                 what: located.what,
@@ -160,8 +161,7 @@ impl Reader {
             });
         }
         pass.assert_used_up()?;
-        // A slot is never null; the fallback only spares an unsafe block.
-        Ok(NonNull::new(slot).unwrap_or(NonNull::dangling()))
+        Ok(slot)
     }
 }
 

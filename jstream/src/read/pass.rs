@@ -32,6 +32,8 @@ pub struct Fault {
 pub enum FaultKind {
     /// The value's bytes are none of the type's values.
     Invalid,
+    /// The tag that stands in the text for a value without room for it is none.
+    Tag,
     /// A pointer names another place than the next free one.
     Misplaced,
     /// A target begins or ends past its segment.
@@ -46,11 +48,14 @@ pub enum FaultKind {
 
 impl Fault {
     /// A fault of the slot at `slot`.
+    ///
+    /// # Panics
+    ///
+    /// When `slot` is null, which no slot is.
     #[cold]
     pub fn new<T>(slot: *mut T, kind: FaultKind) -> Self {
         Self {
-            // A slot is never null; the fallback only spares an unsafe block.
-            slot: NonNull::new(slot.cast()).unwrap_or(NonNull::dangling()),
+            slot: NonNull::new(slot.cast()).expect("a slot is part of an allocation"),
             kind,
         }
     }
@@ -219,7 +224,7 @@ impl Pass<'_> {
         match byte {
             0 => Ok(false),
             1 => Ok(true),
-            _ => Err(Fault::new(slot, FaultKind::Invalid)),
+            _ => Err(Fault::new(slot, FaultKind::Tag)),
         }
     }
 

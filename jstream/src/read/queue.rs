@@ -111,7 +111,8 @@ impl Queue {
     /// before it ended.
     #[inline(always)]
     pub(super) fn pop_same(&mut self, read: ReadRun, end: usize) -> Option<Run> {
-        // Places ascend, so nothing is before a run that starts there.
+        // A closed run is not empty, lies at `end` or beyond, and ends where the open one starts or
+        // before. So there is none if the open one starts at `end`.
         if self.open.start != end && self.head < self.closed.len() {
             let next = self.closed.get(self.head)?;
             if !std::ptr::fn_addr_eq(next.read, read) {

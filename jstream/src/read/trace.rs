@@ -3,7 +3,8 @@
 //! A pass records nothing of how it came to a slot; it would cost every message what only a
 //! broken one needs. When a pass has failed, the walk is repeated over what it made native, in
 //! the same order and by the same types, until it meets the slot at fault. What lies behind that
-//! slot is still wire form and is never looked at. No reference to any of it is made.
+//! slot is still wire form and is never looked at. No reference is made to any target; `Option`s
+//! that were read are asked, by reference, where their payload lies.
 
 use std::any::type_name;
 use std::fmt::Write as _;
@@ -18,6 +19,8 @@ pub struct Trace {
     wanted: usize,
     path: Vec<Step>,
     found: Option<Found>,
+    /// Whether there were too many targets to go on.
+    lost: bool,
     /// Targets met, in the order of the pass; `None` while only a path is wanted.
     targets: Option<Vec<Targets>>,
 }
@@ -57,6 +60,9 @@ impl Targets {
     }
 }
 
+/// A walk that meets more targets than this ends without a path: words are not worth more memory.
+const MOST_TARGETS: usize = 1 << 20;
+
 /// Paths longer than this many pointers are shown by their end.
 const SHOWN: usize = 12;
 
@@ -66,19 +72,26 @@ impl Trace {
     /// Called for each slot that `read` could have blamed, before anything is made of its bytes.
     #[must_use]
     pub fn hit<T>(&mut self, slot: *const T) -> bool {
-        if self.found.is_none() && slot.addr() == self.wanted {
+        if !self.is_over() && slot.addr() == self.wanted {
             self.found = Some(Found {
                 type_name: type_name::<T>(),
                 size: size_of::<T>(),
             });
         }
-        self.found.is_some()
+        self.is_over()
     }
 
     /// Whether the walk is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.found.is_some()
+        self.found.is_some() || self.lost
+    }
+
+    /// Which of `count` values from `first` on holds the slot sought.
+    pub(crate) fn element_of<T>(&self, first: *const T, count: usize) -> Option<usize> {
+        let offset = self.wanted.checked_sub(first.addr())?;
+        let index = offset.checked_div(size_of::<T>())?;
+        (index < count).then_some(index)
     }
 
     /// Steps into a field.
@@ -94,10 +107,10 @@ impl Trace {
     /// Steps out again, and says whether the walk is over; if so the path stays as it is.
     #[must_use]
     pub fn leave(&mut self) -> bool {
-        if self.found.is_none() {
+        if !self.is_over() {
             self.path.pop();
         }
-        self.found.is_some()
+        self.is_over()
     }
 
     /// Notes that the pointer in `slot` leads to `count` values from `start` on.
@@ -118,9 +131,10 @@ impl Trace {
         };
         if !T::SHAPE.flat {
             if let Some(targets) = &mut self.targets {
+                self.lost = targets.len() >= MOST_TARGETS;
                 targets.push(found);
             }
-        } else if let Some(index) = found.index_of(self.wanted) {
+        } else if let Some(index) = self.element_of(start, count) {
             // Flat targets are read at once, so they are walked at once.
             if many {
                 self.enter_index(index);
@@ -158,6 +172,7 @@ pub(super) unsafe fn locate<T: InPlace>(root: *const T, fault: Fault) -> Located
         wanted: fault.slot.addr().get(),
         path: Vec::new(),
         found: None,
+        lost: false,
         targets: Some(vec![Targets {
             start: root.cast(),
             count: 1,
@@ -177,8 +192,8 @@ pub(super) unsafe fn locate<T: InPlace>(root: *const T, fault: Fault) -> Located
     let targets = trace.targets.take().unwrap_or_default();
     let path = match holder {
         // SAFETY: every target in the list was read by the pass up to its own pointers.
-        Some(holder) => unsafe { path_of(trace, &targets, holder) },
-        None => String::new(),
+        Some(holder) if trace.found.is_some() => unsafe { path_of(trace, &targets, holder) },
+        _ => "…".to_owned(),
     };
     Located {
         path: format!("{}{path}", short(type_name::<T>())),
@@ -295,6 +310,7 @@ unsafe fn describe(fault: Fault, found: Found) -> String {
                 None => format!("the bytes are not {}", with_article(&name)),
             }
         }
+        FaultKind::Tag => format!("the tag of the {name}, in the text, is neither 0 nor 1"),
         FaultKind::Misplaced => {
             format!("the {name} does not point to the next free place of its segment")
         }

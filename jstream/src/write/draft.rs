@@ -19,6 +19,7 @@ use super::jobs::{Job, Jobs, What, WriteJob};
 use super::text::append;
 use crate::buffer::Spent;
 use crate::model::{InPlace, Transportable};
+use crate::read::assert_form;
 use crate::wire::{HEADER_LEN, ORIGIN, align_up};
 
 /// Plain arrays of at least this many bytes are not gathered but noted. Copying fewer twice costs
@@ -44,7 +45,10 @@ pub(super) struct Scratch<'b> {
 }
 
 /// Scratch memory that a writer keeps between messages; more is given back.
-pub(super) const KEEP: usize = 64 << 20;
+pub(super) const KEEP: usize = 4 << 20;
+
+/// Noted arrays that a writer keeps room for between messages.
+pub(super) const KEEP_PIECES: usize = 1 << 16;
 
 impl Scratch<'_> {
     pub(super) const fn new() -> Self {
@@ -63,6 +67,7 @@ impl Scratch<'_> {
         self.bulk.clear();
         self.bulk.shrink_to(KEEP);
         self.pieces.clear();
+        self.pieces.shrink_to(KEEP_PIECES);
         Scratch {
             text: self.text,
             bulk: self.bulk,
@@ -82,6 +87,10 @@ pub struct Draft<'b> {
     pub(super) objects: Spent,
     /// Whether `objects` may be exchanged for a larger one.
     pub(super) growable: bool,
+    /// How many bytes each segment may have.
+    limit: usize,
+    /// Whether a segment would have had more. What is allotted from then on is of no use.
+    full: bool,
     pub(super) written: usize,
     cursor: usize,
     pub(super) bulk_cursor: usize,
@@ -92,10 +101,12 @@ pub struct Draft<'b> {
 }
 
 impl<'b> Draft<'b> {
-    pub(super) fn new(objects: Spent, growable: bool, scratch: Scratch<'b>) -> Self {
+    pub(super) fn new(objects: Spent, limit: Option<usize>, scratch: Scratch<'b>) -> Self {
         Self {
+            growable: limit.is_some(),
+            limit: limit.unwrap_or_else(|| objects.capacity()),
+            full: false,
             objects,
-            growable,
             written: 0,
             cursor: HEADER_LEN,
             bulk_cursor: ORIGIN,
@@ -116,7 +127,7 @@ impl<'b> Draft<'b> {
             // SAFETY: the job was pushed with the function for its type and just taken off.
             unsafe { write(self, job)? };
         }
-        Ok(())
+        if self.full { Err(Full) } else { Ok(()) }
     }
 
     /// Allots the place for `count` values, and returns what is written for a pointer to it.
@@ -132,11 +143,16 @@ impl<'b> Draft<'b> {
     /// Allots a place in the objects segment, to be written after all before it.
     #[inline(always)]
     fn allot<T: Transportable + 'b>(&mut self, values: *const T, count: usize) -> u64 {
+        const { assert_form::<T::InPlace<'b>>() };
         let at = align_up(self.cursor, align_of::<T::InPlace<'b>>());
-        // What exists in memory can't overflow the address space in its in-place form: the form
-        // of a type is larger by a constant factor at most, and the capacity is compared first.
-        let size = count.saturating_mul(size_of::<T::InPlace<'b>>());
-        self.cursor = at.saturating_add(size);
+        let size = count.checked_mul(size_of::<T::InPlace<'b>>());
+        match size.and_then(|size| at.checked_add(size)) {
+            Some(end) if end <= self.limit => self.cursor = end,
+            _ => {
+                self.full = true;
+                return 0;
+            }
+        }
         self.scratch.jobs.push(Job {
             write: write_job::<T> as WriteJob<'_>,
             what: What {
@@ -151,8 +167,14 @@ impl<'b> Draft<'b> {
     /// Puts flat values into the bulk segment.
     #[inline(always)]
     fn bulk<T: Transportable>(&mut self, values: &'b [T]) -> u64 {
+        const { assert_form::<T::InPlace<'b>>() };
         let align = align_of::<T::InPlace<'b>>();
         let at = align_up(self.bulk_cursor, align);
+        let len = values.len().saturating_mul(size_of::<T::InPlace<'b>>());
+        if len > self.limit || at > self.limit.saturating_add(ORIGIN) {
+            self.full = true;
+            return 0;
+        }
         let padding = at.wrapping_sub(self.bulk_cursor);
         if padding > 0 {
             self.scratch
@@ -160,7 +182,6 @@ impl<'b> Draft<'b> {
                 .resize(self.scratch.bulk.len().wrapping_add(padding), 0);
         }
         self.bulk_align = self.bulk_align.max(align);
-        let len = values.len().saturating_mul(size_of::<T::InPlace<'b>>());
         if !T::WIRE_IS_MEMORY {
             self.bulk_one_by_one(values);
         } else if len < NOTED {
@@ -181,6 +202,9 @@ impl<'b> Draft<'b> {
 
     /// Writes flat values whose bytes in memory are not all to be sent as they are.
     fn bulk_one_by_one<T: Transportable>(&mut self, values: &'b [T]) {
+        if size_of::<T::InPlace<'b>>() == 0 {
+            return;
+        }
         for value in values {
             // Zeroed where it is: moving a `MaybeUninit` would not move its padding.
             let mut form = MaybeUninit::<T::InPlace<'b>>::uninit();
@@ -201,6 +225,10 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     pub(crate) fn string(&mut self, text: &str) -> u64 {
         let at = self.scratch.text.len().wrapping_add(ORIGIN);
+        if text.len() > self.limit || at > self.limit.saturating_add(ORIGIN) {
+            self.full = true;
+            return 0;
+        }
         append(&mut self.scratch.text, text.as_bytes());
         at as u64
     }
@@ -222,10 +250,10 @@ impl<'b> Draft<'b> {
 
     #[cold]
     fn grow(&mut self, end: usize) -> Result<(), Full> {
-        if !self.growable || end > isize::MAX as usize / 4 {
+        if !self.growable {
             return Err(Full);
         }
-        let larger = end.max(4096).next_power_of_two().saturating_mul(2);
+        let larger = end.max(4096).saturating_mul(2);
         let grown = Spent::heap(larger);
         // SAFETY: the first `written` bytes are initialised (invariant 1), both jbufs have room
         // for them, and two jbufs never overlap.
@@ -286,7 +314,11 @@ unsafe fn write_values<'b, T: Transportable + 'b>(
 ) -> Result<(), Full> {
     let What { values, count, at } = what;
     let size = size_of::<T::InPlace<'b>>();
-    let end = at.saturating_add(count.saturating_mul(size));
+    // `allot` found that this does not wrap.
+    let end = at.wrapping_add(count.wrapping_mul(size));
+    if draft.full {
+        return Err(Full);
+    }
     draft.reserve(end)?;
     draft.zero_up_to(at);
     for i in 0..count {
@@ -296,8 +328,9 @@ unsafe fn write_values<'b, T: Transportable + 'b>(
         let slot = draft.objects.base().as_ptr().wrapping_add(at);
         let slot = slot.cast::<T::InPlace<'b>>();
         if !<T::InPlace<'b> as InPlace>::SHAPE.dense {
-            // SAFETY: room up to `end` was reserved, and `at` is aligned for the form because the
-            // job's place is and the jbuf's base is aligned to 128.
+            // SAFETY: room up to `end` was reserved, and the slot is aligned for the form: the job's
+            // place is, the jbuf's base is aligned to 128, and `assert_form` bounds the form's
+            // alignment by that.
             unsafe { ptr::write_bytes(slot, 0, 1) };
         }
         // SAFETY: as above; the slot is zeroed unless the form is dense. Nothing that `write` does

@@ -18,8 +18,11 @@ pub enum WriteError {
     },
     /// The pool has no jbuf for the message.
     Pool(PoolError),
-    /// The message exceeds what memory can hold.
-    TooLong,
+    /// The message exceeds the writer's limit.
+    TooLong {
+        /// The limit of each segment, in bytes.
+        limit: usize,
+    },
 }
 
 impl fmt::Display for WriteError {
@@ -33,7 +36,11 @@ impl fmt::Display for WriteError {
                 }
             }
             Self::Pool(_) => f.write_str("no jbuf for the message"),
-            Self::TooLong => f.write_str("the message exceeds what memory can hold"),
+            Self::TooLong { limit } => write!(
+                f,
+                "the message is larger than the writer's limit of {limit} bytes; is an object \
+                 reached in many ways, or in a circle? Else raise the limit"
+            ),
         }
     }
 }
@@ -42,7 +49,7 @@ impl Error for WriteError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Pool(error) => Some(error),
-            Self::EndOfStream { .. } | Self::TooLong => None,
+            Self::EndOfStream { .. } | Self::TooLong { .. } => None,
         }
     }
 }

@@ -29,7 +29,11 @@ pub struct Writer {
     scratch: Scratch<'static>,
     segments: Vec<IoSlice<'static>>,
     descriptors: Descriptors,
+    limit: usize,
 }
+
+/// How many bytes a segment of a message has at most by default: as many as a reader accepts.
+const LIMIT: usize = 4 << 30;
 
 // SAFETY: a writer between two messages points to nothing but memory of its own: its lists of jobs
 // and pieces are emptied with each message.
@@ -47,7 +51,16 @@ impl Writer {
     /// A writer that has allocated next to nothing yet.
     #[must_use]
     pub fn new() -> Self {
+        Self::with_limit(LIMIT)
+    }
+
+    /// A writer of messages whose objects, bulk and text have at most `limit` bytes each (default
+    /// 4 GiB). Answers the threat of a graph that reaches one object in many ways, or in a
+    /// circle: each way writes the object again.
+    #[must_use]
+    pub fn with_limit(limit: usize) -> Self {
         Self {
+            limit,
             objects: None,
             scratch: Scratch::new(),
             segments: Vec::new(),
@@ -61,7 +74,7 @@ impl Writer {
     ///
     /// [`WriteError::EndOfStream`] when the message does not fit; the jbuf comes back.
     pub fn write<T: Transportable>(&mut self, value: &T, into: Spent) -> Result<Filled, Unwritten> {
-        let (draft, full) = self.draft(value, into, false);
+        let (draft, full) = self.draft(value, into, None);
         let result = if full { Err(None) } else { draft.finish() };
         let Draft {
             objects, scratch, ..
@@ -107,16 +120,17 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`WriteError::TooLong`] when the message exceeds what memory can hold.
+    /// [`WriteError::TooLong`] when the message exceeds the writer's limit.
     pub fn gather<T: Transportable, R>(
         &mut self,
         value: &T,
         send: impl FnOnce(&[IoSlice<'_>]) -> R,
     ) -> Result<R, WriteError> {
         let objects = self.objects.take().unwrap_or_else(|| Spent::heap(4096));
-        let (draft, full) = self.draft(value, objects, true);
+        let (draft, full) = self.draft(value, objects, Some(self.limit));
         if full {
-            return Err(WriteError::TooLong);
+            self.scratch = draft.scratch.recycle();
+            return Err(WriteError::TooLong { limit: self.limit });
         }
         draft.write_header(draft.bulk_start());
         // An emptied list's memory serves again, for segments of another lifetime.
@@ -127,6 +141,7 @@ impl Writer {
         draft.for_each_segment(|bytes| segments.push(IoSlice::new(bytes)));
         let result = send(&segments);
         segments.clear();
+        segments.shrink_to(draft::KEEP_PIECES);
         self.segments = segments.into_iter().map(|_| IoSlice::new(&[])).collect();
         let Draft {
             objects, scratch, ..
@@ -138,15 +153,16 @@ impl Writer {
         Ok(result)
     }
 
-    /// Writes all but the header; also says whether the jbuf was too small.
+    /// Writes all but the header; also says whether there was too little room. Without a limit
+    /// the room is that of the jbuf.
     fn draft<'b, T: Transportable>(
         &mut self,
         value: &'b T,
         objects: Spent,
-        growable: bool,
+        limit: Option<usize>,
     ) -> (Draft<'b>, bool) {
         let scratch = mem::replace(&mut self.scratch, Scratch::new());
-        let mut draft = Draft::new(objects, growable, scratch.recycle());
+        let mut draft = Draft::new(objects, limit, scratch.recycle());
         draft.descriptor = self.descriptors.of::<T::InPlace<'b>>();
         let full = draft.write_root(value).is_err();
         (draft, full)
@@ -196,7 +212,10 @@ impl Draft<'_> {
                 f(bytes);
             }
         };
-        some(PADDING.get(..padding).unwrap_or_default());
+        let Some(padding) = PADDING.get(..padding) else {
+            unreachable!("a form is aligned to 128 at most")
+        };
+        some(padding);
         let mut taken = 0;
         for piece in &self.scratch.pieces {
             some(
