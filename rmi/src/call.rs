@@ -5,14 +5,17 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use jstream::{Covariant, Filled, Reader, Received, Transportable};
+use jstream::{Covariant, Filled, Limits, ReadError, Reader, Received, Transportable};
 
-use crate::client::Connection;
-use crate::error::CallError;
+use crate::connection::Connection;
+use crate::error::{CallError, default_limits, shown};
 use crate::frame::Code;
 use crate::interface::Method;
 
 /// A call that was sent. Waiting for it gives its result; dropping it forgets the result.
+///
+/// The calls of one connection run one after another, in the order in which they were sent. When
+/// the last handle of a connection is dropped, calls that were not waited for may not run.
 #[must_use = "a call's result, or failure, is known only after waiting for it"]
 pub struct Call<R: Transportable + 'static> {
     sent: Result<Sent, CallError>,
@@ -67,7 +70,7 @@ impl<R: Transportable + 'static> Call<R> {
                 reason: reason.to_string(),
             })?;
         match outcome {
-            Outcome::Reply(filled) => read::<R>(filled)
+            Outcome::Reply(filled) => read::<R>(filled, sent.connection.limits())
                 .map(Reply)
                 .map_err(|source| CallError::Result { method, source }),
             Outcome::Error(code, text) => Err(failure(sent.method, code, text)),
@@ -75,18 +78,22 @@ impl<R: Transportable + 'static> Call<R> {
     }
 }
 
-fn read<R: Transportable + 'static>(filled: Filled) -> Result<Received<R>, jstream::ReadError> {
+fn read<R: Transportable + 'static>(
+    filled: Filled,
+    limits: Limits,
+) -> Result<Received<R>, ReadError> {
     READER
-        .with_borrow_mut(|reader| reader.read::<R>(filled))
+        .with_borrow_mut(|reader| {
+            reader.set_limits(limits);
+            reader.read::<R>(filled)
+        })
         .map_err(|failure| failure.error)
 }
 
 /// The error that a peer reported, whose words are not to be trusted with more than being shown.
 fn failure(method: &'static Method, code: Code, text: Filled) -> CallError {
-    let text = read::<String>(text).map_or_else(
-        |_| "no reason given".to_owned(),
-        |text| text.get().to_string(),
-    );
+    let text = read::<String>(text, default_limits())
+        .map_or_else(|_| "no reason given".to_owned(), |text| shown(text.get()));
     let name = method.name();
     match code {
         Code::UnknownObject => CallError::UnknownObject { method: name },

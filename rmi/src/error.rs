@@ -1,7 +1,32 @@
 //! Why a call, a lookup or a server failed.
 
-use jstream::{ReadError, WriteError};
+use jstream::{Limits, ReadError, WriteError};
 use jstream_transport::{ListenError, SendError};
+
+/// What both sides accept by default: graphs that a recursive function can walk on any thread.
+pub(crate) fn default_limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.depth = Some(1000);
+    limits
+}
+
+/// What a peer says, cut to a length that can be shown, with nothing that a terminal obeys.
+pub(crate) fn shown(text: &str) -> String {
+    const LONGEST: usize = 1024;
+    let mut shown = String::new();
+    for char in text.chars() {
+        if shown.len() >= LONGEST {
+            shown.push('…');
+            break;
+        }
+        if char.is_alphanumeric() || char.is_ascii_graphic() || char == ' ' {
+            shown.push(char);
+        } else {
+            shown.extend(char.escape_debug());
+        }
+    }
+    shown
+}
 
 /// Whether the method of a failed call ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -170,4 +195,17 @@ pub enum ServeError {
     /// No thread could be started.
     #[error("no thread for the listener")]
     Thread(#[source] std::io::Error),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn what_peers_say_is_tamed() {
+        assert_eq!(shown("fn f(&self) -> Größe"), "fn f(&self) -> Größe");
+        assert_eq!(shown("\u{1b}[2J\n\u{202e}"), "\\u{1b}[2J\\n\\u{202e}");
+        let long = shown(&"x".repeat(1 << 20));
+        assert!(long.len() < 1100 && long.ends_with('…'));
+    }
 }

@@ -55,6 +55,7 @@
 
 mod call;
 mod client;
+mod connection;
 mod error;
 mod frame;
 mod interface;
@@ -62,7 +63,7 @@ mod registry;
 mod server;
 
 pub use call::{Call, Reply};
-pub use client::{Client, Object};
+pub use client::{Client, ClientOptions, Object};
 pub use error::{BindError, CallError, LookupError, Outcome, ServeError};
 pub use interface::{Interface, Remotable, Stub};
 pub use jstream::Received;

@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread;
+use std::time::Duration;
 
-use jstream::{Filled, ReadError, Reader, Received, Transportable, WriteError, Writer};
-use jstream_transport::{Address, Message, Options, Receiver, SendError, Sender};
+use jstream::{Filled, Limits, ReadError, Reader, Received, Transportable, WriteError, Writer};
+use jstream_transport::{Address, Message, Options, Receiver, RecvError, SendError, Sender};
 
-use crate::error::{BindError, ServeError};
+use crate::error::{BindError, ServeError, default_limits};
 use crate::frame::{Code, Frame};
 use crate::interface::{Interface, Remotable};
 use crate::registry::{Entry, Names, REGISTRY, Registry};
@@ -24,6 +26,9 @@ pub use serving::Serving;
 pub struct ServerOptions {
     /// The transport's limits and time-outs, and the pool that arguments are received into.
     pub transport: Options,
+    /// What is accepted as arguments (default: as [`Limits`], but a depth of 1,000). Answers the
+    /// threat of graphs so deep that a method which recurses over them overflows its stack.
+    pub limits: Limits,
     /// Connections at once (default 256); further ones are closed as they come. Answers the threat
     /// of peers who open connections and leave them.
     pub max_connections: usize,
@@ -35,6 +40,7 @@ impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             transport: Options::default(),
+            limits: default_limits(),
             max_connections: 256,
             max_name: 256,
         }
@@ -232,7 +238,7 @@ pub struct Incoming<'c> {
 }
 
 /// What a connection keeps from call to call.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Context {
     reader: Reader,
     writer: Writer,
@@ -301,11 +307,31 @@ impl Answer<'_> {
 }
 
 /// Serves the calls of one connection, one after another, until it ends.
-fn serve(exports: &Exports, mut sender: Sender, mut receiver: Receiver) {
-    let mut context = Context::default();
-    while let Ok(message) = receiver.recv() {
+fn serve(exports: &Exports, limits: Limits, patience: Duration, link: (Sender, Receiver)) {
+    let (mut sender, mut receiver) = link;
+    let mut context = Context {
+        reader: Reader::new(limits),
+        writer: Writer::new(),
+    };
+    while let Some(message) = receive(&mut receiver, patience) {
         if answer(exports, message, &mut context, &mut sender).is_err() {
             return;
+        }
+    }
+}
+
+/// The next message. One that finds no room in the pool waits for others to leave it.
+fn receive(receiver: &mut Receiver, patience: Duration) -> Option<Message> {
+    const PAUSE: Duration = Duration::from_millis(10);
+    let mut waited = Duration::ZERO;
+    loop {
+        match receiver.recv() {
+            Ok(message) => return Some(message),
+            Err(RecvError::NoBuffer { .. }) if waited < patience => {
+                thread::sleep(PAUSE);
+                waited = waited.saturating_add(PAUSE);
+            }
+            Err(_) => return None,
         }
     }
 }
@@ -344,7 +370,8 @@ fn answer(
     };
     // The object itself decides what a panic leaves behind: it is shared, so it guards its state
     // with locks, which are poisoned. Writer and reader begin anew with each message.
-    let result = catch_unwind(AssertUnwindSafe(|| dispatch(method, incoming)));
+    // It may have been unbound meanwhile, and be dropped here.
+    let result = catch_unwind(AssertUnwindSafe(move || dispatch(method, incoming)));
     match result {
         Ok(Ok(())) => Ok(()),
         Ok(Err(Failed::UnknownMethod)) => {
@@ -398,11 +425,18 @@ fn refuse(
     }
     let reason = reason.get(..end).unwrap_or_default();
     let header = Frame::Error { number, code }.header();
-    let sent = context
-        .writer
-        .gather(&reason, |segments| sender.send(header, segments));
-    match sent {
+    let mut send = |reason: &str| {
+        context
+            .writer
+            .gather(&reason, |segments| sender.send(header, segments))
+    };
+    match send(reason) {
         Ok(Ok(())) => Ok(()),
+        // A peer that takes next to nothing may have the code alone.
+        Ok(Err(SendError::TooLarge { .. })) if !reason.is_empty() => match send("") {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(Ended),
+        },
         Ok(Err(_)) | Err(_) => Err(Ended),
     }
 }

@@ -9,9 +9,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use jstream::buffer::PoolOptions;
 use jstream::{Pool, Transportable};
 use jstream_rmi::{
-    Address, BindError, CallError, Client, LookupError, Options, Outcome, Received, Server,
+    Address, BindError, CallError, Client, ClientOptions, LookupError, Outcome, Received, Server,
     ServerOptions, Serving, remote,
 };
 
@@ -167,6 +168,9 @@ over_devices! {
     names_and_interfaces
     threads_share_a_connection
     buffers_return
+    both_sides_send_much_at_once
+    many_calls_are_forgotten
+    deep_graphs_are_refused
 }
 
 fn arguments_and_results(of: Setup) {
@@ -357,6 +361,140 @@ fn buffers_return(of: Setup) {
     assert_eq!(of.pool.stats().in_use, 0);
 }
 
+/// Each side has more to send than anything between them holds.
+fn both_sides_send_much_at_once(of: Setup) {
+    let numbers = vec![0.5; 200_000];
+    let calls: Vec<_> = (0..20)
+        .map(|_| (of.book.large(1 << 21), of.book.dot(1.0, &numbers, &[2.0])))
+        .collect();
+    for (large, dot) in calls {
+        assert_eq!(large.wait().unwrap().get().len(), 1 << 21);
+        assert_eq!(*dot.wait().unwrap().get(), 1.0);
+    }
+    of.book.ping().wait().unwrap();
+}
+
+fn many_calls_are_forgotten(of: Setup) {
+    for _ in 0..30_000 {
+        drop(of.book.name());
+    }
+    of.book.ping().wait().unwrap();
+}
+
+#[derive(Transportable, Debug)]
+struct List<'b> {
+    next: Option<&'b List<'b>>,
+}
+
+#[remote]
+trait Lists {
+    fn length(&self, list: &List<'_>) -> u64;
+}
+
+struct Recursive;
+
+impl Lists for Recursive {
+    fn length(&self, list: &List<'_>) -> u64 {
+        // As a derived `Debug` does, which is what must not be given too deep a list.
+        assert!(format!("{list:?}").len() < 100_000);
+        std::iter::successors(Some(list), |list| list.next).count() as u64
+    }
+}
+
+fn deep_graphs_are_refused(of: Setup) {
+    of.server
+        .bind::<dyn Lists>("lists", Arc::new(Recursive))
+        .unwrap();
+    let lists = of.client.lookup::<dyn Lists>("lists").unwrap();
+    let nodes = typed_arena::Arena::new();
+    let list = |len: usize| {
+        let end = List { next: None };
+        (1..len).fold(end, |list, _| List {
+            next: Some(nodes.alloc(list)),
+        })
+    };
+    assert_eq!(*lists.length(&list(1000)).wait().unwrap().get(), 1000);
+    let error = lists.length(&list(100_000)).wait().unwrap_err();
+    assert!(
+        matches!(&error, CallError::Refused { reason, .. } if reason.contains("depth")),
+        "{error}"
+    );
+    of.book.ping().wait().unwrap();
+}
+
+#[test]
+fn a_client_without_room_goes_on_when_it_has() {
+    let of = set_up("tcp://127.0.0.1:0");
+    let mut options = ClientOptions::default();
+    let mut pool = PoolOptions::default();
+    pool.max_mapped = 1 << 20;
+    options.transport.pool = Pool::new(pool);
+    let client = Client::connect_with(of.serving.address(), &options).unwrap();
+    let book = client.lookup::<dyn Book>("book").unwrap();
+    let mut held = Vec::new();
+    let error = loop {
+        match book.large(100_000).wait() {
+            Ok(reply) => held.push(reply),
+            Err(error) => break error,
+        }
+        assert!(held.len() < 20);
+    };
+    assert!(
+        matches!(&error, CallError::Lost { reason, .. } if reason.contains("max_mapped")),
+        "{error}"
+    );
+    drop(held);
+    assert_eq!(book.large(100_000).wait().unwrap().get().len(), 100_000);
+    book.ping().wait().unwrap();
+}
+
+#[test]
+fn a_server_without_room_waits_for_it() {
+    let mut options = ServerOptions::default();
+    let mut pool = PoolOptions::default();
+    pool.max_mapped = 1 << 20;
+    options.transport.pool = Pool::new(pool);
+    let server = Server::new(options);
+    let keeper = Arc::new(Plain::default());
+    server.bind::<dyn Book>("book", keeper.clone()).unwrap();
+    let serving = server
+        .listen(&"tcp://127.0.0.1:0".parse().unwrap())
+        .unwrap();
+    let client = Client::connect(serving.address()).unwrap();
+    let book = client.lookup::<dyn Book>("book").unwrap();
+    let symbol = "x".repeat(200_000);
+    let order = Order {
+        id: 1,
+        symbol: &symbol,
+        parent: None,
+    };
+    // Three of these fit, each in a slot of 256 KiB beside the small ones.
+    for _ in 0..3 {
+        book.keep(&order).wait().unwrap();
+    }
+    let waiting = book.keep(&order);
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    keeper.kept.lock().unwrap().clear();
+    assert_eq!(*waiting.wait().unwrap().get(), 1);
+}
+
+#[test]
+fn a_silent_peer_does_not_hold_up_the_end() {
+    let of = set_up("tcp://127.0.0.1:0");
+    let address = of.serving.address().to_string();
+    let silent = std::net::TcpStream::connect(address.strip_prefix("tcp://").unwrap()).unwrap();
+    of.book.ping().wait().unwrap();
+    let (stopped, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        of.serving.stop();
+        stopped.send(()).unwrap();
+    });
+    // Long before the silent one's greeting is given up.
+    told.recv_timeout(std::time::Duration::from_secs(4))
+        .unwrap();
+    drop(silent);
+}
+
 #[test]
 fn one_server_listens_in_several_places() {
     let server = Server::default();
@@ -402,9 +540,9 @@ fn connections_are_limited() {
 #[test]
 fn options_are_the_clients_own() {
     let of = set_up("tcp://127.0.0.1:0");
-    let mut options = Options::default();
-    options.max_message = 1000;
-    let pool = options.pool.clone();
+    let mut options = ClientOptions::default();
+    options.transport.max_message = 1000;
+    let pool = options.transport.pool.clone();
     let address: &Address = of.serving.address();
     let client = Client::connect_with(address, &options).unwrap();
     let book = client.lookup::<dyn Book>("book").unwrap();

@@ -204,11 +204,17 @@ impl Shared {
         let Some(list) = self.classes.get(class) else {
             unreachable!("class_of returns a class below CLASSES")
         };
-        let mut list = lock(list);
-        if let Some(base) = list.free.pop() {
+        if let Some(base) = lock(list).free.pop() {
             return Ok(base);
         }
-        let slab = self.map_slab(slot_size(class), wanted)?;
+        let slab = match self.map_slab(slot_size(class), wanted) {
+            // What other classes have mapped and nobody uses is in the way.
+            Err(PoolError::Exhausted { .. }) if self.unmap_idle() => {
+                self.map_slab(slot_size(class), wanted)?
+            }
+            other => other?,
+        };
+        let mut list = lock(list);
         list.adopt(slab, slot_size(class));
         let Some(base) = list.free.pop() else {
             unreachable!("a slab has at least one slot")
@@ -235,6 +241,16 @@ impl Shared {
         })
     }
 
+    /// Unmaps the slabs of which no slot is out; says whether there were any.
+    fn unmap_idle(&self) -> bool {
+        let before = self.mapped.load(Ordering::Relaxed);
+        for (class, list) in self.classes.iter().enumerate() {
+            let unmapped = lock(list).drop_idle(slot_size(class));
+            self.mapped.fetch_sub(unmapped, Ordering::Relaxed);
+        }
+        self.mapped.load(Ordering::Relaxed) < before
+    }
+
     pub(super) fn give_back(&self, class: usize, base: NonNull<u8>) {
         if let Some(list) = self.classes.get(class) {
             lock(list).free.push(base);
@@ -244,6 +260,29 @@ impl Shared {
 }
 
 impl Class {
+    /// Drops the slabs all of whose slots are free; returns how many bytes these had.
+    fn drop_idle(&mut self, size: usize) -> usize {
+        let Self { free, slabs } = self;
+        let mut dropped = 0usize;
+        slabs.retain(|slab| {
+            let start = slab.base().addr().get();
+            let inside = |slot: &NonNull<u8>| {
+                slot.addr()
+                    .get()
+                    .checked_sub(start)
+                    .is_some_and(|at| at < slab.len())
+            };
+            let idle = free.iter().filter(|slot| inside(slot)).count();
+            if slab.len().checked_div(size) != Some(idle) {
+                return true;
+            }
+            free.retain(|slot| !inside(slot));
+            dropped = dropped.saturating_add(slab.len());
+            false
+        });
+        dropped
+    }
+
     /// Cuts `slab` into slots of `size` bytes.
     fn adopt(&mut self, slab: Region, size: usize) {
         // Room for every slot there is, so that giving one back never allocates.
@@ -329,6 +368,23 @@ mod tests {
         ));
         drop(first);
         assert!(pool.take(300 * 1024).is_ok());
+    }
+
+    #[test]
+    fn what_lies_idle_makes_room_for_other_sizes() {
+        let pool = Pool::new(PoolOptions {
+            max_mapped: 1 << 20,
+        });
+        let small: Vec<_> = (0..2000).map(|_| pool.take(256).unwrap()).collect();
+        assert!(pool.take(1 << 20).is_err(), "small ones are out");
+        let kept = small.into_iter().next().unwrap();
+        assert!(pool.take(1 << 20).is_err(), "one small one is out");
+        let half = pool.take(1 << 19).unwrap();
+        assert!(pool.stats().mapped <= 1 << 20);
+        drop((kept, half));
+        assert!(pool.take(1 << 20).is_ok());
+        assert_eq!(pool.stats().mapped, 1 << 20);
+        assert!(pool.take(1).is_ok(), "and small ones again");
     }
 
     #[test]

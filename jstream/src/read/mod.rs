@@ -22,7 +22,7 @@ use crate::schema::Descriptors;
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up, in_memory};
 
 /// What a reader accepts. Memory and work are bounded by the length of the message in any case.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
     /// The longest message in bytes (default 4 GiB).
@@ -67,6 +67,11 @@ impl Reader {
             queue: Queue::default(),
             descriptors: Descriptors::default(),
         }
+    }
+
+    /// Changes what is accepted from the next message on.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
     }
 
     /// Checks the message and makes its objects native where they lie.

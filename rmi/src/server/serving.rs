@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use jstream::Limits;
 use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener};
 
 use super::{Exports, Place, Places, ServerOptions, serve};
-use crate::client::lock;
+use crate::connection::lock;
 use crate::error::ServeError;
 
 /// How long accepting rests when the system has no descriptor or memory for a connection.
@@ -26,6 +27,9 @@ pub struct Serving {
 #[derive(Debug)]
 struct State {
     exports: Arc<Exports>,
+    limits: Limits,
+    /// How long a message waits for room in the pool.
+    patience: Duration,
     max_connections: usize,
     places: Arc<Places>,
     stopping: AtomicBool,
@@ -51,6 +55,8 @@ impl Serving {
         let listener = jstream_transport::listen(address, &options.transport)?;
         let state = Arc::new(State {
             exports,
+            limits: options.limits,
+            patience: options.transport.message_timeout,
             max_connections: options.max_connections,
             places: Arc::default(),
             stopping: AtomicBool::new(false),
@@ -101,11 +107,14 @@ impl Drop for Serving {
             let _ = accepting.join();
         }
         let all = std::mem::take(&mut *lock(&self.state.connections));
-        for closer in all.values().filter_map(|of| of.closer.as_ref()) {
+        // One that has not been greeted yet runs no method, and ends by itself.
+        let greeted = |of: Connection| Some((of.closer?, of.thread));
+        let all: Vec<_> = all.into_values().filter_map(greeted).collect();
+        for (closer, _) in &all {
             closer.close();
         }
         let here = thread::current().id();
-        for thread in all.into_values().filter_map(|of| of.thread) {
+        for thread in all.into_iter().filter_map(|(_, thread)| thread) {
             // A method may own the handle that is dropped here.
             if thread.thread().id() != here {
                 let _ = thread.join();
@@ -140,8 +149,9 @@ impl State {
         let thread = thread::Builder::new()
             .name(format!("jstream-{number}"))
             .spawn(move || {
-                state.run(number, incoming);
-                lock(&state.connections).remove(&number);
+                let entry = Entry { state, number };
+                entry.state.run(number, incoming);
+                drop(entry);
                 drop(place);
             });
         let mut connections = lock(&self.connections);
@@ -171,7 +181,19 @@ impl State {
         if self.stopping.load(Ordering::SeqCst) {
             closer.close();
         }
-        let (sender, receiver) = link.split();
-        serve(&self.exports, sender, receiver);
+        serve(&self.exports, self.limits, self.patience, link.split());
+    }
+}
+
+/// The entry of a connection among those that are open, for as long as it is.
+struct Entry {
+    state: Arc<State>,
+    number: u64,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let connection = lock(&self.state.connections).remove(&self.number);
+        drop(connection);
     }
 }
