@@ -30,8 +30,12 @@ pub struct ServerOptions {
     /// threat of graphs so deep that a method which recurses over them overflows its stack.
     pub limits: Limits,
     /// Connections at once (default 256); further ones are closed as they come. Answers the threat
-    /// of peers who open connections and leave them.
+    /// of peers who open more than we have memory and threads for.
     pub max_connections: usize,
+    /// How long a connection may be open before its first call (default 30 s). Answers the threat
+    /// of peers who open connections and leave them. A client looks something up at once, and may
+    /// then be idle for as long as it likes.
+    pub first_call_timeout: Duration,
     /// The longest name in bytes (default 256).
     pub max_name: usize,
 }
@@ -42,6 +46,7 @@ impl Default for ServerOptions {
             transport: Options::default(),
             limits: default_limits(),
             max_connections: 256,
+            first_call_timeout: Duration::from_secs(30),
             max_name: 256,
         }
     }
@@ -307,25 +312,33 @@ impl Answer<'_> {
 }
 
 /// Serves the calls of one connection, one after another, until it ends.
-fn serve(exports: &Exports, limits: Limits, patience: Duration, link: (Sender, Receiver)) {
+fn serve(exports: &Exports, options: &ServerOptions, link: (Sender, Receiver)) {
     let (mut sender, mut receiver) = link;
     let mut context = Context {
-        reader: Reader::new(limits),
+        reader: Reader::new(options.limits),
         writer: Writer::new(),
     };
-    while let Some(message) = receive(&mut receiver, patience) {
+    let patience = options.transport.message_timeout;
+    let mut next = receive(patience, || {
+        receiver.recv_timeout(options.first_call_timeout)
+    });
+    while let Some(message) = next {
         if answer(exports, message, &mut context, &mut sender).is_err() {
             return;
         }
+        next = receive(patience, || receiver.recv());
     }
 }
 
 /// The next message. One that finds no room in the pool waits for others to leave it.
-fn receive(receiver: &mut Receiver, patience: Duration) -> Option<Message> {
+fn receive(
+    patience: Duration,
+    mut recv: impl FnMut() -> Result<Message, RecvError>,
+) -> Option<Message> {
     const PAUSE: Duration = Duration::from_millis(10);
     let mut waited = Duration::ZERO;
     loop {
-        match receiver.recv() {
+        match recv() {
             Ok(message) => return Some(message),
             Err(RecvError::NoBuffer { .. }) if waited < patience => {
                 thread::sleep(PAUSE);

@@ -496,6 +496,27 @@ fn a_silent_peer_does_not_hold_up_the_end() {
 }
 
 #[test]
+fn peers_that_never_call_give_their_places_back() {
+    let mut options = ServerOptions::default();
+    options.max_connections = 4;
+    options.first_call_timeout = std::time::Duration::from_millis(100);
+    let server = Server::new(options);
+    let serving = server
+        .listen(&"tcp://127.0.0.1:0".parse().unwrap())
+        .unwrap();
+    let silent: Vec<_> = (0..4)
+        .map(|_| Client::connect(serving.address()).unwrap())
+        .collect();
+    let served = (0..1000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        let client = Client::connect(serving.address());
+        client.is_ok_and(|client| client.registry().list().wait().is_ok())
+    });
+    assert!(served);
+    drop(silent);
+}
+
+#[test]
 fn one_server_listens_in_several_places() {
     let server = Server::default();
     server

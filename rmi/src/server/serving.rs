@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use jstream::Limits;
 use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener};
 
 use super::{Exports, Place, Places, ServerOptions, serve};
@@ -27,10 +26,7 @@ pub struct Serving {
 #[derive(Debug)]
 struct State {
     exports: Arc<Exports>,
-    limits: Limits,
-    /// How long a message waits for room in the pool.
-    patience: Duration,
-    max_connections: usize,
+    options: ServerOptions,
     places: Arc<Places>,
     stopping: AtomicBool,
     listener: Closer,
@@ -55,9 +51,7 @@ impl Serving {
         let listener = jstream_transport::listen(address, &options.transport)?;
         let state = Arc::new(State {
             exports,
-            limits: options.limits,
-            patience: options.transport.message_timeout,
-            max_connections: options.max_connections,
+            options: options.clone(),
             places: Arc::default(),
             stopping: AtomicBool::new(false),
             listener: listener.closer(),
@@ -129,7 +123,7 @@ impl State {
         while !self.stopping.load(Ordering::SeqCst) {
             match listener.accept() {
                 Ok(incoming) => {
-                    if let Some(place) = self.places.take(self.max_connections) {
+                    if let Some(place) = self.places.take(self.options.max_connections) {
                         number = number.wrapping_add(1);
                         self.start(number, incoming, place);
                     }
@@ -181,7 +175,7 @@ impl State {
         if self.stopping.load(Ordering::SeqCst) {
             closer.close();
         }
-        serve(&self.exports, self.limits, self.patience, link.split());
+        serve(&self.exports, &self.options, link.split());
     }
 }
 
