@@ -52,7 +52,7 @@
 //! # What can travel
 //!
 //! - All integers and floats, `bool`, `char`, `NonZero*`, `()`, `PhantomData`; arrays, tuples and
-//!   `Option` of what can travel.
+//!   `Option` and `Result` of what can travel.
 //! - `&'b str`, `&'b [T]`, `&'b T`; `String`, `Vec<T>`, `Box<T>`, which arrive as these.
 //! - Structs and enums that derive [`Transportable`], recursive and generic ones too.
 //!

@@ -102,7 +102,8 @@ impl Shape {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't travel: it does not implement `Transportable`",
     note = "derive `Transportable` for your own types; plain numbers, `bool`, `char`, `&str`, \
-            slices, references, `Option`, arrays, tuples, `String`, `Vec` and `Box` have it already"
+            slices, references, `Option`, `Result`, arrays, tuples, `String`, `Vec` and `Box` have \
+            it already"
 )]
 pub unsafe trait Transportable {
     /// The form in a buffer that lives for `'b`.

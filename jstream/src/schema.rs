@@ -57,6 +57,8 @@ pub enum Kind {
     },
     /// An `Option` of a type.
     Option(TypeIndex),
+    /// A `Result` of two types.
+    Result(TypeIndex, TypeIndex),
     /// So many values of a type, side by side.
     Array(TypeIndex, usize),
     /// A pointer to a value of a type.
@@ -225,6 +227,11 @@ fn put_kind(bytes: &mut Vec<u8>, kind: &Kind) {
         Kind::Option(of) => {
             put(bytes, 4);
             put(bytes, u64::from(of.0));
+        }
+        Kind::Result(ok, err) => {
+            put(bytes, 8);
+            put(bytes, u64::from(ok.0));
+            put(bytes, u64::from(err.0));
         }
         Kind::Array(of, len) => {
             put(bytes, 5);

@@ -350,6 +350,27 @@ fn invalid_leaves_are_refused() {
     assert!(attack::<Option<bool>>(&bytes).is_err());
 }
 
+/// Every byte of results of several layouts, in every way that a byte can be wrong.
+#[test]
+fn damaged_results() {
+    type Value = Vec<(
+        Result<u32, String>,
+        Result<bool, ()>,
+        Result<Vec<bool>, Option<char>>,
+    )>;
+    let value: Value = vec![
+        (Ok(1), Ok(true), Ok(vec![true, false])),
+        (Err("why".into()), Err(()), Err(Some('x'))),
+    ];
+    let whole = message(&value);
+    for at in ROOT..whole.len() {
+        for byte in 0..=255 {
+            let bytes = changed(&value, |bytes| bytes[at] = byte);
+            let _ = attack::<Value>(&bytes);
+        }
+    }
+}
+
 /// A fault behind a pointer inside an option, whose slot is still wire form when it is met.
 #[test]
 fn a_fault_inside_an_option_is_blamed_on_it() {

@@ -25,6 +25,7 @@ struct Player {
     position: (f32, [u8; 3]),
     home: Option<Position>,
     tags: Vec<Option<String>>,
+    last: Result<Box<str>, Kind>,
 }
 
 #[derive(Transportable, Debug, Clone, PartialEq)]
@@ -140,6 +141,7 @@ fn players() -> impl Strategy<Value = Player> {
                 kind: Kind::Sea,
             }),
             tags,
+            last: Ok("last".into()),
         });
     leaf.prop_recursive(4, 12, 3, |inner| {
         (inner.clone(), option::of(inner.clone()), vec(inner, 0..3)).prop_map(
@@ -175,6 +177,7 @@ fn same_player(player: &Player, form: &PlayerRef<'_>) -> bool {
         position,
         home,
         tags,
+        last,
     } = form;
     let same_tag = |(tag, t): (&Option<String>, &Option<&str>)| tag.as_deref() == *t;
     player.name == *name
@@ -197,6 +200,7 @@ fn same_player(player: &Player, form: &PlayerRef<'_>) -> bool {
             .all(|(f, form)| same_player(f, form))
         && player.position == *position
         && player.home == *home
+        && player.last.as_deref().map_err(|kind| *kind) == *last
         && player.tags.len() == tags.len()
         && player.tags.iter().zip(*tags).all(same_tag)
 }
@@ -251,6 +255,7 @@ fn forms_that_syntax_can_not_know() {
         position: (1.0, [1, 2, 3]),
         home: None,
         tags: vec![],
+        last: Err(Kind::Sea),
     };
     let team = Team(player.clone(), Some(Item::Empty));
     let received = read(&team);

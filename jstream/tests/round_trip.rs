@@ -115,6 +115,55 @@ fn options_of_every_layout() {
 }
 
 #[test]
+fn results_of_every_layout() {
+    type Value = (
+        Result<u32, String>,
+        Result<bool, ()>,
+        Result<Box<u64>, char>,
+        Result<(), Result<Vec<String>, u8>>,
+        Option<Result<f64, Option<bool>>>,
+    );
+    let values: Vec<Value> = vec![
+        (Ok(1), Ok(true), Ok(Box::new(7)), Ok(()), None),
+        (
+            Err("why".into()),
+            Err(()),
+            Err('ß'),
+            Err(Err(9)),
+            Some(Ok(1.5)),
+        ),
+        (
+            Ok(0),
+            Ok(false),
+            Ok(Box::new(0)),
+            Err(Ok(vec!["a".into()])),
+            Some(Err(None)),
+        ),
+        (
+            Err(String::new()),
+            Err(()),
+            Err('x'),
+            Ok(()),
+            Some(Err(Some(true))),
+        ),
+    ];
+    round_trip(&values, |got| {
+        for (got, sent) in got.iter().zip(&values) {
+            assert_eq!(got.0, sent.0.as_ref().map(|n| *n).map_err(String::as_str));
+            assert_eq!((got.1, got.4), (sent.1, sent.4));
+            assert_eq!(got.2.copied(), sent.2.as_deref().copied().map_err(|c| *c));
+            let expected = sent.3.as_ref().map_err(|e| e.as_deref().map_err(|n| *n));
+            match (got.3, expected) {
+                (Ok(()), Ok(())) => {}
+                (Err(Ok(got)), Err(Ok(sent))) => assert_eq!(got, sent),
+                (Err(Err(got)), Err(Err(sent))) => assert_eq!(got, sent),
+                _ => panic!("the one became the other"),
+            }
+        }
+    });
+}
+
+#[test]
 fn large_plain_arrays_are_lent_where_they_are() {
     let numbers: Vec<f64> = (0..100_000u32).map(f64::from).collect();
     let value = (1u8, &numbers[..], "text");

@@ -160,15 +160,16 @@ impl Mapping<'_> {
             return Type::Path(of.clone());
         };
         let name = last.ident.to_string();
-        let argument = match &last.arguments {
-            PathArguments::AngleBracketed(args) => first_type(args).map(|ty| self.map(ty)),
-            _ => None,
+        let arguments: Vec<Type> = match &last.arguments {
+            PathArguments::AngleBracketed(args) => types(args).map(|ty| self.map(ty)).collect(),
+            _ => Vec::new(),
         };
-        match (name.as_str(), argument) {
+        match (name.as_str(), arguments.as_slice()) {
             ("String", _) => parse_quote!(&#lifetime ::core::primitive::str),
-            ("Vec", Some(element)) => parse_quote!(&#lifetime [#element]),
-            ("Box", Some(target)) => parse_quote!(&#lifetime #target),
-            ("Option", Some(payload)) => parse_quote!(::core::option::Option<#payload>),
+            ("Vec", [element, ..]) => parse_quote!(&#lifetime [#element]),
+            ("Box", [target, ..]) => parse_quote!(&#lifetime #target),
+            ("Option", [payload]) => parse_quote!(::core::option::Option<#payload>),
+            ("Result", [ok, err]) => parse_quote!(::core::result::Result<#ok, #err>),
             ("Self", _) => {
                 let name = self::name(&self.of.name);
                 let generics = generics(self.of);
@@ -234,8 +235,8 @@ impl Mapping<'_> {
     }
 }
 
-fn first_type(args: &AngleBracketedGenericArguments) -> Option<&Type> {
-    args.args.iter().find_map(|argument| match argument {
+fn types(args: &AngleBracketedGenericArguments) -> impl Iterator<Item = &Type> {
+    args.args.iter().filter_map(|argument| match argument {
         GenericArgument::Type(ty) => Some(ty),
         _ => None,
     })

@@ -4,4 +4,5 @@ mod compound;
 pub(crate) mod option;
 mod owned;
 mod reference;
+mod result;
 mod scalar;

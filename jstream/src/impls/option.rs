@@ -54,9 +54,6 @@ pub(crate) unsafe fn write_tagged<'b, T: Transportable>(
 
 /// Reads an `Option` with its tag.
 ///
-/// A fault inside the payload is blamed on the slot of the `Option`, which stays wire form until
-/// the payload is complete.
-///
 /// # Safety
 ///
 /// As for [`InPlace::read_option`].
@@ -65,15 +62,6 @@ pub(crate) unsafe fn read_tagged<T: InPlace>(
     slot: *mut Option<T>,
     pass: &mut Pass<'_>,
 ) -> Result<(), Fault> {
-    const {
-        assert!(
-            size_of::<T>() <= LARGEST_PAYLOAD,
-            "an Option's payload may have 1,024 bytes at most; put it behind a reference or a Box"
-        );
-        assert!(
-            size_of::<Option<T>>() >= size_of::<T>() && align_of::<Option<T>>() >= align_of::<T>()
-        );
-    }
     let tag = if has_room::<T>() {
         let tag = slot.cast::<u8>().wrapping_add(size_of::<T>());
         // SAFETY: the slot is larger than the payload, so this byte lies inside it, and the
@@ -91,18 +79,44 @@ pub(crate) unsafe fn read_tagged<T: InPlace>(
         unsafe { slot.write(None) };
         return Ok(());
     }
-    let mut payload = MaybeUninit::<T>::uninit();
+    // SAFETY: the caller's promise is passed on.
+    unsafe { read_payload(slot, pass, Some, payload_of) }
+}
+
+/// Makes the payload at the start of a slot native, and the slot the value that has it.
+///
+/// A fault inside the payload is blamed on the slot, which stays wire form until then.
+///
+/// # Safety
+///
+/// `slot` must be as for [`InPlace::read`], with the wire form of a `P` at its start, and
+/// `payload_of` must say where in `wrap(P)` the payload lies.
+#[inline(always)]
+pub(super) unsafe fn read_payload<P: InPlace, W>(
+    slot: *mut W,
+    pass: &mut Pass<'_>,
+    wrap: impl FnOnce(P) -> W,
+    payload_of: unsafe fn(*mut W) -> Option<*mut P>,
+) -> Result<(), Fault> {
+    const {
+        assert!(
+            size_of::<P>() <= LARGEST_PAYLOAD,
+            "an Option's payload may have 1,024 bytes at most; put it behind a reference or a Box"
+        );
+        assert!(size_of::<W>() >= size_of::<P>() && align_of::<W>() >= align_of::<P>());
+    }
+    let mut payload = MaybeUninit::<P>::uninit();
     // SAFETY: the slot is as large and as aligned as a payload, asserted above, and the temporary
     // is elsewhere.
-    unsafe { ptr::copy_nonoverlapping(slot.cast::<T>().cast_const(), payload.as_mut_ptr(), 1) };
+    unsafe { ptr::copy_nonoverlapping(slot.cast::<P>().cast_const(), payload.as_mut_ptr(), 1) };
     // SAFETY: the temporary is aligned and holds the payload's wire bytes.
-    unsafe { T::read(payload.as_mut_ptr(), pass) }.map_err(|fault| Fault::new(slot, fault.kind))?;
+    unsafe { P::read(payload.as_mut_ptr(), pass) }.map_err(|fault| Fault::new(slot, fault.kind))?;
     // SAFETY: `read` made the temporary a value: its references are aligned and lead to memory that
     // was claimed for their targets. The targets may still be wire form, which a reference may
     // lead to as long as nobody looks; nothing writes to them before this value is in its slot.
     let value = unsafe { payload.as_ptr().read() };
     // SAFETY: the caller's slot is aligned and writable.
-    unsafe { slot.write(Some(value)) };
+    unsafe { slot.write(wrap(value)) };
     // Moving the value gave its references a provenance of their own, which later writes to their
     // targets would end. Its bytes as they were read have that of the buffer.
     // SAFETY: the slot was just written and only its payload's place is asked for.
