@@ -43,9 +43,9 @@
 //! | `o: Received<Order<'static>>`, alone | `&Order<'_>` | the receive buffer itself, to keep |
 //! | `-> T` | a [`Call<T>`] | |
 //!
-//! A result may own its parts (`Vec<String>`) or borrow from the object; the caller gets it in
-//! place, as a [`Reply`]. A stub's method sends its call and returns at once, so several calls can
-//! be on their way; [`Call::wait`] waits for the result.
+//! A result may own its parts (`Vec<String>`), be a `Result`, or borrow from the object; the caller
+//! gets it in place, as a [`Reply`]. A stub's method sends its call; [`Call::wait`] waits for the
+//! result. Several calls can be on their way; those of one connection run one after another.
 //!
 //! # Failures
 //!

@@ -1,17 +1,16 @@
 //! What can't be called from another node, said on the token that causes it.
 
-use syn::spanned::Spanned;
-use syn::{Error, FnArg, Result, Type};
+use syn::visit::Visit;
+use syn::{Error, FnArg, GenericParam, Lifetime, Path, Type, TypeImplTrait};
 
-use super::parse::{Interface, Method};
+use super::parse::{Argument, Interface, Method, plain};
 use crate::errors::Errors;
 
 /// Tuples implement `Transportable` up to this length.
 const MOST_ARGUMENTS: usize = 12;
 
-/// All errors of the trait at once, or none.
-pub(super) fn check(of: &Interface) -> Result<()> {
-    let mut errors = Errors::default();
+/// Adds all errors of the trait.
+pub(super) fn check(of: &Interface, errors: &mut Errors) {
     if let Some(param) = of.item.generics.params.first() {
         errors.add(Error::new_spanned(
             param,
@@ -19,9 +18,12 @@ pub(super) fn check(of: &Interface) -> Result<()> {
         ));
     }
     for method in &of.methods {
-        check_method(method, &mut errors);
+        check_method(method, errors);
+        check_arguments(method, errors);
+        if let Some(output) = &method.output {
+            check_output(output, errors);
+        }
     }
-    errors.finish()
 }
 
 fn check_method(method: &Method, errors: &mut Errors) {
@@ -38,10 +40,18 @@ fn check_method(method: &Method, errors: &mut Errors) {
             "a remote method can't be `unsafe`: nobody vouches for a caller on another node",
         ));
     }
-    if let Some(param) = signature.generics.params.first() {
+    let mut params = signature.generics.params.iter();
+    if let Some(param) = params.find(|param| !matches!(param, GenericParam::Lifetime(_))) {
         errors.add(Error::new_spanned(
             param,
-            "a remote method has no generics: the other node could not know the types",
+            "a remote method has no generics but lifetimes: the other node could not know the \
+             types",
+        ));
+    }
+    if let Some(clause) = &signature.generics.where_clause {
+        errors.add(Error::new_spanned(
+            clause,
+            "a remote method has no `where` clause: every object has all methods",
         ));
     }
     match signature.inputs.first() {
@@ -64,45 +74,68 @@ fn check_method(method: &Method, errors: &mut Errors) {
             "a remote method has 12 arguments at most: put some into a struct",
         ));
     }
-    check_types(method, errors);
 }
 
-fn check_types(method: &Method, errors: &mut Errors) {
+fn check_arguments(method: &Method, errors: &mut Errors) {
     let alone = method.arguments.len() == 1;
-    for argument in &method.arguments {
-        if argument.received.is_some() && !alone {
+    for Argument { ty, received, .. } in &method.arguments {
+        if received.is_some() && !alone {
             errors.add(Error::new_spanned(
-                &argument.ty,
+                ty,
                 "`Received` must be the only argument: it is the whole message",
             ));
         }
-        if let Some(instead) = borrowed(&argument.ty) {
+        if let Some(instead) = borrowed(ty) {
             errors.add(Error::new_spanned(
-                &argument.ty,
+                ty,
                 format!(
                     "the server gets a reference into the receive buffer: take `{instead}`, or \
                      `Received<T>` to keep the buffer"
                 ),
             ));
         }
-        if let Type::ImplTrait(_) = argument.ty {
+        let search = Search::of(ty);
+        if search.opaque {
             errors.add(Error::new_spanned(
-                &argument.ty,
+                ty,
                 "a remote method has no generics: the other node could not know the type",
             ));
         }
+        if search.itself {
+            errors.add(Error::new_spanned(
+                ty,
+                "`Self` is another type on each node: name a type that both know",
+            ));
+        }
+        if search.eternal && received.is_none() {
+            errors.add(Error::new_spanned(
+                ty,
+                "an argument lives as long as the call: leave `'static` out, or take `Received<T>` \
+                 to keep the buffer",
+            ));
+        }
     }
-    if let Some(output @ Type::ImplTrait(_)) = &method.output {
-        errors.add(Error::new(
-            output.span(),
+}
+
+fn check_output(ty: &Type, errors: &mut Errors) {
+    let search = Search::of(ty);
+    if search.opaque {
+        errors.add(Error::new_spanned(
+            ty,
             "the result of a remote method has a type that both nodes know",
+        ));
+    }
+    if search.itself {
+        errors.add(Error::new_spanned(
+            ty,
+            "`Self` is another type on each node: name a type that both know",
         ));
     }
 }
 
 /// What to take instead of an owner by value.
 fn borrowed(ty: &Type) -> Option<&'static str> {
-    let Type::Path(path) = ty else {
+    let Type::Path(path) = plain(ty) else {
         return None;
     };
     match path.path.segments.last()?.ident.to_string().as_str() {
@@ -110,5 +143,40 @@ fn borrowed(ty: &Type) -> Option<&'static str> {
         "Vec" => Some("&[T]"),
         "Box" | "Rc" | "Arc" => Some("&T"),
         _ => None,
+    }
+}
+
+/// What a type has in it that decides whether it can travel.
+#[derive(Default)]
+pub(super) struct Search {
+    /// `Self`.
+    pub(super) itself: bool,
+    /// `impl Trait`.
+    pub(super) opaque: bool,
+    /// `'static`.
+    eternal: bool,
+}
+
+impl Search {
+    fn of(ty: &Type) -> Self {
+        let mut search = Self::default();
+        search.visit_type(ty);
+        search
+    }
+}
+
+impl<'ast> Visit<'ast> for Search {
+    fn visit_path(&mut self, of: &'ast Path) {
+        let first = of.segments.first();
+        self.itself |= first.is_some_and(|first| first.ident == "Self");
+        syn::visit::visit_path(self, of);
+    }
+
+    fn visit_type_impl_trait(&mut self, _: &'ast TypeImplTrait) {
+        self.opaque = true;
+    }
+
+    fn visit_lifetime(&mut self, of: &'ast Lifetime) {
+        self.eternal |= of.ident == "static";
     }
 }

@@ -1,17 +1,33 @@
 //! `#[remote]`.
 
+mod attributes;
 mod check;
+mod dummy;
 mod expand;
 mod parse;
+mod skeleton;
+mod stub;
+mod types;
 
 use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::errors::Errors;
 
 pub(crate) fn remote(options: TokenStream, item: TokenStream) -> TokenStream {
-    let result = parse::parse(options, item.clone())
-        .and_then(|of| check::check(&of).map(|()| expand::expand(&of)));
-    // The trait stays, so that its users don't get errors of their own.
-    result.unwrap_or_else(|error| {
-        let error = error.to_compile_error();
-        quote::quote!(#item #error)
-    })
+    let mut errors = Errors::default();
+    let of = parse::parse(options, item.clone(), &mut errors);
+    if let Some(of) = &of {
+        check::check(of, &mut errors);
+    }
+    let errors = errors.finish().err().map(|all| all.to_compile_error());
+    // What users name stays, so that they don't get errors of their own.
+    match (of, errors) {
+        (Some(of), None) => expand::expand(&of),
+        (Some(of), errors) => {
+            let dummy = dummy::dummy(&of);
+            quote!(#dummy #errors)
+        }
+        (None, errors) => quote!(#item #errors),
+    }
 }

@@ -1,24 +1,32 @@
 //! From tokens to a description of the interface.
 
 use proc_macro2::TokenStream;
+use quote::format_ident;
 use syn::parse::Parser;
 use syn::{
-    Attribute, Error, FnArg, GenericArgument, Ident, ItemTrait, Pat, Path, PathArguments, Result,
-    ReturnType, Signature, TraitItem, Type,
+    Attribute, Error, FnArg, GenericArgument, Ident, ItemTrait, Pat, PatType, Path, PathArguments,
+    ReturnType, TraitItem, TraitItemFn, Type,
 };
+
+use super::attributes;
+use crate::errors::Errors;
 
 /// A trait whose methods can be called from another node.
 pub(super) struct Interface {
     pub(super) item: ItemTrait,
     /// The crate `jstream_rmi`.
     pub(super) krate: Path,
+    /// On what it depends whether the trait exists.
+    pub(super) conditions: Vec<Attribute>,
     pub(super) methods: Vec<Method>,
 }
 
 pub(super) struct Method {
-    /// Its documentation and conditions, for the stub.
+    /// Its documentation, conditions and lints, for the stub.
     pub(super) attrs: Vec<Attribute>,
-    pub(super) signature: Signature,
+    /// On what it depends whether the method exists.
+    pub(super) conditions: Vec<Attribute>,
+    pub(super) signature: syn::Signature,
     pub(super) arguments: Vec<Argument>,
     /// `None` for `()`.
     pub(super) output: Option<Type>,
@@ -31,7 +39,12 @@ pub(super) struct Argument {
     pub(super) received: Option<Type>,
 }
 
-pub(super) fn parse(options: TokenStream, item: TokenStream) -> Result<Interface> {
+/// What could be understood, or `None` for what is no trait.
+pub(super) fn parse(
+    options: TokenStream,
+    item: TokenStream,
+    errors: &mut Errors,
+) -> Option<Interface> {
     let mut krate = syn::parse_quote!(::jstream_rmi);
     let parser = syn::meta::parser(|meta| {
         if meta.path.is_ident("crate") {
@@ -41,65 +54,87 @@ pub(super) fn parse(options: TokenStream, item: TokenStream) -> Result<Interface
             Err(meta.error("unknown option: `remote` takes `crate = path`"))
         }
     });
-    parser.parse2(options)?;
-    let item: ItemTrait = syn::parse2(item)?;
-    let methods = item
-        .items
-        .iter()
-        .map(|item| match item {
-            TraitItem::Fn(of) => method(&of.attrs, &of.sig),
-            other => Err(Error::new_spanned(
+    if let Err(error) = parser.parse2(options) {
+        errors.add(error);
+    }
+    let item: ItemTrait = match syn::parse2(item) {
+        Ok(item) => item,
+        Err(error) => {
+            errors.add(error);
+            return None;
+        }
+    };
+    let mut methods = Vec::new();
+    for part in &item.items {
+        match part {
+            TraitItem::Fn(of) => methods.push(method(of, errors)),
+            other => errors.add(Error::new_spanned(
                 other,
                 "a remote trait has methods only: nothing else can be asked of another node",
             )),
-        })
-        .collect::<Result<_>>()?;
-    Ok(Interface {
+        }
+    }
+    Some(Interface {
+        conditions: attributes::conditions(&item.attrs),
         item,
         krate,
         methods,
     })
 }
 
-fn method(attrs: &[Attribute], signature: &Signature) -> Result<Method> {
-    let arguments = signature
+fn method(of: &TraitItemFn, errors: &mut Errors) -> Method {
+    let arguments = of
+        .sig
         .inputs
         .iter()
         .filter_map(|input| match input {
             FnArg::Receiver(_) => None,
             FnArg::Typed(of) => Some(of),
         })
-        .map(|of| match &*of.pat {
-            Pat::Ident(pat) => Ok(Argument {
-                name: pat.ident.clone(),
-                ty: (*of.ty).clone(),
-                received: received(&of.ty),
-            }),
-            other => Err(Error::new_spanned(
-                other,
-                "an argument of a remote method needs a plain name",
-            )),
-        })
-        .collect::<Result<_>>()?;
-    let output = match &signature.output {
+        .enumerate()
+        .map(|(i, of)| argument(i, of, errors))
+        .collect();
+    let output = match &of.sig.output {
         ReturnType::Default => None,
         ReturnType::Type(_, ty) => Some((**ty).clone()),
     };
-    Ok(Method {
-        attrs: attrs
-            .iter()
-            .filter(|attr| attr.path().is_ident("doc") || attr.path().is_ident("cfg"))
-            .cloned()
-            .collect(),
-        signature: signature.clone(),
+    Method {
+        attrs: attributes::shared(&of.attrs),
+        conditions: attributes::conditions(&of.attrs),
+        signature: of.sig.clone(),
         arguments,
         output,
-    })
+    }
+}
+
+fn argument(i: usize, of: &PatType, errors: &mut Errors) -> Argument {
+    if let Some(attr) = attributes::conditions(&of.attrs).first() {
+        errors.add(Error::new_spanned(
+            attr,
+            "an argument can't depend on a condition: put it on the method, of which there may be \
+             two",
+        ));
+    }
+    let name = match &*of.pat {
+        Pat::Ident(pat) => pat.ident.clone(),
+        other => {
+            errors.add(Error::new_spanned(
+                other,
+                "an argument of a remote method needs a plain name",
+            ));
+            format_ident!("__argument_{i}")
+        }
+    };
+    Argument {
+        name,
+        ty: (*of.ty).clone(),
+        received: received(&of.ty),
+    }
 }
 
 /// `T` of `Received<T>`.
 fn received(ty: &Type) -> Option<Type> {
-    let Type::Path(path) = ty else {
+    let Type::Path(path) = plain(ty) else {
         return None;
     };
     let last = path.path.segments.last()?;
@@ -109,5 +144,16 @@ fn received(ty: &Type) -> Option<Type> {
     match args.args.first()? {
         GenericArgument::Type(of) if last.ident == "Received" => Some(of.clone()),
         _ => None,
+    }
+}
+
+/// A type without the brackets, seen or not, around it.
+pub(super) fn plain(mut ty: &Type) -> &Type {
+    loop {
+        ty = match ty {
+            Type::Group(of) => &of.elem,
+            Type::Paren(of) => &of.elem,
+            _ => return ty,
+        };
     }
 }

@@ -1,5 +1,8 @@
 //! The graph as both processes know it: plain structs and references.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
 use jstream::Transportable;
 
 /// Packages, and who depends on whom.
@@ -29,22 +32,27 @@ impl<'b> Graph<'b> {
             .filter(move |place| *place < packages.len())
     }
 
-    /// The name that most packages depend on.
+    /// The name that most names depend on, each in any of its versions.
     pub(crate) fn most_wanted(&self) -> Option<&'b str> {
-        let mut wanted = vec![0usize; self.packages.len()];
-        for package in 0..self.packages.len() {
+        let mut places: Vec<usize> = (0..self.packages.len()).collect();
+        let name = |place: usize| self.packages.get(place).map_or("", |package| package.name);
+        places.sort_unstable_by_key(|place| name(*place));
+        // How many depend on a name, and the last of them.
+        let mut wanted: HashMap<&str, (usize, Option<&str>)> = HashMap::new();
+        for package in places {
+            let by = Some(name(package));
             for place in self.dependencies(package) {
-                if let Some(count) = wanted.get_mut(place) {
+                let (count, last) = wanted.entry(name(place)).or_default();
+                if *last != by {
                     *count = count.saturating_add(1);
+                    *last = by;
                 }
             }
         }
-        let most = self
-            .packages
-            .iter()
-            .zip(wanted)
-            .max_by_key(|(_, count)| *count);
-        most.map(|(package, _)| package.name)
+        let most = wanted
+            .into_iter()
+            .max_by_key(|(name, (count, _))| (*count, Reverse(*name)));
+        most.map(|(name, _)| name)
     }
 
     /// A longest path along dependencies, from the one that nobody needs. A dependency that leads

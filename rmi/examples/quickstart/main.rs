@@ -4,21 +4,23 @@
 mod graph;
 mod lockfile;
 mod measure;
+mod page;
+mod process;
 mod service;
 
 use std::error::Error;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
-use std::process::{Child, Command, ExitCode, Stdio};
-use std::sync::Arc;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::Parser;
-use jstream_rmi::{Address, Client, Server};
+use jstream_rmi::{Client, ClientOptions};
 
 use crate::graph::Graph;
 use crate::lockfile::Lockfile;
-use crate::service::{Dependencies, DependenciesStub, Keeper};
+use crate::page::OutputError;
+use crate::process::ServerProcess;
+use crate::service::{Dependencies, DependenciesStub};
 
 /// Sends the dependency graph of a Cargo.lock to a server process in one call and asks about it.
 #[derive(Parser)]
@@ -26,7 +28,7 @@ use crate::service::{Dependencies, DependenciesStub, Keeper};
 struct Arguments {
     /// The Cargo.lock to read [default: this repository's own]
     lockfile: Option<PathBuf>,
-    /// Whose dependents to ask for [default: the package with the most]
+    /// Whose dependents to ask for [default: the one with the most, in all its versions]
     #[arg(long, value_name = "NAME")]
     package: Option<String>,
     /// Serve until standard input ends; the client starts the server with it
@@ -37,124 +39,86 @@ struct Arguments {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = if arguments.serve {
-        serve()
+        process::serve()
     } else {
         run(&arguments)
     };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprint!("error: {error}");
-            let mut cause = error.source();
-            while let Some(error) = cause {
-                eprint!(": {error}");
-                cause = error.source();
-            }
-            eprintln!();
-            ExitCode::FAILURE
+    let Err(error) = result else {
+        return ExitCode::SUCCESS;
+    };
+    let output = error.downcast_ref::<OutputError>();
+    if output.is_some_and(OutputError::nobody_reads) {
+        return ExitCode::SUCCESS;
+    }
+    // Where standard error takes nothing either, the exit code must do.
+    writeln!(io::stderr(), "error: {}", chained(&*error)).ok();
+    ExitCode::FAILURE
+}
+
+/// An error with its causes; many errors say their cause's text themselves.
+fn chained(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
         }
+        cause = error.source();
     }
-}
-
-/// The server process: says where it listens, and serves until its client is gone.
-fn serve() -> Result<(), Box<dyn Error>> {
-    let server = Server::default();
-    server.bind::<dyn Dependencies>("dependencies", Arc::new(Keeper::default()))?;
-    let serving = server.listen(&"tcp://127.0.0.1:0".parse()?)?;
-    let raw = TcpListener::bind("127.0.0.1:0")?;
-    println!("{}", serving.address());
-    println!("{}", raw.local_addr()?);
-    io::stdout().flush()?;
-    std::thread::spawn(move || measure::echo_lengths(&raw));
-    io::stdin().read_to_end(&mut Vec::new())?;
-    Ok(())
-}
-
-/// The server process as the client holds it: it ends when its standard input does.
-struct ServerProcess {
-    child: Child,
-    address: Address,
-    raw: SocketAddr,
-}
-
-impl ServerProcess {
-    fn start() -> Result<Self, Box<dyn Error>> {
-        let mut child = Command::new(std::env::current_exe()?)
-            .arg("--serve")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let stdout = child.stdout.take().ok_or("the server has no output")?;
-        let mut lines = BufReader::new(stdout).lines();
-        let mut line = || {
-            lines
-                .next()
-                .unwrap_or(Err(io::ErrorKind::UnexpectedEof.into()))
-        };
-        Ok(Self {
-            address: line()?.parse()?,
-            raw: line()?.parse()?,
-            child,
-        })
-    }
-}
-
-impl Drop for ServerProcess {
-    fn drop(&mut self) {
-        drop(self.child.stdin.take());
-        if let Err(error) = self.child.wait() {
-            eprintln!("the server did not end: {error}");
-        }
-    }
+    text
 }
 
 fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.lock");
-    let path = arguments.lockfile.clone().unwrap_or_else(|| own.into());
-    let lockfile = Lockfile::read(&path)?;
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("Cargo.lock");
+    let lockfile = Lockfile::read(arguments.lockfile.as_ref().unwrap_or(&own))?;
     let edges = lockfile.edges()?;
     let packages = lockfile.packages(&edges);
     let graph = Graph {
         packages: &packages,
     };
+    let mut asked = arguments.package.iter();
+    if let Some(name) = asked.find(|name| !packages.iter().any(|package| package.name == **name)) {
+        let (name, file) = (page::shown(name), &lockfile.file);
+        return Err(format!("no package `{name}` in {file}").into());
+    }
 
     let server = ServerProcess::start()?;
-    let client = Client::connect(&server.address)?;
+    let mut options = ClientOptions::default();
+    options.transport = process::large();
+    let client = Client::connect_with(&server.address, &options)?;
     let dependencies = client.lookup::<dyn Dependencies>("dependencies")?;
+    let out = &mut io::stdout().lock();
 
     // The whole graph in one call; the server keeps the buffer that it arrived in.
     let summary = *dependencies.submit(&graph).wait()?.get();
-    println!(
-        "{}: {} packages, {} dependencies\n",
-        path.display(),
-        summary.packages,
-        summary.edges
-    );
-    answers(&dependencies, &graph, arguments.package.as_deref())?;
-    measure::table(&dependencies, &graph, server.raw)
+    page::summary(out, &lockfile.file, summary)?;
+    answers(out, &dependencies, &graph, arguments.package.as_deref())?;
+    let costs = measure::costs(&dependencies, &graph, server.raw)?;
+    page::costs(out, &costs)?;
+    Ok(())
 }
 
 /// Asks the server's questions and prints what it says.
 fn answers(
+    out: &mut impl Write,
     dependencies: &DependenciesStub,
     graph: &Graph<'_>,
     package: Option<&str>,
 ) -> Result<(), Box<dyn Error>> {
     let several = dependencies.several_versions().wait()?;
-    println!("In several versions ({}):", several.get().len());
-    for (name, versions) in *several.get() {
-        println!("    {name}: {}", versions.join(", "));
-    }
+    page::versions(out, "In several versions", several.get())?;
 
     let chain = dependencies.longest_chain().wait()?;
-    println!("\nLongest chain of dependencies ({}):", chain.get().len());
-    println!("    {}", chain.get().join(" -> "));
+    let heading = "Longest chain of dependencies";
+    page::names(out, heading, chain.get(), " -> ")?;
 
     let Some(wanted) = package.or_else(|| graph.most_wanted()) else {
-        return Ok(());
+        return Ok(page::names(out, "Who depends on another", &[], ", ")?);
     };
     let dependents = dependencies.dependents(wanted).wait()?;
-    println!("\nWho depends on {wanted} ({}):", dependents.get().len());
-    println!("    {}\n", dependents.get().join(", "));
+    let heading = format!("Who depends on {}", page::shown(wanted));
+    page::names(out, &heading, dependents.get(), ", ")?;
     Ok(())
 }

@@ -11,50 +11,75 @@ use crate::graph::Graph;
 use crate::service::DependenciesStub;
 
 const ROUNDS: usize = 101;
+/// No further round starts after this time.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The bare socket's longest message, as long as a graph may be.
+const LONGEST: u64 = 4 << 30;
 
 /// Answers every message of a length and as many bytes with its length: the bare socket's server.
 pub(crate) fn echo_lengths(listener: &TcpListener) {
     for stream in listener.incoming().flatten() {
         if let Err(error) = echo(stream) {
-            eprintln!("the bare socket failed: {error}");
+            writeln!(io::stderr(), "the bare socket failed: {error}").ok();
         }
     }
 }
 
 fn echo(mut stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let mut length = [0; 8];
+    let mut head = [0; 8];
     let mut bytes = Vec::new();
     loop {
-        match stream.read_exact(&mut length) {
+        match stream.read_exact(&mut head) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
             other => other?,
         }
-        bytes.resize(usize::try_from(u64::from_le_bytes(length)).unwrap_or(0), 0);
-        stream.read_exact(&mut bytes)?;
-        stream.write_all(&length)?;
+        let length = u64::from_le_bytes(head);
+        if length > LONGEST {
+            let why = format!("{length} bytes are more than {LONGEST}");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        // Room for what arrives, not for what was announced.
+        bytes.clear();
+        let arrived = (&stream).take(length).read_to_end(&mut bytes)?;
+        if (arrived as u64) < length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        stream.write_all(&head)?;
     }
 }
 
-/// Measures and prints.
-pub(crate) fn table(
+/// The medians of what was measured.
+pub(crate) struct Costs {
+    pub(crate) rounds: usize,
+    /// As many as the graph has on the wire.
+    pub(crate) bytes: usize,
+    pub(crate) write: Duration,
+    pub(crate) read: Duration,
+    pub(crate) call: Duration,
+    pub(crate) raw: Duration,
+}
+
+/// Measures. Writing and reading happen in this process, in one heap buffer.
+pub(crate) fn costs(
     dependencies: &DependenciesStub,
     graph: &Graph<'_>,
     raw: SocketAddr,
-) -> Result<(), Box<dyn Error>> {
+) -> Result<Costs, Box<dyn Error>> {
     let mut writer = Writer::new();
     let mut reader = Reader::default();
-    let length = writer.gather(graph, |segments| {
+    let bytes = writer.gather(graph, |segments| {
         segments.iter().map(|s| s.len()).sum::<usize>()
     })?;
-    let mut stream = TcpStream::connect(raw)?;
-    stream.set_nodelay(true)?;
-    let mut message = (length as u64).to_le_bytes().to_vec();
-    message.resize(length.saturating_add(8), 7);
+    let socket = |error| format!("the bare socket failed: {error}");
+    let mut stream = connect(raw).map_err(socket)?;
+    let mut message = (bytes as u64).to_le_bytes().to_vec();
+    message.resize(bytes.saturating_add(8), 7);
 
     let (mut writes, mut reads, mut calls, mut raws) = (vec![], vec![], vec![], vec![]);
-    let mut jbuf = Spent::heap(length);
-    for _ in 0..ROUNDS {
+    let mut jbuf = Spent::heap(bytes);
+    let begin = Instant::now();
+    while calls.is_empty() || (calls.len() < ROUNDS && begin.elapsed() < PATIENCE) {
         let start = Instant::now();
         let filled = writer.write(graph, jbuf)?;
         writes.push(start.elapsed());
@@ -69,21 +94,28 @@ pub(crate) fn table(
         calls.push(start.elapsed());
 
         let start = Instant::now();
-        stream.write_all(&message)?;
-        stream.read_exact(&mut [0; 8])?;
+        exchange(&mut stream, &message).map_err(socket)?;
         raws.push(start.elapsed());
     }
-    println!("{:<44}{:>12}", "bytes sent in the call", length);
-    for (what, times) in [
-        ("writing the graph", writes),
-        ("checking it and making it native, in place", reads),
-        ("round trip of the call", calls),
-        ("round trip of a bare socket, as many bytes", raws),
-    ] {
-        println!("{what:<44}{:>9.1} us", median(times).as_secs_f64() * 1e6);
-    }
-    println!("(medians of {ROUNDS} rounds)");
-    Ok(())
+    Ok(Costs {
+        rounds: calls.len(),
+        bytes,
+        write: median(writes),
+        read: median(reads),
+        call: median(calls),
+        raw: median(raws),
+    })
+}
+
+fn connect(raw: SocketAddr) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect(raw)?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+fn exchange(stream: &mut TcpStream, message: &[u8]) -> io::Result<()> {
+    stream.write_all(message)?;
+    stream.read_exact(&mut [0; 8])
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

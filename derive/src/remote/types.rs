@@ -1,0 +1,134 @@
+//! The types of messages, made from those of arguments and results.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::visit_mut::VisitMut;
+use syn::{Lifetime, Type, TypeReference, parse_quote};
+
+use super::parse::{Argument, Interface, Method};
+
+/// What the stub takes for an argument: a message that the server is to keep is lent to the call.
+/// The call needs it for as long as it is being sent, whatever lifetime the method names.
+pub(super) fn stub_type(argument: &Argument) -> Type {
+    let mut ty = match &argument.received {
+        Some(of) => parse_quote!(&#of),
+        None => argument.ty.clone(),
+    };
+    Lifetimes::Any.visit_type_mut(&mut ty);
+    ty
+}
+
+/// The type of the arguments' message, for all time.
+pub(super) fn message(method: &Method) -> TokenStream {
+    match method.arguments.first() {
+        Some(Argument {
+            received: Some(of), ..
+        }) => {
+            let of = for_all_time(of);
+            quote!(#of)
+        }
+        _ => {
+            let types = method
+                .arguments
+                .iter()
+                .map(|argument| for_all_time(&argument.ty));
+            quote_spanned!(span(method)=> (#(#types,)*))
+        }
+    }
+}
+
+/// The type of the result, for all time.
+pub(super) fn output(method: &Method) -> Type {
+    match &method.output {
+        Some(ty) => for_all_time(ty),
+        None => parse_quote!(()),
+    }
+}
+
+/// Where errors about the arguments are shown: at the type, or at all arguments.
+pub(super) fn span(method: &Method) -> Span {
+    match method.arguments.as_slice() {
+        [] => Span::call_site(),
+        [only] => located(&only.ty),
+        _ => Span::call_site().located_at(method.signature.paren_token.span.join()),
+    }
+}
+
+/// Where errors about the result are shown.
+pub(super) fn result_span(method: &Method) -> Span {
+    method.output.as_ref().map_or_else(Span::call_site, located)
+}
+
+/// The crate `jstream_rmi`, as it is named where errors about the result are shown.
+pub(super) fn krate_of_result(of: &Interface, method: &Method) -> TokenStream {
+    let span = result_span(method);
+    let tokens = of.krate.to_token_stream().into_iter();
+    tokens
+        .map(|mut token| {
+            token.set_span(token.span().located_at(span));
+            token
+        })
+        .collect()
+}
+
+/// Where errors about a type are shown.
+fn located(ty: &Type) -> Span {
+    Span::call_site().located_at(ty.span())
+}
+
+/// Says of each argument's type that it can travel, in the same words wherever arguments are used:
+/// the compiler shows an error that it has shown already only once.
+pub(super) fn assertions(of: &Interface, method: &Method) -> TokenStream {
+    let krate = &of.krate;
+    let each = method
+        .arguments
+        .iter()
+        .filter(|argument| argument.received.is_none() && method.arguments.len() > 1)
+        .map(|argument| {
+            let ty = for_all_time(&argument.ty);
+            quote_spanned!(located(&argument.ty)=> (#ty,))
+        });
+    let all = each.chain([message(method)]).map(|message| {
+        quote! {
+            let _ = #krate::__private::Method::new::<#message, ()>;
+        }
+    });
+    quote!(#(#all)*)
+}
+
+fn for_all_time(ty: &Type) -> Type {
+    let mut ty = ty.clone();
+    Lifetimes::Static.visit_type_mut(&mut ty);
+    ty
+}
+
+/// What is put in the place of all lifetimes.
+enum Lifetimes {
+    Static,
+    Any,
+}
+
+impl Lifetimes {
+    fn lifetime(&self) -> Lifetime {
+        let name = match self {
+            Self::Static => "'static",
+            Self::Any => "'_",
+        };
+        Lifetime::new(name, Span::call_site())
+    }
+}
+
+impl VisitMut for Lifetimes {
+    fn visit_type_reference_mut(&mut self, of: &mut TypeReference) {
+        of.lifetime = match self {
+            Self::Static => Some(self.lifetime()),
+            Self::Any => None,
+        };
+        syn::visit_mut::visit_type_mut(self, &mut of.elem);
+    }
+
+    fn visit_lifetime_mut(&mut self, of: &mut Lifetime) {
+        *of = self.lifetime();
+    }
+}
