@@ -57,6 +57,7 @@ mod call;
 mod client;
 mod connection;
 mod error;
+mod exports;
 mod frame;
 mod interface;
 mod registry;

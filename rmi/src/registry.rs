@@ -5,7 +5,7 @@ use std::sync::Weak;
 use jstream::Transportable;
 use jstream_derive::remote;
 
-use crate::server::Exports;
+use crate::exports::Exports;
 
 /// The number of every server's registry.
 pub(crate) const REGISTRY: u64 = 0;

@@ -1,10 +1,9 @@
 //! Serving objects: exports, connections, and the dispatch of calls.
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::Duration;
 
@@ -12,9 +11,10 @@ use jstream::{Filled, Limits, ReadError, Reader, Received, Transportable, WriteE
 use jstream_transport::{Address, Message, Options, Receiver, RecvError, SendError, Sender};
 
 use crate::error::{BindError, ServeError, default_limits};
+use crate::exports::{Exported, Exports};
 use crate::frame::{Code, Frame};
-use crate::interface::{Interface, Remotable};
-use crate::registry::{Entry, Names, REGISTRY, Registry};
+use crate::interface::Remotable;
+use crate::registry::{Names, Registry};
 
 mod serving;
 
@@ -127,109 +127,6 @@ impl Server {
             });
         }
         Ok(())
-    }
-}
-
-/// An object whatever its interface.
-struct Exported {
-    interface: &'static Interface,
-    dispatch: Dispatch,
-}
-
-type Dispatch = Arc<dyn Fn(usize, Incoming<'_>) -> Result<(), Failed> + Send + Sync>;
-
-impl Exported {
-    fn new<T: Remotable + ?Sized>(object: Arc<T>) -> Self {
-        Self {
-            interface: T::interface(),
-            dispatch: Arc::new(move |method, call| object.dispatch(method, call)),
-        }
-    }
-}
-
-/// The objects of a server by number, and their names.
-pub(crate) struct Exports {
-    tables: RwLock<Tables>,
-}
-
-struct Tables {
-    objects: HashMap<u64, Exported>,
-    names: BTreeMap<String, u64>,
-    next: u64,
-}
-
-impl std::fmt::Debug for Exports {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_set().entries(self.names()).finish()
-    }
-}
-
-impl Exports {
-    fn new(registry: Arc<dyn Registry>) -> Self {
-        Self {
-            tables: RwLock::new(Tables {
-                objects: HashMap::from([(REGISTRY, Exported::new(registry))]),
-                names: BTreeMap::new(),
-                next: REGISTRY.wrapping_add(1),
-            }),
-        }
-    }
-
-    /// The tables are consistent between statements, so a panic elsewhere ends nothing.
-    fn read(&self) -> RwLockReadGuard<'_, Tables> {
-        self.tables.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, Tables> {
-        self.tables.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn bind(&self, name: &str, object: Exported, replace: bool) -> Result<(), BindError> {
-        let mut tables = self.write();
-        if !replace && tables.names.contains_key(name) {
-            return Err(BindError::Taken {
-                name: name.to_owned(),
-            });
-        }
-        let number = tables.next;
-        tables.next = number.wrapping_add(1);
-        tables.objects.insert(number, object);
-        let replaced = tables.names.insert(name.to_owned(), number);
-        let dropped = replaced.and_then(|old| tables.objects.remove(&old));
-        // The old object may be dropped with this, and its `Drop` may call the server.
-        drop(tables);
-        drop(dropped);
-        Ok(())
-    }
-
-    fn unbind(&self, name: &str) -> bool {
-        let mut tables = self.write();
-        let number = tables.names.remove(name);
-        let dropped = number.and_then(|number| tables.objects.remove(&number));
-        drop(tables);
-        dropped.is_some()
-    }
-
-    pub(crate) fn entry(&self, name: &str) -> Option<Entry> {
-        let tables = self.read();
-        let number = *tables.names.get(name)?;
-        let interface = tables.objects.get(&number)?.interface;
-        Some(Entry {
-            object: number,
-            interface: interface.id(),
-            description: interface.description(),
-        })
-    }
-
-    pub(crate) fn names(&self) -> Vec<String> {
-        self.read().names.keys().cloned().collect()
-    }
-
-    /// The object of this number, to be called without holding the tables.
-    fn object(&self, number: u64) -> Option<(&'static Interface, Dispatch)> {
-        let tables = self.read();
-        let object = tables.objects.get(&number)?;
-        Some((object.interface, object.dispatch.clone()))
     }
 }
 

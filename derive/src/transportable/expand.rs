@@ -27,14 +27,6 @@ pub(super) struct Context<'o> {
 impl<'o> Context<'o> {
     fn new(of: &'o Own) -> Self {
         let support = of.support();
-        let with_bound = |bound: TokenStream| {
-            let mut generics = of.generics.clone();
-            for param in generics.type_params_mut() {
-                param.bounds.push(parse_quote!(#bound));
-                param.default = None;
-            }
-            generics
-        };
         let form_args = args(
             of,
             quote!('__b),
@@ -42,12 +34,22 @@ impl<'o> Context<'o> {
         );
         Self {
             of,
-            sent: with_bound(quote!(#support::Transportable)),
-            placed: with_bound(quote!(#support::InPlace)),
+            sent: with_bound(&of.generics, &quote!(#support::Transportable)),
+            placed: with_bound(&of.generics, &quote!(#support::InPlace)),
             form_args,
             support,
         }
     }
+}
+
+/// The generics with one more bound on each type parameter, and without defaults, for an impl.
+fn with_bound(generics: &Generics, bound: &TokenStream) -> Generics {
+    let mut generics = generics.clone();
+    for param in generics.type_params_mut() {
+        param.bounds.push(parse_quote!(#bound));
+        param.default = None;
+    }
+    generics
 }
 
 /// Generic arguments: this lifetime, and what `of_type` makes of each type parameter.
@@ -139,19 +141,11 @@ fn of_owner(form: &Context<'_>, owner: &Own) -> TokenStream {
         Body::Enum(variants) => expand_enum::write_enum(form, name, variants),
         Body::Union(_) => TokenStream::new(),
     };
-    let with_bound = |bound: TokenStream| {
-        let mut generics = owner.generics.clone();
-        for param in generics.type_params_mut() {
-            param.bounds.push(parse_quote!(#bound));
-            param.default = None;
-        }
-        generics
-    };
-    let sent = with_bound(quote!(#support::Transportable));
+    let sent = with_bound(&owner.generics, &quote!(#support::Transportable));
     let (impl_generics, _, where_clause) = sent.split_for_impl();
     let (_, ty_generics, _) = owner.generics.split_for_impl();
     let form_args = &form.form_args;
-    let covariant = with_bound(quote!(#support::Covariant));
+    let covariant = with_bound(&owner.generics, &quote!(#support::Covariant));
     let (covariant_generics, ..) = covariant.split_for_impl();
     quote! {
         // SAFETY: every field is written into the slot of its own form, in the order in which the
@@ -312,11 +306,7 @@ fn covariant(context: &Context<'_>) -> TokenStream {
     }
     let name = &of.name;
     let (_, ty_generics, _) = of.generics.split_for_impl();
-    let mut generics = of.generics.clone();
-    for param in generics.type_params_mut() {
-        param.bounds.push(parse_quote!(#support::Covariant));
-        param.default = None;
-    }
+    let generics = with_bound(&of.generics, &quote!(#support::Covariant));
     let (impl_generics, ..) = generics.split_for_impl();
     let long = args(of, quote!('long), |_| quote!(&'long ()));
     let short = args(of, quote!('short), |_| quote!(&'short ()));

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener};
 
-use super::{Exports, Place, Places, ServerOptions, serve};
+use super::{Place, Places, ServerOptions, serve};
 use crate::connection::lock;
 use crate::error::ServeError;
+use crate::exports::Exports;
 
 /// How long accepting rests when the system has no descriptor or memory for a connection.
 const REST: Duration = Duration::from_millis(50);

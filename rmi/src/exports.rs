@@ -1,0 +1,118 @@
+//! The objects of a server, by number and by name.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::error::BindError;
+use crate::interface::{Interface, Remotable};
+use crate::registry::{Entry, REGISTRY, Registry};
+use crate::server::{Failed, Incoming};
+
+/// An object whatever its interface.
+pub(crate) struct Exported {
+    interface: &'static Interface,
+    dispatch: Dispatch,
+}
+
+pub(crate) type Dispatch = Arc<dyn Fn(usize, Incoming<'_>) -> Result<(), Failed> + Send + Sync>;
+
+impl Exported {
+    pub(crate) fn new<T: Remotable + ?Sized>(object: Arc<T>) -> Self {
+        Self {
+            interface: T::interface(),
+            dispatch: Arc::new(move |method, call| object.dispatch(method, call)),
+        }
+    }
+}
+
+/// The objects of a server by number, and their names.
+pub(crate) struct Exports {
+    tables: RwLock<Tables>,
+}
+
+struct Tables {
+    objects: HashMap<u64, Exported>,
+    names: BTreeMap<String, u64>,
+    next: u64,
+}
+
+impl fmt::Debug for Exports {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
+}
+
+impl Exports {
+    pub(crate) fn new(registry: Arc<dyn Registry>) -> Self {
+        Self {
+            tables: RwLock::new(Tables {
+                objects: HashMap::from([(REGISTRY, Exported::new(registry))]),
+                names: BTreeMap::new(),
+                next: REGISTRY.wrapping_add(1),
+            }),
+        }
+    }
+
+    /// The tables are consistent between statements, so a panic elsewhere ends nothing.
+    fn read(&self) -> RwLockReadGuard<'_, Tables> {
+        self.tables.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Tables> {
+        self.tables.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn bind(
+        &self,
+        name: &str,
+        object: Exported,
+        replace: bool,
+    ) -> Result<(), BindError> {
+        let mut tables = self.write();
+        if !replace && tables.names.contains_key(name) {
+            return Err(BindError::Taken {
+                name: name.to_owned(),
+            });
+        }
+        let number = tables.next;
+        tables.next = number.wrapping_add(1);
+        tables.objects.insert(number, object);
+        let replaced = tables.names.insert(name.to_owned(), number);
+        let dropped = replaced.and_then(|old| tables.objects.remove(&old));
+        // The old object may be dropped with this, and its `Drop` may call the server.
+        drop(tables);
+        drop(dropped);
+        Ok(())
+    }
+
+    pub(crate) fn unbind(&self, name: &str) -> bool {
+        let mut tables = self.write();
+        let number = tables.names.remove(name);
+        let dropped = number.and_then(|number| tables.objects.remove(&number));
+        drop(tables);
+        dropped.is_some()
+    }
+
+    pub(crate) fn entry(&self, name: &str) -> Option<Entry> {
+        let tables = self.read();
+        let number = *tables.names.get(name)?;
+        let interface = tables.objects.get(&number)?.interface;
+        Some(Entry {
+            object: number,
+            interface: interface.id(),
+            description: interface.description(),
+        })
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.read().names.keys().cloned().collect()
+    }
+
+    /// The object of this number, to be called without holding the tables.
+    pub(crate) fn object(&self, number: u64) -> Option<(&'static Interface, Dispatch)> {
+        let tables = self.read();
+        let object = tables.objects.get(&number)?;
+        Some((object.interface, object.dispatch.clone()))
+    }
+}
