@@ -424,6 +424,23 @@ fn depth_is_limited_on_request() {
 }
 
 #[test]
+fn work_put_off_is_limited() {
+    type Value = Vec<(Box<[String]>, Box<[Option<Box<str>>]>)>;
+    let value: Value = (0..100)
+        .map(|i| (vec![i.to_string()].into(), vec![None].into()))
+        .collect();
+    for (pending, fits) in [(0, false), (100, false), (200, true)] {
+        let mut limits = Limits::default();
+        limits.pending = pending;
+        let read = Reader::new(limits).read::<Value>(message(&value));
+        assert_eq!(read.is_ok(), fits, "{pending}");
+        if let Err(failure) = read {
+            assert!(failure.to_string().contains("Limits::pending"), "{failure}");
+        }
+    }
+}
+
+#[test]
 fn length_is_limited() {
     let mut limits = Limits::default();
     limits.bytes = 100;

@@ -34,6 +34,11 @@ pub struct Limits {
     /// no limit). Reading needs no stack whatever the depth; functions of the program that
     /// recurse over what they received do.
     pub depth: Option<u32>,
+    /// How many runs of neighbours of one type may wait to be read (default 2^22, which take 128
+    /// MiB). A list, a tree, or a slice of structs with strings has a few at most; many objects of
+    /// several types in turn have one each. Answers the threat of messages that cost us several
+    /// times their length.
+    pub pending: usize,
 }
 
 impl Default for Limits {
@@ -42,6 +47,7 @@ impl Default for Limits {
             bytes: 4 << 30,
             zero_sized: 1 << 16,
             depth: None,
+            pending: 1 << 22,
         }
     }
 }
@@ -121,7 +127,7 @@ impl Reader {
         }
 
         let base = message.base().as_ptr();
-        self.queue.reset(KEEP);
+        self.queue.reset(KEEP, self.limits.pending);
         let mut pass = Pass {
             objects: Segment {
                 origin: base,

@@ -44,6 +44,8 @@ pub enum FaultKind {
     ZeroSized,
     /// Deeper than [`Limits::depth`](super::Limits::depth).
     Depth,
+    /// More work put off than [`Limits::pending`](super::Limits::pending).
+    Pending,
 }
 
 impl Fault {
@@ -150,13 +152,17 @@ impl Pass<'_> {
         if depth > self.depth.max {
             return Err(fault(FaultKind::Depth));
         }
-        self.queue.push(Run {
+        let queued = self.queue.push(Run {
             read: run::<T> as ReadRun,
             start: self.objects.cursor.wrapping_sub(size),
             end: self.objects.cursor,
             depth,
         });
-        Ok(target.cast())
+        if queued {
+            Ok(target.cast())
+        } else {
+            Err(fault(FaultKind::Pending))
+        }
     }
 
     /// Reads a target that was not queued.

@@ -29,6 +29,8 @@ pub(crate) struct Queue {
     head: usize,
     /// Behind all of `closed`; empty when its start has come to its end.
     open: Run,
+    /// How many runs may wait in `closed`.
+    most: usize,
 }
 
 /// Taken runs are kept at the front of the list until this many have gathered.
@@ -40,6 +42,7 @@ impl Default for Queue {
             closed: Vec::new(),
             head: 0,
             open: NOTHING,
+            most: 0,
         }
     }
 }
@@ -58,34 +61,37 @@ const NOTHING: Run = {
 };
 
 impl Queue {
-    /// Adds a run behind all others.
+    /// Adds a run behind all others; false when there are too many.
     ///
     /// Equal function pointers are the same code, so a neighbour with an equal one is read the
     /// same whatever type it was pushed for.
     #[inline(always)]
-    pub(super) fn push(&mut self, run: Run) {
+    #[must_use]
+    pub(super) fn push(&mut self, run: Run) -> bool {
         let open = &mut self.open;
         if open.end == run.start
             && std::ptr::fn_addr_eq(open.read, run.read)
             && open.depth == run.depth
         {
             open.end = run.end;
-        } else {
-            let closed = std::mem::replace(open, run);
-            if closed.start < closed.end {
-                self.close(closed);
-            }
+            return true;
         }
+        let closed = std::mem::replace(open, run);
+        closed.start == closed.end || self.close(closed)
     }
 
     /// Kept out of line: what pushes is part of every pointer's read.
     #[inline(never)]
-    fn close(&mut self, run: Run) {
+    fn close(&mut self, run: Run) -> bool {
+        if self.closed.len().wrapping_sub(self.head) >= self.most {
+            return false;
+        }
         if self.head >= COMPACT && self.head.wrapping_mul(2) >= self.closed.len() {
             self.closed.drain(..self.head);
             self.head = 0;
         }
         self.closed.push(run);
+        true
     }
 
     /// Takes the run that was claimed first.
@@ -126,8 +132,9 @@ impl Queue {
         }
     }
 
-    /// Forgets everything, and gives back memory beyond `keep` runs.
-    pub(super) fn reset(&mut self, keep: usize) {
+    /// Forgets everything, gives back memory beyond `keep` runs, and lets `most` wait.
+    pub(super) fn reset(&mut self, keep: usize, most: usize) {
+        self.most = most;
         self.closed.clear();
         self.closed.shrink_to(keep);
         self.head = 0;
@@ -160,11 +167,12 @@ mod tests {
     #[test]
     fn neighbours_merge_and_order_is_kept() {
         let mut queue = Queue::default();
-        queue.push(run(one, 0, 8));
-        queue.push(run(one, 8, 16));
-        queue.push(run(other, 16, 24));
-        queue.push(run(one, 24, 32));
-        queue.push(run(one, 40, 48));
+        queue.reset(0, usize::MAX);
+        assert!(queue.push(run(one, 0, 8)));
+        assert!(queue.push(run(one, 8, 16)));
+        assert!(queue.push(run(other, 16, 24)));
+        assert!(queue.push(run(one, 24, 32)));
+        assert!(queue.push(run(one, 40, 48)));
         let mut spans = Vec::new();
         while let Some(run) = queue.pop() {
             spans.push((run.start, run.end));
@@ -175,12 +183,13 @@ mod tests {
     #[test]
     fn taken_runs_do_not_pile_up() {
         let mut queue = Queue::default();
+        queue.reset(0, usize::MAX);
         // Two kinds in turn, and never empty: nothing merges.
-        queue.push(run(one, 0, 1));
+        assert!(queue.push(run(one, 0, 1)));
         for i in 0..100_000usize {
             let read: ReadRun = if i % 2 == 0 { other } else { one };
-            queue.push(run(read, 2 * i + 2, 2 * i + 3));
-            queue.push(run(one, 2 * i + 10, 2 * i + 11));
+            assert!(queue.push(run(read, 2 * i + 2, 2 * i + 3)));
+            assert!(queue.push(run(one, 2 * i + 10, 2 * i + 11)));
             assert!(queue.pop().is_some());
             assert!(queue.pop().is_some());
         }
@@ -188,17 +197,28 @@ mod tests {
     }
 
     #[test]
+    fn no_more_than_so_many_wait() {
+        let mut queue = Queue::default();
+        queue.reset(0, 2);
+        assert!(queue.push(run(one, 0, 8)));
+        assert!(queue.push(run(other, 8, 16)));
+        assert!(queue.push(run(one, 16, 24)));
+        assert!(!queue.push(run(other, 24, 32)));
+    }
+
+    #[test]
     fn only_the_same_code_continues_a_run() {
         let mut queue = Queue::default();
-        queue.push(run(one, 0, 8));
+        queue.reset(0, usize::MAX);
+        assert!(queue.push(run(one, 0, 8)));
         assert!(queue.pop_same(other, 0).is_none());
         assert!(queue.pop_same(one, 0).is_some());
         assert!(queue.pop_same(one, 8).is_none());
         // A run that starts where the last ended is taken; one that was closed before it is first.
-        queue.push(run(one, 8, 16));
+        assert!(queue.push(run(one, 8, 16)));
         assert_eq!(queue.pop_same(one, 8).map(|run| run.end), Some(16));
-        queue.push(run(other, 16, 24));
-        queue.push(run(one, 24, 32));
+        assert!(queue.push(run(other, 16, 24)));
+        assert!(queue.push(run(one, 24, 32)));
         assert!(queue.pop_same(one, 16).is_none());
         assert_eq!(queue.pop_same(other, 16).map(|run| run.end), Some(24));
         assert_eq!(queue.pop_same(one, 24).map(|run| run.end), Some(32));

@@ -319,6 +319,9 @@ unsafe fn describe(fault: Fault, found: Found) -> String {
         FaultKind::ZeroSized => {
             format!("the {name} has more elements without size than Limits::zero_sized allows")
         }
+        FaultKind::Pending => {
+            format!("the {name} puts off more work than Limits::pending allows")
+        }
         FaultKind::Depth => format!("the {name} leads deeper than Limits::depth allows"),
     }
 }
