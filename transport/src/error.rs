@@ -291,8 +291,8 @@ pub enum SendError {
         /// The peer.
         peer: Address,
     },
-    /// The peer receives no more.
-    #[error("{peer} closed the connection; connect again")]
+    /// The connection has ended, at the peer or with an error before. Nothing was sent.
+    #[error("the connection to {peer} has ended; connect again")]
     Closed {
         /// The peer.
         peer: Address,

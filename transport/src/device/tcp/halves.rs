@@ -52,9 +52,8 @@ impl TcpSender {
             });
         }
         if self.broken {
-            return Err(SendError::Lost {
+            return Err(SendError::Closed {
                 peer: self.connection.peer(),
-                source: io::ErrorKind::BrokenPipe.into(),
             });
         }
         length
