@@ -1,5 +1,9 @@
 //! Peers that speak the transport's protocol and not ours.
-#![allow(clippy::unwrap_used, reason = "test code")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
 
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -183,6 +187,27 @@ fn client_of(
     let error = client.registry().list().wait().unwrap_err();
     server.join().unwrap();
     error.to_string()
+}
+
+#[test]
+fn replies_that_nobody_asked_for_change_nothing() {
+    let address = "inproc://unasked-then-asked".parse().unwrap();
+    let listener = listen(&address, &Options::default()).unwrap();
+    let server = std::thread::spawn(move || {
+        let (mut sender, mut receiver) = listener.accept().unwrap().establish().unwrap().split();
+        let number = receiver.recv().unwrap().header.words[0];
+        let mut writer = Writer::new();
+        for (number, name) in [(number + 9, "wrong"), (0, "wrong"), (number, "right")] {
+            let reply = Header::new(REPLY, [number, 0, 0]);
+            writer
+                .gather(&vec![name], |segments| sender.send(reply, segments))
+                .unwrap()
+                .unwrap();
+        }
+    });
+    let client = Client::connect(&address).unwrap();
+    assert_eq!(*client.registry().list().wait().unwrap().get(), ["right"]);
+    server.join().unwrap();
 }
 
 #[test]

@@ -16,8 +16,6 @@ pub(super) struct Context<'o> {
     pub(super) of: &'o Own,
     /// The path of what generated code uses.
     pub(super) support: TokenStream,
-    /// The generics with `Transportable` on each type parameter.
-    pub(super) sent: Generics,
     /// The generics with `InPlace` on each type parameter.
     pub(super) placed: Generics,
     /// The arguments of the form in a buffer that lives for `'__b`.
@@ -34,7 +32,6 @@ impl<'o> Context<'o> {
         );
         Self {
             of,
-            sent: with_bound(&of.generics, &quote!(#support::Transportable)),
             placed: with_bound(&of.generics, &quote!(#support::InPlace)),
             form_args,
             support,
@@ -109,7 +106,7 @@ fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
         Body::Enum(variants) => expand_enum::of_enum(&context, variants),
         Body::Union(_) => return TokenStream::new(),
     };
-    let transportable = transportable(&context, &bodies);
+    let transportable = transportable(&context, of, &bodies.wire_is_memory, &bodies.write);
     let in_place = in_place(&context, &bodies);
     let covariant = covariant(&context);
     let early = early(&context);
@@ -134,36 +131,19 @@ fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
 
 /// How a type is written that is not its own form.
 fn of_owner(form: &Context<'_>, owner: &Own) -> TokenStream {
-    let Context { of, support, .. } = form;
-    let (name, form_name) = (&owner.name, &of.name);
+    let support = &form.support;
+    let name = &owner.name;
     let write = match &owner.body {
         Body::Struct(parts) => write_struct(form, name, parts),
         Body::Enum(variants) => expand_enum::write_enum(form, name, variants),
         Body::Union(_) => TokenStream::new(),
     };
-    let sent = with_bound(&owner.generics, &quote!(#support::Transportable));
-    let (impl_generics, _, where_clause) = sent.split_for_impl();
-    let (_, ty_generics, _) = owner.generics.split_for_impl();
-    let form_args = &form.form_args;
+    let transportable = transportable(form, owner, &quote!(false), &write);
+    let (_, ty_generics, where_clause) = owner.generics.split_for_impl();
     let covariant = with_bound(&owner.generics, &quote!(#support::Covariant));
     let (covariant_generics, ..) = covariant.split_for_impl();
     quote! {
-        // SAFETY: every field is written into the slot of its own form, in the order in which the
-        // form's `read` reads them; the types of the slots are those of the form.
-        #[automatically_derived]
-        unsafe impl #impl_generics #support::Transportable for #name #ty_generics #where_clause {
-            type InPlace<'__b> = #form_name #form_args where Self: '__b;
-            const WIRE_IS_MEMORY: bool = false;
-
-            #[inline]
-            unsafe fn write<'__b>(
-                &'__b self,
-                slot: *mut Self::InPlace<'__b>,
-                draft: &mut #support::Draft<'__b>,
-            ) {
-                #write
-            }
-        }
+        #transportable
 
         // SAFETY: the form is covariant, as its own impl proves.
         #[automatically_derived]
@@ -184,27 +164,26 @@ fn early(context: &Context<'_>) -> TokenStream {
     quote_spanned!(span=> const _: () = #support::assert_form::<#name #args>();)
 }
 
-fn transportable(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
+/// How a type is written: the form itself, or the type whose form it is.
+fn transportable(
+    form: &Context<'_>,
+    of: &Own,
+    wire_is_memory: &TokenStream,
+    write: &TokenStream,
+) -> TokenStream {
     let Context {
-        of,
-        support,
-        form_args,
-        ..
-    } = context;
-    let name = &of.name;
-    let (impl_generics, _, where_clause) = context.sent.split_for_impl();
+        support, form_args, ..
+    } = form;
+    let (name, form_name) = (&of.name, &form.of.name);
+    let sent = with_bound(&of.generics, &quote!(#support::Transportable));
+    let (impl_generics, _, where_clause) = sent.split_for_impl();
     let (_, ty_generics, _) = of.generics.split_for_impl();
-    let Bodies {
-        wire_is_memory,
-        write,
-        ..
-    } = bodies;
     quote! {
-        // SAFETY: every field is written into its own slot, in the order in which `read` below
-        // reads them; the types of the slots are those of the form.
+        // SAFETY: every field is written into the slot of its own form, in the order in which the
+        // form's `read` reads them; the types of the slots are those of the form.
         #[automatically_derived]
         unsafe impl #impl_generics #support::Transportable for #name #ty_generics #where_clause {
-            type InPlace<'__b> = #name #form_args where Self: '__b;
+            type InPlace<'__b> = #form_name #form_args where Self: '__b;
             const WIRE_IS_MEMORY: bool = #wire_is_memory;
 
             #[inline]

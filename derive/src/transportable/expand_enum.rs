@@ -64,6 +64,7 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
         write: write(context, &context.of.name, &variants, &int),
         shape: shape(context, &variants, &int, fieldless),
         read: quote! {
+            // Has the assertions in `SHAPE` evaluated wherever an enum is read.
             const { ::core::assert!(!Self::SHAPE.plain) };
             // SAFETY: the caller's slot is initialised, and begins with the tag as `SHAPE` asserts.
             let tag = unsafe { slot.cast::<#int>().read() };
