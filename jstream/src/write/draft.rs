@@ -16,6 +16,7 @@ use std::ptr;
 use std::slice;
 
 use super::jobs::{Job, Jobs, What, WriteJob};
+use super::kept::Kept;
 use super::text::append;
 use crate::buffer::Spent;
 use crate::model::{InPlace, Transportable};
@@ -42,6 +43,7 @@ pub(super) struct Scratch<'b> {
     pub(super) bulk: Vec<u8>,
     pub(super) pieces: Vec<Piece>,
     pub(super) jobs: Jobs<'b>,
+    pub(super) kept: Kept,
 }
 
 /// Scratch memory that a writer keeps between messages; more is given back.
@@ -57,6 +59,7 @@ impl Scratch<'_> {
             bulk: Vec::new(),
             pieces: Vec::new(),
             jobs: Jobs::new(),
+            kept: Kept::new(),
         }
     }
 
@@ -68,11 +71,13 @@ impl Scratch<'_> {
         self.bulk.shrink_to(KEEP);
         self.pieces.clear();
         self.pieces.shrink_to(KEEP_PIECES);
+        self.kept.clear();
         Scratch {
             text: self.text,
             bulk: self.bulk,
             pieces: self.pieces,
             jobs: self.jobs.recycle(),
+            kept: self.kept,
         }
     }
 }

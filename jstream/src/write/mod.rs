@@ -3,6 +3,7 @@
 mod draft;
 mod error;
 mod jobs;
+mod kept;
 mod text;
 
 use std::io::IoSlice;
