@@ -4,6 +4,7 @@
 //! be supported, each error on the token that causes it, and *expand* writes the code.
 #![forbid(unsafe_code)]
 
+mod dynamic;
 mod errors;
 mod remote;
 mod transportable;
@@ -26,11 +27,34 @@ use proc_macro::TokenStream;
 /// |---|---|---|
 /// | `derive(Debug, ...)` | a type | what its form derives |
 /// | `owned` | a type | it has a form although no field's type tells so |
+/// | `own` | a type | it is its own form although a field's type looks as if it owned something |
+/// | `verify = function` | a type or field | has to approve of it when the whole graph has been read |
+/// | `opt_in` | a type | its pointers arrive as `None`, or empty, unless marked with `follow` |
+/// | `implements(Trait, ...)` | a type | may stand behind pointers to these traits' objects |
+/// | `invariant` | a type | refers to types with cells: is visited by `Received::with` alone |
+/// | `no_to_owned` | a type | can't be made again from its form |
 /// | `form = Type` | a field | its form, where its type does not tell; `'b` is the buffer's lifetime |
+/// | `skip` | a field | does not travel, and arrives as its type's default |
+/// | `with = Adapter` | a field | travels as the value that the adapter makes of it |
+/// | `shared` | a field | its references keep the identity of what they lead to |
+/// | `exclusive` | a field | a `Vec` that arrives as a slice which can be changed |
+/// | `follow` | a field | is followed in spite of `opt_in` |
 /// | `crate = path` | a type | names the crate `jstream` where it is not `::jstream` |
 #[proc_macro_derive(Transportable, attributes(transportable))]
 pub fn derive_transportable(input: TokenStream) -> TokenStream {
     transportable::derive(input.into()).into()
+}
+
+/// Lets objects of a trait travel: `&'b dyn Shape`, `Box<dyn Shape>`, `Rc<dyn Shape>`.
+///
+/// Types that implement the trait and can travel are registered, in any crate, with
+/// `#[transportable(implements(Shape))]`, or with `jstream::implements!(Shape: Circle<f64>)`. The form
+/// that stands in the buffer must implement the trait too. See the guide of the crate `jstream`.
+///
+/// `#[transportable(crate = path)]` names the crate `jstream` where it is not `::jstream`.
+#[proc_macro_attribute]
+pub fn transportable(options: TokenStream, item: TokenStream) -> TokenStream {
+    dynamic::transportable(options.into(), item.into()).into()
 }
 
 /// Makes a trait callable from another node.

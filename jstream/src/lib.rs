@@ -118,21 +118,29 @@
 extern crate self as jstream;
 
 #[doc(hidden)]
-#[path = "support.rs"]
+#[path = "support/mod.rs"]
 pub mod __private;
+mod adapter;
 pub mod buffer;
+mod class;
 mod impls;
 mod model;
 mod read;
 mod received;
+mod restore;
 mod schema;
+mod shared;
 mod wire;
 mod write;
 
+pub use adapter::Adapter;
 pub use buffer::{Filled, Pool, Spent};
-pub use jstream_derive::Transportable;
+pub use class::{Registered, implementations};
+pub use jstream_derive::{Transportable, transportable};
 pub use model::{Covariant, Transportable};
 pub use read::{Limits, MessageSegment, ReadError, ReadFailure, Reader};
-pub use received::Received;
+pub use received::{Part, Received, Undetached};
+pub use restore::{Restore, RestoreError, Restoring, restore};
 pub use schema::descriptor;
+pub use shared::Shared;
 pub use write::{Unwritten, WriteError, Writer};

@@ -10,7 +10,7 @@
 //! `InPlace::read` returns `Ok` only when the slot then holds a valid value whose references all
 //! lead to memory that this pass claimed.
 
-use crate::read::{Fault, Pass, Trace};
+use crate::read::{Edge, Fault, Pass, Refusal, Trace};
 use crate::schema::{Schema, TypeIndex};
 use crate::write::Draft;
 
@@ -24,6 +24,8 @@ pub struct Shape {
     pub plain: bool,
     /// Writing it writes each byte of the slot.
     pub dense: bool,
+    /// A program's function has to approve of it, or of one of its parts, once all is read.
+    pub verified: bool,
     /// The bytes that it and its parts occupy, padding excluded.
     pub bytes: usize,
 }
@@ -36,6 +38,7 @@ impl Shape {
             flat: true,
             plain,
             dense: true,
+            verified: false,
             bytes,
         }
     }
@@ -47,6 +50,7 @@ impl Shape {
             flat: false,
             plain: false,
             dense: true,
+            verified: false,
             bytes,
         }
     }
@@ -61,6 +65,7 @@ impl Shape {
             flat: self.flat && other.flat,
             plain: self.plain && other.plain,
             dense: self.dense && other.dense,
+            verified: self.verified || other.verified,
             bytes: self.bytes.wrapping_add(other.bytes),
         }
     }
@@ -73,6 +78,22 @@ impl Shape {
             ..self
         }
     }
+
+    /// The same, and a function of the program's approves of it.
+    #[must_use]
+    pub const fn verified(self) -> Self {
+        Self {
+            verified: true,
+            ..self
+        }
+    }
+
+    /// Nothing on the wire: a value that is made by reading.
+    pub const MADE: Self = Self {
+        plain: false,
+        dense: false,
+        ..Self::NOTHING
+    };
 
     /// Either of several parts behind a tag, in `size` bytes.
     #[must_use]
@@ -212,6 +233,20 @@ pub unsafe trait InPlace: Sized {
         unsafe { crate::impls::option::read_tagged(slot, pass) }
     }
 
+    /// Has the program's functions approve of the value, and of the parts that stand in it.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] says what a function does not like.
+    ///
+    /// # Safety
+    ///
+    /// `slot` must hold a value, and so must all that it refers to, which nothing changes for as
+    /// long as the call lasts.
+    unsafe fn verify(_slot: *const Self) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     /// Walks a value that `read` has read, or begun to read, to say where a fault lies.
     ///
     /// # Safety
@@ -238,49 +273,63 @@ pub unsafe trait InPlace: Sized {
 ///
 /// # Safety
 ///
-/// As for [`Transportable`], between `write_edge` and `Pointee::read_edge`.
+/// As for [`Transportable`], between `write_target` and [`Pointee::claim`]. `meta` must be what
+/// `write_target` returns beside the place.
+#[diagnostic::on_unimplemented(
+    message = "a pointer to `{Self}` can't travel",
+    note = "its target must implement `Transportable`; of a trait object the trait must have the \
+            attribute `#[jstream::transportable]`"
+)]
 pub unsafe trait Target {
     /// The form behind the reference.
     type InPlace<'b>: Pointee + ?Sized
     where
         Self: 'b;
 
-    /// Allots the target's place, writes the pointer to it into `slot`, and sees to it that the
-    /// target is written.
-    ///
-    /// # Safety
-    ///
-    /// `slot` must be aligned and valid for writes.
-    unsafe fn write_edge<'b>(&'b self, slot: *mut &'b Self::InPlace<'b>, draft: &mut Draft<'b>);
+    /// Allots the target's place, sees to it that the target is written there, and returns the
+    /// words of a pointer to it: the place, and for a wide pointer what else there is to say.
+    fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2];
+
+    /// The second word alone.
+    fn meta(&self) -> u64;
 }
 
 /// What can stand behind a reference, as it is read.
 ///
 /// # Safety
 ///
-/// As for [`InPlace`], between `read_edge` and `trace_edge`. The first eight wire bytes of an edge
-/// must never be zero.
+/// `claim` may return only a pointer to memory that it claimed from the pass for a value of
+/// `Self`, which is queued to be read or that `read_now` reads. `trace_target` must walk what
+/// `claim` returned.
 pub unsafe trait Pointee {
     /// Stands for this type, whatever its lifetimes, where a `TypeId` is needed.
     type Key: ?Sized + 'static;
 
-    /// Claims the target and makes the slot a pointer to it.
+    /// Claims the target of an edge.
     ///
     /// # Errors
     ///
     /// A [`Fault`] says where the bytes are not what they should be.
-    ///
-    /// # Safety
-    ///
-    /// As for [`InPlace::read`].
-    unsafe fn read_edge(slot: *mut &Self, pass: &mut Pass<'_>) -> Result<(), Fault>;
+    fn claim(edge: Edge, pass: &mut Pass<'_>) -> Result<*const Self, Fault>;
 
-    /// Walks a pointer that was read.
+    /// Reads a target that was not queued.
+    ///
+    /// # Errors
+    ///
+    /// A [`Fault`] of the target.
     ///
     /// # Safety
     ///
-    /// As for [`InPlace::trace`].
-    unsafe fn trace_edge(slot: *const &Self, trace: &mut Trace);
+    /// `claim` must have just returned `target`, and the pointer's slot must hold it by now, so that
+    /// a fault in the target can be traced.
+    unsafe fn read_now(target: *const Self, pass: &mut Pass<'_>) -> Result<(), Fault>;
+
+    /// Walks the target of the pointer in `slot`.
+    ///
+    /// # Safety
+    ///
+    /// `target` must be what `claim` returned, in the order of the pass.
+    unsafe fn trace_target(slot: *const &Self, target: *const Self, trace: &mut Trace);
 
     /// Adds the structure of this type to `schema`.
     fn describe(schema: &mut Schema) -> TypeIndex;
@@ -293,3 +342,10 @@ pub unsafe trait Pointee {
 ///
 /// `T::InPlace<'long>` must be a subtype of `T::InPlace<'short>`.
 pub unsafe trait Covariant: Transportable {}
+
+/// What can stand behind a reference that is covariant in the buffer's lifetime.
+///
+/// # Safety
+///
+/// `T::InPlace<'long>` must be a subtype of `T::InPlace<'short>`.
+pub unsafe trait CovariantTarget: Target {}

@@ -1,11 +1,15 @@
 //! An object in the jbuf that it was received in.
 
+use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use crate::buffer::{Slot, Spent};
 use crate::model::{Covariant, Transportable};
+use crate::read::{Limits, Reader};
+use crate::write::Writer;
 
 /// Owns a jbuf and the objects in it, which are ordinary Rust objects of type `T::InPlace`.
 ///
@@ -73,6 +77,123 @@ impl<T: Transportable + 'static> Received<T> {
         visit(unsafe { self.root.as_ref() })
     }
 
+    /// Visits the object to change what lies in it: values that stand in the root, and slices behind
+    /// `&'b mut [T]`. Everything else is reached by shared references.
+    ///
+    /// ```
+    /// use jstream::{Reader, Spent, Transportable, Writer};
+    ///
+    /// #[derive(Transportable)]
+    /// struct Column<'b> {
+    ///     scale: f64,
+    ///     values: &'b mut [f64],
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let column = Column { scale: 2.0, values: &mut [1.0, 2.0] };
+    /// let message = Writer::new().write(&column, Spent::heap(256))?;
+    /// let mut received = Reader::default().read::<Column<'_>>(message)?;
+    /// received.with_mut(|column| {
+    ///     for value in column.values.iter_mut() {
+    ///         *value *= column.scale;
+    ///     }
+    /// });
+    /// assert_eq!(received.get().values, [2.0, 4.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[inline]
+    pub fn with_mut<R>(&mut self, visit: impl for<'x> FnOnce(&'x mut T::InPlace<'x>) -> R) -> R
+    where
+        T: Covariant,
+    {
+        // SAFETY: as for `with`; and nothing else leads to the root. Its form is covariant, so no
+        // cell is in the graph through which the program could have stored a reference to it, and
+        // a message in which an object is reached from itself without a cell was refused.
+        visit(unsafe { self.root.as_mut() })
+    }
+
+    /// A part of the object, which keeps the whole jbuf.
+    ///
+    /// ```
+    /// use jstream::{Reader, Spent, Writer};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let pair = ("name".to_owned(), vec![1u64, 2, 3]);
+    /// let received =
+    ///     Reader::default().read::<(String, Vec<u64>)>(Writer::new().write(&pair, Spent::heap(256))?)?;
+    /// let numbers = received.map::<Vec<u64>>(|(_, numbers)| numbers);
+    /// let clone = numbers.clone();
+    /// assert_eq!(clone.get(), &[1, 2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn map<P: Transportable + 'static>(
+        self,
+        part: impl for<'x> FnOnce(&'x T::InPlace<'x>) -> &'x P::InPlace<'x>,
+    ) -> Part<P> {
+        self.share().map(part)
+    }
+
+    /// The object as one that many may have.
+    #[must_use]
+    pub fn share(self) -> Part<T> {
+        Part {
+            root: self.root,
+            slot: Arc::new(self.slot),
+            of: PhantomData,
+        }
+    }
+
+    /// Copies the object to a jbuf of its own size on the heap, and gives back the one it was
+    /// received in: a pool gets its memory although the object is kept.
+    ///
+    /// # Errors
+    ///
+    /// An [`Undetached`] with the object where it was, when a function that verifies it, or an
+    /// adapter, now refuses what it accepted before, or the copy would have more than 4 GiB.
+    pub fn detach(self) -> Result<(Self, Spent), Undetached<T>>
+    where
+        for<'x> T::InPlace<'x>: Transportable,
+    {
+        match self.copy() {
+            Ok(copy) => Ok((copy, self.into_spent())),
+            Err(error) => Err(Undetached {
+                error,
+                received: self,
+            }),
+        }
+    }
+
+    fn copy(&self) -> Result<Self, Box<dyn Error + Send + Sync>>
+    where
+        for<'x> T::InPlace<'x>: Transportable,
+    {
+        let message = self.with(|object| {
+            Writer::new().gather(object, |segments| {
+                let len = segments.iter().map(|segment| segment.len()).sum();
+                let mut filling = Spent::heap(len).filling();
+                for segment in segments {
+                    if !filling.extend(segment) {
+                        unreachable!("the jbuf has the length of all segments");
+                    }
+                }
+                filling.finish()
+            })
+        })?;
+        // It was accepted by limits before.
+        let limits = Limits {
+            bytes: usize::MAX,
+            zero_sized: usize::MAX,
+            depth: None,
+            pending: usize::MAX,
+            shared: usize::MAX,
+        };
+        let read = Reader::new(limits).read::<T>(message);
+        read.map_err(|failure| failure.error.into())
+    }
+
     /// The length of the jbuf in bytes.
     #[must_use]
     pub fn capacity(&self) -> usize {
@@ -93,5 +214,117 @@ where
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.with(|object| f.debug_tuple("Received").field(object).finish())
+    }
+}
+
+/// An object that was not detached, where it was.
+#[non_exhaustive]
+pub struct Undetached<T: Transportable + 'static> {
+    /// What prevented it.
+    pub error: Box<dyn Error + Send + Sync>,
+    /// The object.
+    pub received: Received<T>,
+}
+
+impl<T: Transportable + 'static> fmt::Debug for Undetached<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Undetached")
+            .field("error", &self.error)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Transportable + 'static> fmt::Display for Undetached<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl<T: Transportable + 'static> Error for Undetached<T> {}
+
+/// An object in a received graph, together with the jbuf that holds all of it.
+///
+/// Cloning it takes no copy; the last one gives the jbuf back.
+///
+/// Invariant: `root` is a valid `T::InPlace<'_>` for as long as the slot lives, to which nothing
+/// writes but through cells.
+pub struct Part<T: Transportable + 'static> {
+    slot: Arc<Slot>,
+    root: NonNull<T::InPlace<'static>>,
+    /// Neither `Send` nor `Sync` by itself; see below.
+    of: PhantomData<*const T>,
+}
+
+// SAFETY: clones of it refer to one object from several threads, and the last of them drops the
+// slot, which is owned memory.
+unsafe impl<T> Send for Part<T>
+where
+    T: Transportable + 'static,
+    for<'b> T::InPlace<'b>: Send + Sync,
+{
+}
+
+// SAFETY: as above.
+unsafe impl<T> Sync for Part<T>
+where
+    T: Transportable + 'static,
+    for<'b> T::InPlace<'b>: Send + Sync,
+{
+}
+
+impl<T: Transportable + 'static> Part<T> {
+    /// The object.
+    #[inline]
+    #[must_use]
+    pub fn get<'s>(&'s self) -> &'s T::InPlace<'s>
+    where
+        T: Covariant,
+    {
+        let root = self.root.as_ptr().cast_const().cast::<T::InPlace<'s>>();
+        // SAFETY: as for `Received::get`.
+        unsafe { &*root }
+    }
+
+    /// Visits the object with a lifetime that nothing else can name.
+    #[inline]
+    pub fn with<R>(&self, visit: impl for<'x> FnOnce(&'x T::InPlace<'x>) -> R) -> R {
+        // SAFETY: as for `Received::with`.
+        visit(unsafe { self.root.as_ref() })
+    }
+
+    /// A part of the part.
+    #[must_use]
+    pub fn map<P: Transportable + 'static>(
+        self,
+        part: impl for<'x> FnOnce(&'x T::InPlace<'x>) -> &'x P::InPlace<'x>,
+    ) -> Part<P> {
+        // What the function returns is good for any lifetime in which the graph is: it may lead into
+        // the graph, or to what lives for ever.
+        let root = self.with(|object| NonNull::from(part(object)).cast::<P::InPlace<'static>>());
+        Part {
+            slot: self.slot,
+            root,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<T: Transportable + 'static> Clone for Part<T> {
+    fn clone(&self) -> Self {
+        Self {
+            slot: self.slot.clone(),
+            root: self.root,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<T> fmt::Debug for Part<T>
+where
+    T: Transportable + 'static,
+    for<'b> T::InPlace<'b>: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.with(|object| f.debug_tuple("Part").field(object).finish())
     }
 }

@@ -65,6 +65,12 @@ pub enum Kind {
     Reference(TypeIndex),
     /// A pointer to any number of values of a type, side by side.
     Slice(TypeIndex),
+    /// A pointer of this type, to a target that other pointers may lead to too.
+    Shared(TypeIndex),
+    /// The same or none, in a `Cell`, so that it may lead in a circle.
+    Cell(TypeIndex),
+    /// A value of any type that is registered for the trait that the name tells.
+    Dynamic,
 }
 
 /// A field of a struct, tuple or variant.
@@ -246,6 +252,15 @@ fn put_kind(bytes: &mut Vec<u8>, kind: &Kind) {
             put(bytes, 7);
             put(bytes, u64::from(of.0));
         }
+        Kind::Shared(of) => {
+            put(bytes, 9);
+            put(bytes, u64::from(of.0));
+        }
+        Kind::Cell(of) => {
+            put(bytes, 10);
+            put(bytes, u64::from(of.0));
+        }
+        Kind::Dynamic => put(bytes, 11),
     }
 }
 

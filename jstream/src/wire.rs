@@ -11,12 +11,17 @@
 //!
 //! A pointer is written as the place of its target: in the objects segment its offset from the
 //! message's base; in bulk and text, which begin where the writer does not know yet, its offset
-//! from the segment's start plus [`ORIGIN`]. 0 is therefore no pointer, and stands for `None`.
+//! from the segment's start plus [`ORIGIN`]. 0 is therefore no pointer, and stands for `None`. A
+//! pointer to a shared target that was met before holds the target's number and [`SHARED`]. A wide
+//! pointer's second word is a length, or of a trait object the class.
 
 use std::mem::size_of;
 
 /// What a place in the bulk and text segments counts from.
 pub(crate) const ORIGIN: usize = 128;
+
+/// Marks the place of a pointer to a shared target that was met before: the rest is its number.
+pub(crate) const SHARED: u64 = 1 << 63;
 
 /// The first four bytes of every message: `jst` and the version of the format.
 pub(crate) const MAGIC: u32 = u32::from_le_bytes(*b"jst\x01");

@@ -8,7 +8,7 @@
 
 use std::thread;
 
-use jstream::{Pool, Reader, Spent, Transportable, Writer};
+use jstream::{Limits, Pool, Reader, Spent, Transportable, Writer};
 use typed_arena::Arena;
 
 #[derive(Transportable, Debug, Clone, Copy)]
@@ -49,6 +49,13 @@ fn list<'a>(len: u64, nodes: &'a Arena<List<'a>>) -> List<'a> {
     )
 }
 
+/// A reader that asks nothing of depth.
+fn bottomless() -> Reader {
+    let mut limits = Limits::default();
+    limits.depth = None;
+    Reader::new(limits)
+}
+
 #[test]
 fn ten_million_nodes() {
     on_a_small_stack(|| {
@@ -56,7 +63,7 @@ fn ten_million_nodes() {
         let nodes = Arena::new();
         let head = list(LEN, &nodes);
         let filled = Writer::new().write_to(&head, &Pool::default()).unwrap();
-        let received = Reader::default().read::<List<'static>>(filled).unwrap();
+        let received = bottomless().read::<List<'static>>(filled).unwrap();
         let mut expected = LEN;
         let mut at = Some(received.get());
         while let Some(node) = at {
@@ -78,7 +85,7 @@ fn a_fault_at_the_end_of_a_long_list() {
         let last = bytes.len() - size_of::<List<'_>>() + std::mem::offset_of!(List<'_>, next);
         bytes[last] = 1;
         let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
-        let failure = Reader::default().read::<List<'static>>(filled).unwrap_err();
+        let failure = bottomless().read::<List<'static>>(filled).unwrap_err();
         let text = failure.to_string();
         assert!(
             text.contains("next.next: the Option<&List> does not point"),
@@ -107,7 +114,7 @@ fn kinds_in_turn() {
             });
         }
         let filled = Writer::new().write_to(even, &Pool::default()).unwrap();
-        let received = Reader::default().read::<Even<'static>>(filled).unwrap();
+        let received = bottomless().read::<Even<'static>>(filled).unwrap();
         let mut at = Some(received.get());
         let mut count = 0;
         while let Some(even) = at {

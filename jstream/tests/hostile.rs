@@ -194,7 +194,9 @@ fn a_path_of_a_million_steps_is_short() {
     let last = ROOT + 100_000 * size + std::mem::offset_of!(List<'_>, ok);
     let bytes = changed(&head, |bytes| bytes[last] = 9);
     let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
-    let error = Reader::default()
+    let mut limits = Limits::default();
+    limits.depth = None;
+    let error = Reader::new(limits)
         .read::<List<'static>>(filled)
         .unwrap_err()
         .error;

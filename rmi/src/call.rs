@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jstream::{Covariant, Filled, Limits, ReadError, Reader, Received, Transportable};
 
 use crate::connection::Connection;
-use crate::error::{CallError, default_limits, shown};
+use crate::error::{CallError, shown};
 use crate::frame::Code;
 use crate::interface::Method;
 
@@ -92,7 +92,7 @@ fn read<R: Transportable + 'static>(
 
 /// The error that a peer reported, whose words are not to be trusted with more than being shown.
 fn failure(method: &'static Method, code: Code, text: Filled) -> CallError {
-    let text = read::<String>(text, default_limits())
+    let text = read::<String>(text, Limits::default())
         .map_or_else(|_| "no reason given".to_owned(), |text| shown(text.get()));
     let name = method.name();
     match code {

@@ -8,7 +8,7 @@ use jstream_transport::{Address, ConnectError, Options};
 
 use crate::call::{Call, Sent};
 use crate::connection::Connection;
-use crate::error::{CallError, LookupError, default_limits, shown};
+use crate::error::{CallError, LookupError, shown};
 use crate::frame::Frame;
 use crate::interface::{Interface, Remotable, Stub};
 use crate::registry::{Found, REGISTRY, RegistryStub};
@@ -19,7 +19,7 @@ use crate::registry::{Found, REGISTRY, RegistryStub};
 pub struct ClientOptions {
     /// The transport's limits and time-outs, and the pool that results are received into.
     pub transport: Options,
-    /// What is accepted as a result (default: as [`Limits`], but a depth of 1,000).
+    /// What is accepted as a result (default: as [`Limits`]).
     pub limits: Limits,
 }
 
@@ -27,7 +27,7 @@ impl Default for ClientOptions {
     fn default() -> Self {
         Self {
             transport: Options::default(),
-            limits: default_limits(),
+            limits: Limits::default(),
         }
     }
 }

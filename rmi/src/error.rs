@@ -1,14 +1,7 @@
 //! Why a call, a lookup or a server failed.
 
-use jstream::{Limits, ReadError, WriteError};
+use jstream::{ReadError, WriteError};
 use jstream_transport::{ListenError, SendError};
-
-/// What both sides accept by default: graphs that a recursive function can walk on any thread.
-pub(crate) fn default_limits() -> Limits {
-    let mut limits = Limits::default();
-    limits.depth = Some(1000);
-    limits
-}
 
 /// What a peer says, cut to a length that can be shown, with nothing that a terminal obeys.
 pub(crate) fn shown(text: &str) -> String {

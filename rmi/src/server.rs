@@ -10,7 +10,7 @@ use std::time::Duration;
 use jstream::{Filled, Limits, ReadError, Reader, Received, Transportable, WriteError, Writer};
 use jstream_transport::{Address, Message, Options, Receiver, RecvError, SendError, Sender};
 
-use crate::error::{BindError, ServeError, default_limits};
+use crate::error::{BindError, ServeError};
 use crate::exports::{Exported, Exports};
 use crate::frame::{Code, Frame};
 use crate::interface::Remotable;
@@ -26,7 +26,7 @@ pub use serving::Serving;
 pub struct ServerOptions {
     /// The transport's limits and time-outs, and the pool that arguments are received into.
     pub transport: Options,
-    /// What is accepted as arguments (default: as [`Limits`], but a depth of 1,000). Answers the
+    /// What is accepted as arguments (default: as [`Limits`]). Answers the
     /// threat of graphs so deep that a method which recurses over them overflows its stack.
     pub limits: Limits,
     /// Connections at once (default 256); further ones are closed as they come. Answers the threat
@@ -44,7 +44,7 @@ impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             transport: Options::default(),
-            limits: default_limits(),
+            limits: Limits::default(),
             max_connections: 256,
             first_call_timeout: Duration::from_secs(30),
             max_name: 256,

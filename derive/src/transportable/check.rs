@@ -5,7 +5,7 @@ use syn::visit::Visit;
 use syn::{Error, Lifetime, Result, Type, TypePath, TypeReference};
 
 use super::form;
-use super::parse::{Body, Own};
+use super::parse::{Body, Own, Part};
 use crate::errors::Errors;
 
 /// All errors of the type at once, or none.
@@ -35,13 +35,57 @@ pub(super) fn check(of: &Own) -> Result<()> {
         Body::Enum(_) => check_enum(of, &mut errors),
     }
     for part in of.parts() {
-        FieldTypes {
-            errors: &mut errors,
-            own: !form::is_needed(of),
+        check_options(of, part, &mut errors);
+        if part.options.skip.is_none() && part.options.with.is_none() {
+            FieldTypes {
+                errors: &mut errors,
+                own: !form::is_needed(of),
+            }
+            .visit_type(&part.ty);
         }
-        .visit_type(&part.ty);
     }
     errors.finish()
+}
+
+/// Options of a field that contradict one another, or the type's.
+fn check_options(of: &Own, part: &Part, errors: &mut Errors) {
+    let options = &part.options;
+    if let Some(skip) = options.skip {
+        let others = options.with.is_some()
+            || options.shared.is_some()
+            || options.exclusive.is_some()
+            || options.follow.is_some();
+        if others {
+            errors.add(Error::new(
+                skip,
+                "a field that is skipped does not travel: it can have no other option but `form` \
+                 and `verify`",
+            ));
+        }
+    }
+    if let Some(follow) = options.follow.filter(|_| !of.options.opt_in) {
+        errors.add(Error::new(
+            follow,
+            "all pointers are followed: say `#[transportable(opt_in)]` on the type if only marked \
+             ones shall be",
+        ));
+    }
+    if let Some(exclusive) = options.exclusive.filter(|_| !is_vec(&part.ty)) {
+        errors.add(Error::new(
+            exclusive,
+            "only a `Vec` or a boxed slice can be made to arrive as an exclusive slice; where the \
+             type is its own form write `&'b mut [T]`",
+        ));
+    }
+}
+
+/// Whether a type, as it is spelled, owns a slice.
+fn is_vec(ty: &Type) -> bool {
+    let Type::Path(path) = ty else {
+        return false;
+    };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| last.ident == "Vec" || last.ident == "Box")
 }
 
 fn check_enum(of: &Own, errors: &mut Errors) {
@@ -88,21 +132,19 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
                 ty,
                 "an address means nothing to another process: use a reference",
             )),
-            Type::TraitObject(_) => self.errors.add(Error::new_spanned(
-                ty,
-                "a trait object can't travel: nothing says which type stands behind it; use an \
-                 enum with `#[repr(u8)]`",
-            )),
             _ => syn::visit::visit_type(self, ty),
         }
     }
 
     fn visit_type_reference(&mut self, of: &'ast TypeReference) {
         if let Some(exclusive) = &of.mutability {
-            self.errors.add(Error::new(
-                exclusive.span,
-                "an exclusive reference can't travel: use a shared one",
-            ));
+            if !matches!(*of.elem, Type::Slice(_)) {
+                self.errors.add(Error::new(
+                    exclusive.span,
+                    "an exclusive reference can't travel, except to a slice of plain data: use a \
+                     shared one",
+                ));
+            }
         }
         syn::visit::visit_type_reference(self, of);
     }
@@ -127,10 +169,13 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
                 last.span(),
                 format!("`{name}` has no in-place form: use `{instead}`"),
             ));
-        } else if is_cell(&name) {
+        } else if is_cell(&name) && !form::is_shared_cell(path) {
             self.errors.add(Error::new(
                 last.span(),
-                format!("`{name}` may change while it is written: use the plain value"),
+                format!(
+                    "`{name}` may change while it is written: use the plain value; only a \
+                     `Cell<Option<&'b T>>` can travel"
+                ),
             ));
         } else if name != "PhantomData" {
             // What is only named in a `PhantomData` is not there.
@@ -156,9 +201,9 @@ fn is_cell(name: &str) -> bool {
 /// What to write instead of an owner that can't travel.
 fn instead_of(owner: &str) -> Option<&'static str> {
     Some(match owner {
-        "Rc" | "Arc" => "Box<T>",
         "HashMap" | "BTreeMap" => "Vec<(K, V)>",
         "HashSet" | "BTreeSet" | "VecDeque" => "Vec<T>",
+        "Weak" => "Cell<Option<&'b T>>",
         "Cow" => "&'b T",
         _ => return None,
     })

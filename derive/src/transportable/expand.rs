@@ -6,10 +6,10 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{DeriveInput, GenericParam, Generics, Ident, Member, TypeParam, parse_quote};
+use syn::{DeriveInput, GenericParam, Generics, Ident, TypeParam, parse_quote};
 
 use super::parse::{Body, Own, Part};
-use super::{expand_enum, form};
+use super::{expand_enum, form, restore};
 
 /// The pieces that all impls share.
 pub(super) struct Context<'o> {
@@ -40,7 +40,7 @@ impl<'o> Context<'o> {
 }
 
 /// The generics with one more bound on each type parameter, and without defaults, for an impl.
-fn with_bound(generics: &Generics, bound: &TokenStream) -> Generics {
+pub(super) fn with_bound(generics: &Generics, bound: &TokenStream) -> Generics {
     let mut generics = generics.clone();
     for param in generics.type_params_mut() {
         param.bounds.push(parse_quote!(#bound));
@@ -65,6 +65,7 @@ pub(super) struct Bodies {
     pub(super) write: TokenStream,
     pub(super) shape: TokenStream,
     pub(super) read: TokenStream,
+    pub(super) verify: TokenStream,
     pub(super) trace: TokenStream,
     pub(super) kind: TokenStream,
     /// Items that stand beside the impls.
@@ -83,10 +84,6 @@ pub(super) fn own_form(of: &Own) -> TokenStream {
 
 /// The code for a type that owns its parts, and for its form.
 pub(super) fn with_form(of: &Own, form: &Own, definition: &DeriveInput) -> TokenStream {
-    let mut definition = definition.clone();
-    definition
-        .attrs
-        .retain(|attr| !attr.path().is_ident("transportable"));
     let derives = &of.options.derives;
     let derives = (!derives.is_empty()).then(|| quote!(#[derive(#(#derives),*)]));
     let impls = expand(form, Some(of));
@@ -110,6 +107,8 @@ fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
     let in_place = in_place(&context, &bodies);
     let covariant = covariant(&context);
     let early = early(&context);
+    let restore = restore::of(&context, owner.unwrap_or(of));
+    let implements = implements(owner.unwrap_or(of));
     let owner = owner.map(|owner| of_owner(&context, owner));
     let beside = &bodies.beside;
     quote! {
@@ -125,6 +124,8 @@ fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
             #covariant
             #early
             #owner
+            #restore
+            #implements
         };
     }
 }
@@ -134,20 +135,25 @@ fn of_owner(form: &Context<'_>, owner: &Own) -> TokenStream {
     let support = &form.support;
     let name = &owner.name;
     let write = match &owner.body {
-        Body::Struct(parts) => write_struct(form, name, parts),
-        Body::Enum(variants) => expand_enum::write_enum(form, name, variants),
+        Body::Struct(parts) => write_struct(owner, name, parts),
+        Body::Enum(variants) => expand_enum::write_enum(form, owner, variants),
         Body::Union(_) => TokenStream::new(),
     };
     let transportable = transportable(form, owner, &quote!(false), &write);
     let (_, ty_generics, where_clause) = owner.generics.split_for_impl();
     let covariant = with_bound(&owner.generics, &quote!(#support::Covariant));
     let (covariant_generics, ..) = covariant.split_for_impl();
+    let covariant = (!form.of.is_invariant()).then(|| {
+        quote! {
+            // SAFETY: the form is covariant, as its own impl proves.
+            #[automatically_derived]
+            unsafe impl #covariant_generics #support::Covariant for #name #ty_generics
+            #where_clause {}
+        }
+    });
     quote! {
         #transportable
-
-        // SAFETY: the form is covariant, as its own impl proves.
-        #[automatically_derived]
-        unsafe impl #covariant_generics #support::Covariant for #name #ty_generics #where_clause {}
+        #covariant
     }
 }
 
@@ -207,11 +213,23 @@ fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
     let Bodies {
         shape,
         read,
+        verify,
         trace,
         kind,
         ..
     } = bodies;
     let (key_item, key) = key(context);
+    let of_type = &of.options.verify;
+    let (shape, refused) = if of_type.is_empty() {
+        (shape.clone(), TokenStream::new())
+    } else {
+        let refused = quote! {
+            if trace.hit_verified(slot) {
+                return;
+            }
+        };
+        (quote!(#shape.verified()), refused)
+    };
     quote! {
         #key_item
 
@@ -230,7 +248,21 @@ fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
                 ::core::result::Result::Ok(())
             }
 
+            unsafe fn verify(
+                slot: *const Self,
+            ) -> ::core::result::Result<(), #support::Refusal> {
+                if Self::SHAPE.verified {
+                    #verify
+                    // SAFETY: the caller's slot holds a value, and nothing changes it.
+                    unsafe {
+                        #(#support::approve(slot, #of_type)?;)*
+                    }
+                }
+                ::core::result::Result::Ok(())
+            }
+
             unsafe fn trace(slot: *const Self, trace: &mut #support::Trace) {
+                #refused
                 #trace
             }
 
@@ -242,7 +274,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
 }
 
 /// A name as people write it: raw identifiers without their prefix.
-pub(super) fn name_of(ident: &impl ToString) -> String {
+pub(crate) fn name_of(ident: &impl ToString) -> String {
     let name = ident.to_string();
     name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
 }
@@ -272,7 +304,7 @@ fn key(context: &Context<'_>) -> (TokenStream, TokenStream) {
     (item, key)
 }
 
-/// Proves that the form is covariant. Type parameters with bounds of their own leave it unproved.
+/// Proves that the form is covariant, unless it has cells. Type parameters with bounds of their own leave it unproved.
 fn covariant(context: &Context<'_>) -> TokenStream {
     let Context { of, support, .. } = context;
     let bounded = of.generics.where_clause.is_some()
@@ -280,7 +312,7 @@ fn covariant(context: &Context<'_>) -> TokenStream {
             .generics
             .type_params()
             .any(|param| !param.bounds.is_empty());
-    if bounded {
+    if bounded || of.is_invariant() {
         return TokenStream::new();
     }
     let name = &of.name;
@@ -306,16 +338,27 @@ fn covariant(context: &Context<'_>) -> TokenStream {
     }
 }
 
+/// Registers the type as an implementation of traits.
+fn implements(of: &Own) -> TokenStream {
+    let (krate, name) = (of.krate(), &of.name);
+    let (_, ty_generics, _) = of.generics.split_for_impl();
+    let all = of.options.implements.iter();
+    // The class is that of the type for all time.
+    let ty = if of.lifetimes.is_empty() {
+        quote!(#name #ty_generics)
+    } else {
+        quote!(#name<'static>)
+    };
+    quote!(#(#krate::implements!(#all: #ty);)*)
+}
+
 /// Writes the fields of a type into the slots of its form's fields.
-fn write_struct(form: &Context<'_>, name: &Ident, parts: &[Part]) -> TokenStream {
-    let support = &form.support;
+fn write_struct(of: &Own, name: &Ident, parts: &[Part]) -> TokenStream {
     let members = parts.iter().map(|part| &part.member);
     let bindings = parts.iter().map(|part| &part.binding);
     let writes = parts.iter().map(|part| {
-        let (member, binding) = (&part.member, &part.binding);
-        quote_spanned! {part.span=>
-            #support::Transportable::write(#binding, &raw mut (*slot).#member, draft);
-        }
+        let member = &part.member;
+        part.write(of, &quote!(&raw mut (*slot).#member))
     });
     quote! {
         let #name { #(#members: #bindings),* } = self;
@@ -327,69 +370,75 @@ fn write_struct(form: &Context<'_>, name: &Ident, parts: &[Part]) -> TokenStream
 }
 
 fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
-    let support = &context.support;
-    let name = &context.of.name;
+    let Context { of, support, .. } = context;
+    let name = &of.name;
     let members: Vec<_> = parts.iter().map(|part| &part.member).collect();
-    let names: Vec<_> = members
-        .iter()
-        .map(|member| name_of(&quote!(#member)))
-        .collect();
-
     // Errors about a field's type belong to the field.
-    let of_each = |code: &dyn Fn(&Part, &Member) -> TokenStream| -> Vec<TokenStream> {
-        parts.iter().map(|part| code(part, &part.member)).collect()
+    let of_each = |code: &dyn Fn(&Part, &TokenStream) -> TokenStream| -> Vec<TokenStream> {
+        let access = |part: &Part| {
+            let member = &part.member;
+            quote!(|of: *const Self| unsafe { &raw const (*of).#member })
+        };
+        parts.iter().map(|part| code(part, &access(part))).collect()
     };
-    let memories = of_each(&|part, member| {
-        quote_spanned!(part.span=> #support::memory_of(|of: *const Self| unsafe {
-            &raw const (*of).#member
-        }))
-    });
+    let memories = of_each(&|part, access| part.memory(of, access));
     // A generic type and its form need not be laid out alike unless the language says so.
-    let same_layout =
-        context.of.generics.type_params().next().is_none() || context.of.repr.c.is_some();
+    let same_layout = of.generics.type_params().next().is_none() || of.repr.c.is_some();
     let wire_is_memory = quote! {
         #same_layout
             && #support::Memory::NOTHING
                 #(.and(#memories))*
                 .fills(::core::mem::size_of::<Self>())
     };
-    let write = write_struct(context, name, parts);
-    let shapes = of_each(&|part, member| {
-        quote_spanned!(part.span=> #support::shape_of(|of: *const Self| unsafe {
-            &raw const (*of).#member
-        }))
-    });
+    let shapes = of_each(&|part, access| part.shape(of, access));
     let shape = quote! {
         #support::Shape::NOTHING #(.and(#shapes))* .within(::core::mem::size_of::<Self>())
     };
-    let reads = of_each(
-        &|part, member| quote_spanned!(part.span=> #support::InPlace::read(&raw mut (*slot).#member, pass)?;),
-    );
+    let reads = parts.iter().map(|part| {
+        let member = &part.member;
+        part.read(of, &quote!(&raw mut (*slot).#member))
+    });
     let read = quote! {
         // SAFETY: the caller's slot is that of the whole, and each of these lies inside it.
         unsafe {
             #(#reads)*
         }
     };
-    let walks = of_each(
-        &|part, member| quote_spanned!(part.span=> #support::InPlace::trace(&raw const (*slot).#member, trace)),
-    );
-    let trace = quote! {
-        #(
-            trace.enter(#names);
+    let checks = parts.iter().map(|part| {
+        let member = &part.member;
+        part.verify(of, &quote!(&raw const (*slot).#member))
+    });
+    let verify = quote! {
+        // SAFETY: the caller's slot holds a value, and so does each field of it.
+        unsafe {
+            #(#checks)*
+        }
+    };
+    let walks = parts.iter().filter(|part| part.travels()).map(|part| {
+        let member = &part.member;
+        let name = name_of(&quote!(#member));
+        let walk = part.trace(of, &quote!(&raw const (*slot).#member));
+        quote! {
+            trace.enter(#name);
             // SAFETY: the fields before this one did not hold the fault.
-            unsafe { #walks };
+            unsafe {
+                #walk
+            }
             if trace.leave() {
                 return;
             }
-        )*
-    };
-    let types = of_each(&|part, member| {
-        quote_spanned!(part.span=> #support::describe(schema, |of: *const Self| unsafe {
-            &raw const (*of).#member
-        }))
+        }
     });
-    let (impl_generics, ty_generics, where_clause) = context.of.generics.split_for_impl();
+    let infos = parts.iter().filter(|part| part.travels()).map(|part| {
+        let member = &part.member;
+        let name = name_of(&quote!(#member));
+        let access = quote!(|of: *const Self| unsafe { &raw const (*of).#member });
+        let of_part = part.describe(of, &access);
+        quote! {
+            #support::FieldInfo::new(#name, ::core::mem::offset_of!(Self, #member), #of_part)
+        }
+    });
+    let (impl_generics, ty_generics, where_clause) = of.generics.split_for_impl();
     let bindings = parts.iter().map(|part| &part.binding);
     // Safe, so that it does not compile for a union.
     let all_fields = quote! {
@@ -400,20 +449,14 @@ fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
             }
         };
     };
-    let kind = quote! {
-        #support::Kind::Struct(#support::list([#(#support::FieldInfo::new(
-            #names,
-            ::core::mem::offset_of!(Self, #members),
-            #types,
-        )),*]))
-    };
     Bodies {
         wire_is_memory,
-        write,
+        write: write_struct(of, name, parts),
         shape,
         read,
-        trace,
-        kind,
+        verify,
+        trace: quote!(#(#walks)*),
+        kind: quote!(#support::Kind::Struct(#support::list([#(#infos),*]))),
         beside: all_fields,
     }
 }

@@ -6,11 +6,11 @@
 //! then, and that a tag's byte means its variant by an assertion.
 
 use proc_macro2::{Literal, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{format_ident, quote};
 use syn::Ident;
 
 use super::expand::{Bodies, Context, name_of};
-use super::parse::Variant;
+use super::parse::{Own, Part, Variant};
 
 /// A variant and the names of what is generated for it.
 struct Mirrored<'v> {
@@ -38,9 +38,9 @@ fn mirrored(variants: &[Variant]) -> Vec<Mirrored<'_>> {
         .collect()
 }
 
-/// Writes the variants of the enum `name` into the slots of its form's.
-pub(super) fn write_enum(form: &Context<'_>, name: &Ident, variants: &[Variant]) -> TokenStream {
-    write(form, name, &mirrored(variants), &tag_type(form))
+/// Writes the variants of the enum `of` into the slots of its form's.
+pub(super) fn write_enum(form: &Context<'_>, of: &Own, variants: &[Variant]) -> TokenStream {
+    write(form, of, &mirrored(variants), &tag_type(form))
 }
 
 pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
@@ -57,11 +57,12 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
     .collect();
     let all_tags: Vec<_> = variants.iter().map(|of| &of.tag).collect();
     let reads = variants.iter().map(|of| read(context, of));
+    let checks = variants.iter().map(|of| verify(context, of));
     let traces = variants.iter().map(|of| trace(context, of));
     let infos = variants.iter().map(|of| info(context, of));
     Bodies {
         wire_is_memory: quote!(#fieldless),
-        write: write(context, &context.of.name, &variants, &int),
+        write: write(context, context.of, &variants, &int),
         shape: shape(context, &variants, &int, fieldless),
         read: quote! {
             // Has the assertions in `SHAPE` evaluated wherever an enum is read.
@@ -76,6 +77,14 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
                         #support::FaultKind::Invalid,
                     ));
                 }
+            }
+        },
+        verify: quote! {
+            // SAFETY: the slot begins with the tag, which reading leaves as it is.
+            let tag = unsafe { slot.cast::<#int>().read() };
+            match tag {
+                #(#all_tags => { #checks })*
+                _ => {}
             }
         },
         trace: quote! {
@@ -193,21 +202,17 @@ impl Mirrored<'_> {
 
 fn write(
     context: &Context<'_>,
-    name: &Ident,
+    of: &Own,
     variants: &[Mirrored<'_>],
     int: &TokenStream,
 ) -> TokenStream {
-    let Context {
-        support, form_args, ..
-    } = context;
-    let arms = variants.iter().map(|of| {
-        let (bindings, pattern) = of.names(name);
-        let (tag, mirror) = (&of.tag, &of.mirror);
-        let writes = of.variant.parts.iter().map(|part| {
+    let form_args = &context.form_args;
+    let arms = variants.iter().map(|variant| {
+        let (bindings, pattern) = variant.names(&of.name);
+        let (tag, mirror) = (&variant.tag, &variant.mirror);
+        let writes = variant.variant.parts.iter().map(|part| {
             let binding = &part.binding;
-            quote_spanned! {part.span=>
-                #support::Transportable::write(#binding, &raw mut (*slot).#binding, draft);
-            }
+            part.write(of, &quote!(&raw mut (*slot).#binding))
         });
         let fields = (!bindings.is_empty()).then(|| {
             quote! {
@@ -299,11 +304,11 @@ fn shape(
             let mirror = &of.mirror;
             of.variant.parts.iter().map(move |part| {
                 let binding = &part.binding;
-                quote_spanned! {part.span=>
-                    .and(#support::shape_of(|of: *const #mirror #ty_generics| unsafe {
-                        &raw const (*of).#binding
-                    }))
-                }
+                let access = quote! {
+                    |of: *const #mirror #ty_generics| unsafe { &raw const (*of).#binding }
+                };
+                let shape = part.shape(context.of, &access);
+                quote!(.and(#shape))
             })
         });
         quote!(#support::Shape::NOTHING #(#fields)* .tagged(::core::mem::size_of::<Self>()))
@@ -316,47 +321,55 @@ fn shape(
 }
 
 fn read(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
-    let support = &context.support;
+    each(context, of, |part| {
+        let binding = &part.binding;
+        part.read(context.of, &quote!(&raw mut (*slot).#binding))
+    })
+}
+
+fn verify(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
+    each(context, of, |part| {
+        let binding = &part.binding;
+        part.verify(context.of, &quote!(&raw const (*slot).#binding))
+    })
+}
+
+fn trace(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
+    each(context, of, |part| {
+        if !part.travels() {
+            return TokenStream::new();
+        }
+        let (member, binding) = (&part.member, &part.binding);
+        let name = name_of(&quote!(#member));
+        let walk = part.trace(context.of, &quote!(&raw const (*slot).#binding));
+        quote! {
+            trace.enter(#name);
+            #walk
+            if trace.leave() {
+                return;
+            }
+        }
+    })
+}
+
+/// What `code` makes of each field of the variant whose tag stands in the slot.
+fn each(
+    context: &Context<'_>,
+    of: &Mirrored<'_>,
+    code: impl Fn(&Part) -> TokenStream,
+) -> TokenStream {
     let (_, ty_generics, _) = context.of.generics.split_for_impl();
     let mirror = &of.mirror;
     if of.variant.parts.is_empty() {
         return TokenStream::new();
     }
-    let reads = of.variant.parts.iter().map(|part| {
-        let binding = &part.binding;
-        quote_spanned!(part.span=> #support::InPlace::read(&raw mut (*slot).#binding, pass)?;)
-    });
+    let parts = of.variant.parts.iter().map(code);
     quote! {
         let slot = slot.cast::<#mirror #ty_generics>();
         // SAFETY: the mirror is laid out as the variant, as `SHAPE` asserts, inside the slot.
         unsafe {
-            #(#reads)*
+            #(#parts)*
         }
-    }
-}
-
-fn trace(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
-    let support = &context.support;
-    let (_, ty_generics, _) = context.of.generics.split_for_impl();
-    let mirror = &of.mirror;
-    let bindings: Vec<_> = of.variant.parts.iter().map(|part| &part.binding).collect();
-    if bindings.is_empty() {
-        return TokenStream::new();
-    }
-    let names = of.variant.parts.iter().map(|part| {
-        let member = &part.member;
-        name_of(&quote!(#member))
-    });
-    quote! {
-        let slot = slot.cast::<#mirror #ty_generics>();
-        #(
-            trace.enter(#names);
-            // SAFETY: the fields before this one did not hold the fault.
-            unsafe { #support::InPlace::trace(&raw const (*slot).#bindings, trace) };
-            if trace.leave() {
-                return;
-            }
-        )*
     }
 }
 
@@ -366,16 +379,19 @@ fn info(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
     let (_, ty_generics, _) = context.of.generics.split_for_impl();
     let (tag, mirror) = (&of.tag, &of.mirror);
     let name = Literal::string(&name_of(&of.variant.name));
-    let fields = of.variant.parts.iter().map(|part| {
+    let parts = of.variant.parts.iter().filter(|part| part.travels());
+    let fields = parts.map(|part| {
         let (member, binding) = (&part.member, &part.binding);
         let name = name_of(&quote!(#member));
+        let access = quote! {
+            |of: *const #mirror #ty_generics| unsafe { &raw const (*of).#binding }
+        };
+        let of_part = part.describe(context.of, &access);
         quote! {
             #support::FieldInfo::new(
                 #name,
                 ::core::mem::offset_of!(#mirror #ty_generics, #binding),
-                #support::describe(schema, |of: *const #mirror #ty_generics| unsafe {
-                    &raw const (*of).#binding
-                }),
+                #of_part,
             )
         }
     });

@@ -5,21 +5,22 @@
 //! pointers through which fields are written have both types in them, and those must agree.
 
 use proc_macro2::Span;
-use quote::{ToTokens, format_ident, quote};
+use quote::{format_ident, quote};
 use syn::visit::Visit;
 use syn::{
-    AngleBracketedGenericArguments, Attribute, DeriveInput, Field, Fields, GenericArgument,
-    GenericParam, Generics, Ident, Lifetime, PathArguments, Type, TypePath, parse_quote,
+    AngleBracketedGenericArguments, DeriveInput, Field, Fields, GenericArgument, GenericParam,
+    Generics, Ident, Lifetime, PathArguments, Type, TypePath, parse_quote,
 };
 
-use super::parse::{Body, Own};
+use super::parse::{Body, Own, Part, PartOptions};
 
 /// Whether the type's form is another one.
 pub(super) fn is_needed(of: &Own) -> bool {
     let parts = of.parts();
-    of.options.owned
-        || parts.iter().any(|part| part.form.is_some())
-        || parts.iter().any(|part| Owners::are_in(&part.ty))
+    of.options.own.is_none()
+        && (of.options.owned
+            || parts.iter().any(|part| part.options.form.is_some())
+            || parts.iter().any(|part| Owners::are_in(&part.ty)))
 }
 
 /// Looks for types that own memory.
@@ -38,10 +39,43 @@ impl Owners {
 impl<'ast> Visit<'ast> for Owners {
     fn visit_type_path(&mut self, path: &'ast TypePath) {
         let last = path.path.segments.last();
-        let known = ["String", "Vec", "Box"];
+        let known = ["String", "Vec", "Box", "Rc", "Arc"];
         self.found |= last.is_some_and(|last| known.iter().any(|name| last.ident == name));
         syn::visit::visit_type_path(self, path);
     }
+}
+
+/// Whether a type is a cell of an optional reference, as far as its spelling tells.
+pub(super) fn is_shared_cell(path: &TypePath) -> bool {
+    let argument = |path: &TypePath, name: &str| match path.path.segments.last() {
+        Some(last) if last.ident == name => match &last.arguments {
+            PathArguments::AngleBracketed(args) => types(args).next().cloned(),
+            _ => None,
+        },
+        _ => None,
+    };
+    let payload = match argument(path, "Cell") {
+        Some(Type::Path(option)) => argument(&option, "Option"),
+        _ => None,
+    };
+    matches!(payload, Some(Type::Reference(_)))
+}
+
+/// Whether the type's form has cells, so that it is not covariant.
+pub(super) fn has_cells(of: &Own) -> bool {
+    struct Cells(bool);
+    impl<'ast> Visit<'ast> for Cells {
+        fn visit_type_path(&mut self, path: &'ast TypePath) {
+            let last = path.path.segments.last();
+            self.0 |= last.is_some_and(|last| last.ident == "Cell");
+            syn::visit::visit_type_path(self, path);
+        }
+    }
+    let mut cells = Cells(false);
+    for part in of.parts() {
+        cells.visit_type(&part.ty);
+    }
+    cells.0
 }
 
 /// The name of a type's form.
@@ -85,8 +119,7 @@ pub(super) fn definition(input: &DeriveInput, of: &Own) -> DeriveInput {
         "The in-place form of [`{}`]: what it is in a receive buffer.",
         of.name
     );
-    form.attrs
-        .retain(|attr| attr.path().is_ident("repr") || is_crate(attr));
+    form.attrs.retain(|attr| attr.path().is_ident("repr"));
     form.attrs.push(parse_quote!(#[doc = #doc]));
     if matches!(of.body, Body::Enum(_)) && of.repr.int.is_none() {
         form.attrs.push(parse_quote!(#[repr(u8)]));
@@ -99,7 +132,7 @@ pub(super) fn definition(input: &DeriveInput, of: &Own) -> DeriveInput {
     let mut each = |field: &mut Field| {
         field.attrs.retain(|attr| attr.path().is_ident("doc"));
         if let Some(part) = forms.next() {
-            field.ty = part.form.clone().unwrap_or_else(|| mapping.map(&part.ty));
+            field.ty = mapping.of_part(part);
         }
     };
     let mut all = |fields: &mut Fields| fields.iter_mut().for_each(&mut each);
@@ -116,9 +149,23 @@ pub(super) fn definition(input: &DeriveInput, of: &Own) -> DeriveInput {
     form
 }
 
-/// Whether this is `transportable(crate = ..)`, which the form needs too.
-fn is_crate(attr: &Attribute) -> bool {
-    attr.path().is_ident("transportable") && attr.to_token_stream().to_string().contains("crate")
+/// Gives the form's description what the type's own says of the form too.
+pub(super) fn carry(of: &Own, form: &mut Own) {
+    form.options.krate.clone_from(&of.options.krate);
+    form.options.verify.clone_from(&of.options.verify);
+    form.options.invariant = of.options.invariant;
+    form.options.implements.clear();
+    let parts = of.parts().into_iter().map(|part| &part.options);
+    for (options, part) in parts.zip(form.parts_mut()) {
+        part.options = PartOptions {
+            skip: options.skip,
+            shared: options.shared,
+            verify: options.verify.clone(),
+            // Where the adapter's own form arrives, the field is like any other.
+            with: options.with.clone().filter(|_| options.form.is_none()),
+            ..PartOptions::default()
+        };
+    }
 }
 
 /// From a type, as it is spelled, to its form.
@@ -128,12 +175,29 @@ struct Mapping<'o> {
 }
 
 impl Mapping<'_> {
+    fn of_part(&self, part: &Part) -> Type {
+        let options = &part.options;
+        if let Some(form) = &options.form {
+            return form.clone();
+        }
+        if options.with.is_some() {
+            return part.ty.clone();
+        }
+        match self.map(&part.ty) {
+            Type::Reference(mut of) if options.exclusive.is_some() => {
+                of.mutability = Some(parse_quote!(mut));
+                Type::Reference(of)
+            }
+            mapped => mapped,
+        }
+    }
+
     fn map(&self, ty: &Type) -> Type {
         let lifetime = &self.lifetime;
         match ty {
             Type::Reference(of) => {
-                let target = self.map(&of.elem);
-                parse_quote!(&#lifetime #target)
+                let (exclusive, target) = (&of.mutability, self.map(&of.elem));
+                parse_quote!(&#lifetime #exclusive #target)
             }
             Type::Slice(of) => {
                 let element = self.map(&of.elem);
@@ -150,6 +214,13 @@ impl Mapping<'_> {
             Type::Paren(of) => self.map(&of.elem),
             Type::Group(of) => self.map(&of.elem),
             Type::Path(of) => self.path(of),
+            Type::TraitObject(of) => {
+                let bounds = of
+                    .bounds
+                    .iter()
+                    .filter(|bound| !matches!(bound, syn::TypeParamBound::Lifetime(_)));
+                parse_quote!((dyn #(#bounds +)* #lifetime))
+            }
             other => other.clone(),
         }
     }
@@ -168,6 +239,10 @@ impl Mapping<'_> {
             ("String", _) => parse_quote!(&#lifetime ::core::primitive::str),
             ("Vec", [element, ..]) => parse_quote!(&#lifetime [#element]),
             ("Box", [target, ..]) => parse_quote!(&#lifetime #target),
+            ("Rc" | "Arc", [target, ..]) => {
+                let krate = self.of.krate();
+                parse_quote!(#krate::Shared<#lifetime, #target>)
+            }
             ("Option", [payload]) => parse_quote!(::core::option::Option<#payload>),
             ("Result", [ok, err]) => parse_quote!(::core::result::Result<#ok, #err>),
             ("Self", _) => {

@@ -3,8 +3,12 @@
 mod check;
 mod expand;
 mod expand_enum;
+mod field;
 mod form;
 mod parse;
+mod restore;
+
+pub(crate) use self::expand::name_of;
 
 use proc_macro2::TokenStream;
 use syn::{DeriveInput, Result};
@@ -19,7 +23,8 @@ fn derive_or_error(input: TokenStream) -> Result<TokenStream> {
     check::check(&of)?;
     if form::is_needed(&of) {
         let definition = form::definition(&input, &of);
-        let form = parse::parse(&definition)?;
+        let mut form = parse::parse(&definition)?;
+        form::carry(&of, &mut form);
         Ok(expand::with_form(&of, &form, &definition))
     } else {
         Ok(expand::own_form(&of))

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
+use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{
@@ -25,11 +26,23 @@ pub(super) struct Own {
 #[derive(Default)]
 pub(super) struct Options {
     /// The crate `jstream`.
-    krate: Option<Path>,
+    pub(super) krate: Option<Path>,
     /// That it has a form of its own, where no field's type tells.
     pub(super) owned: bool,
+    /// That it is its own form.
+    pub(super) own: Option<Span>,
     /// What its form derives.
     pub(super) derives: Vec<Path>,
+    /// The functions that approve of a received value.
+    pub(super) verify: Vec<Path>,
+    /// That pointers are followed only where they are marked.
+    pub(super) opt_in: bool,
+    /// The traits that it is registered as an implementation of.
+    pub(super) implements: Vec<Path>,
+    /// That its form holds cells of references somewhere.
+    pub(super) invariant: bool,
+    /// That its form can't be made a value of the type again.
+    pub(super) no_to_owned: bool,
 }
 
 pub(super) enum Body {
@@ -44,10 +57,28 @@ pub(super) struct Part {
     /// What a variable that is bound to it, or a field that mirrors it, is called.
     pub(super) binding: Ident,
     pub(super) ty: Type,
-    /// What stands for it in the type's form, where its type does not tell.
-    pub(super) form: Option<Type>,
+    pub(super) options: PartOptions,
     /// Where errors about its type belong.
     pub(super) span: Span,
+}
+
+/// What the `transportable` attributes of a field say.
+#[derive(Default)]
+pub(super) struct PartOptions {
+    /// What stands for it in the type's form, where its type does not tell.
+    pub(super) form: Option<Type>,
+    /// That it does not travel.
+    pub(super) skip: Option<Span>,
+    /// What makes its wire form.
+    pub(super) with: Option<Path>,
+    /// The functions that approve of it.
+    pub(super) verify: Vec<Path>,
+    /// That references in it keep the identity of what they lead to.
+    pub(super) shared: Option<Span>,
+    /// That it is followed although the type's pointers are not.
+    pub(super) follow: Option<Span>,
+    /// That it arrives as a slice that may be changed where it lies.
+    pub(super) exclusive: Option<Span>,
 }
 
 pub(super) struct Variant {
@@ -113,30 +144,46 @@ fn parts(fields: &Fields) -> Result<Vec<Part>> {
                 member,
                 binding: format_ident!("__part_{i}"),
                 ty: field.ty.clone(),
-                form: form(&field.attrs)?,
+                options: part_options(&field.attrs)?,
                 span: Span::call_site().located_at(field.ty.span()),
             })
         })
         .collect()
 }
 
-/// The option of a field.
-fn form(attrs: &[Attribute]) -> Result<Option<Type>> {
-    let mut form = None;
+/// The options of a field.
+fn part_options(attrs: &[Attribute]) -> Result<PartOptions> {
+    let mut options = PartOptions::default();
     for attr in attrs
         .iter()
         .filter(|attr| attr.path().is_ident("transportable"))
     {
         attr.parse_nested_meta(|meta| {
+            let span = meta.path.span();
             if meta.path.is_ident("form") {
-                form = Some(meta.value()?.parse()?);
-                Ok(())
+                options.form = Some(meta.value()?.parse()?);
+            } else if meta.path.is_ident("skip") {
+                options.skip = Some(span);
+            } else if meta.path.is_ident("with") {
+                options.with = Some(meta.value()?.parse()?);
+            } else if meta.path.is_ident("verify") {
+                options.verify.push(meta.value()?.parse()?);
+            } else if meta.path.is_ident("shared") {
+                options.shared = Some(span);
+            } else if meta.path.is_ident("follow") {
+                options.follow = Some(span);
+            } else if meta.path.is_ident("exclusive") {
+                options.exclusive = Some(span);
             } else {
-                Err(meta.error("unknown option: of a field `transportable` takes `form = Type`"))
+                return Err(meta.error(
+                    "unknown option: of a field `transportable` takes `form = Type`, `skip`, \
+                     `with = Adapter`, `verify = function`, `shared`, `exclusive` and `follow`",
+                ));
             }
+            Ok(())
         })?;
     }
-    Ok(form)
+    Ok(options)
 }
 
 /// The options of the type.
@@ -151,21 +198,39 @@ fn options(attrs: &[Attribute]) -> Result<Options> {
                 options.krate = Some(meta.value()?.parse()?);
             } else if meta.path.is_ident("owned") {
                 options.owned = true;
+            } else if meta.path.is_ident("own") {
+                options.own = Some(meta.path.span());
             } else if meta.path.is_ident("derive") {
-                let list;
-                syn::parenthesized!(list in meta.input);
-                let paths = list.parse_terminated(Path::parse_mod_style, Token![,])?;
-                options.derives.extend(paths);
+                options.derives.extend(paths(&meta)?);
+            } else if meta.path.is_ident("verify") {
+                options.verify.push(meta.value()?.parse()?);
+            } else if meta.path.is_ident("opt_in") {
+                options.opt_in = true;
+            } else if meta.path.is_ident("implements") {
+                options.implements.extend(paths(&meta)?);
+            } else if meta.path.is_ident("invariant") {
+                options.invariant = true;
+            } else if meta.path.is_ident("no_to_owned") {
+                options.no_to_owned = true;
             } else {
                 return Err(meta.error(
-                    "unknown option: of a type `transportable` takes `crate = path`, `owned` and \
-                     `derive(Trait, ...)`",
+                    "unknown option: of a type `transportable` takes `crate = path`, `own`, \
+                     `owned`, `derive(Trait, ...)`, `verify = function`, `opt_in`, \
+                     `implements(Trait, ...)`, `invariant` and `no_to_owned`",
                 ));
             }
             Ok(())
         })?;
     }
     Ok(options)
+}
+
+/// The paths in the parentheses of an option.
+fn paths(meta: &ParseNestedMeta<'_>) -> Result<Vec<Path>> {
+    let list;
+    syn::parenthesized!(list in meta.input);
+    let paths = list.parse_terminated(Path::parse_mod_style, Token![,])?;
+    Ok(paths.into_iter().collect())
 }
 
 fn repr(input: &DeriveInput) -> Result<Repr> {
@@ -195,11 +260,31 @@ fn repr(input: &DeriveInput) -> Result<Repr> {
 }
 
 impl Own {
+    /// The path of the crate `jstream`.
+    pub(super) fn krate(&self) -> TokenStream {
+        match &self.options.krate {
+            Some(krate) => quote!(#krate),
+            None => quote!(::jstream),
+        }
+    }
+
     /// The path that names what generated code uses.
     pub(super) fn support(&self) -> TokenStream {
-        match &self.options.krate {
-            Some(krate) => quote!(#krate::__private),
-            None => quote!(::jstream::__private),
+        let krate = self.krate();
+        quote!(#krate::__private)
+    }
+
+    /// Whether the type's form is not covariant in the buffer's lifetime.
+    pub(super) fn is_invariant(&self) -> bool {
+        self.options.invariant || super::form::has_cells(self)
+    }
+
+    /// The fields of all variants, to be changed.
+    pub(super) fn parts_mut(&mut self) -> Vec<&mut Part> {
+        match &mut self.body {
+            Body::Struct(parts) => parts.iter_mut().collect(),
+            Body::Enum(variants) => variants.iter_mut().flat_map(|of| &mut of.parts).collect(),
+            Body::Union(_) => Vec::new(),
         }
     }
 

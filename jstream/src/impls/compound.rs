@@ -3,7 +3,7 @@
 use std::mem::{offset_of, size_of};
 
 use crate::model::{Covariant, InPlace, Shape, Transportable};
-use crate::read::{Fault, Pass, Trace};
+use crate::read::{Fault, Pass, Refusal, Trace};
 use crate::schema::{FieldInfo, Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
@@ -44,6 +44,15 @@ unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         // SAFETY: the slot is `N` slots of the element.
         unsafe { T::read_all(slot.cast::<T>(), N, pass) }
+    }
+
+    unsafe fn verify(slot: *const Self) -> Result<(), Refusal> {
+        let elements = if T::SHAPE.verified { N } else { 0 };
+        for i in 0..elements {
+            // SAFETY: `i` is below `N`, so this is an element of the caller's.
+            unsafe { T::verify(slot.cast::<T>().wrapping_add(i))? };
+        }
+        Ok(())
     }
 
     unsafe fn trace(slot: *const Self, trace: &mut Trace) {
@@ -105,6 +114,16 @@ macro_rules! tuple {
                     let part = unsafe { &raw mut (*slot).$index };
                     // SAFETY: it is aligned, valid and initialised because the whole is.
                     unsafe { $param::read(part, pass)? };
+                })+
+                Ok(())
+            }
+
+            unsafe fn verify(slot: *const Self) -> Result<(), Refusal> {
+                $({
+                    // SAFETY: the part lies inside the caller's slot.
+                    let part = unsafe { &raw const (*slot).$index };
+                    // SAFETY: it is a value because the whole is.
+                    unsafe { $param::verify(part)? };
                 })+
                 Ok(())
             }

@@ -8,7 +8,7 @@ use std::mem::{MaybeUninit, size_of};
 use std::ptr;
 
 use crate::model::{Covariant, InPlace, Shape, Transportable};
-use crate::read::{Fault, FaultKind, Pass, Trace};
+use crate::read::{Fault, FaultKind, Pass, Refusal, Trace};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
@@ -179,6 +179,15 @@ unsafe impl<T: InPlace> InPlace for Option<T> {
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         // SAFETY: the caller's promise is passed on.
         unsafe { T::read_option(slot, pass) }
+    }
+
+    unsafe fn verify(slot: *const Self) -> Result<(), Refusal> {
+        // SAFETY: the caller's slot holds a value.
+        match unsafe { &*slot } {
+            // SAFETY: the payload is part of the value.
+            Some(value) if T::SHAPE.verified => unsafe { T::verify(value) },
+            _ => Ok(()),
+        }
     }
 
     unsafe fn trace(slot: *const Self, trace: &mut Trace) {

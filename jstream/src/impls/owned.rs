@@ -1,7 +1,7 @@
 //! Owners that arrive as references: `String`, `Vec`, `Box`.
 
-use crate::impls::reference::write_optional_edge;
-use crate::model::{Covariant, Target, Transportable};
+use crate::impls::reference::{write_optional_edge, write_words};
+use crate::model::{Covariant, CovariantTarget, Target, Transportable};
 use crate::write::Draft;
 
 macro_rules! owner {
@@ -14,8 +14,9 @@ macro_rules! owner {
             #[inline(always)]
             unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
                 let target: &'b $target = self;
+                let words = target.write_target(draft);
                 // SAFETY: the caller's promise is passed on.
-                unsafe { target.write_edge(slot, draft) }
+                unsafe { write_words(slot, words) };
             }
 
             #[inline(always)]
@@ -41,8 +42,4 @@ unsafe impl Covariant for String {}
 // SAFETY: as above.
 unsafe impl<T: Covariant> Covariant for Vec<T> {}
 // SAFETY: as above.
-unsafe impl<T: Covariant> Covariant for Box<T> {}
-// SAFETY: as above.
-unsafe impl<T: Covariant> Covariant for Box<[T]> {}
-// SAFETY: as above.
-unsafe impl Covariant for Box<str> {}
+unsafe impl<T: CovariantTarget + ?Sized> Covariant for Box<T> {}

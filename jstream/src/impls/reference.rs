@@ -5,40 +5,46 @@ use std::mem::{align_of, size_of};
 use std::ptr;
 use std::slice;
 
-use crate::model::{Covariant, InPlace, Pointee, Shape, Target, Transportable};
-use crate::read::{Fault, Pass, Trace};
+use crate::model::{Covariant, CovariantTarget, InPlace, Pointee, Shape, Target, Transportable};
+use crate::read::{Edge, Fault, Pass, Trace};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
-/// Writes a thin pointer's slot.
+/// Whether a reference to `T` has two words.
+pub(super) const fn is_wide<T: ?Sized>() -> bool {
+    size_of::<&T>() == size_of::<[u64; 2]>()
+}
+
+/// Writes the words of a pointer into its slot.
 ///
 /// # Safety
 ///
 /// `slot` must be aligned and valid for writes.
 #[inline(always)]
-unsafe fn write_thin<S>(slot: *mut S, place: u64) {
-    // SAFETY: the caller's slot holds a pointer, which has the size and alignment of a `u64`.
-    unsafe { slot.cast::<u64>().write(place) };
+pub(super) unsafe fn write_words<T: ?Sized>(slot: *mut &T, words: [u64; 2]) {
+    if is_wide::<T>() {
+        // SAFETY: the caller's slot holds a wide pointer: two words, aligned as one.
+        unsafe { slot.cast::<[u64; 2]>().write(words) };
+    } else {
+        // SAFETY: the caller's slot holds a pointer, which has the size and alignment of a word.
+        unsafe { slot.cast::<u64>().write(words[0]) };
+    }
 }
 
-/// Writes a wide pointer's slot.
+/// The words of a pointer in wire form; the second is 0 where there is one.
 ///
 /// # Safety
 ///
-/// `slot` must be aligned and valid for writes.
+/// `slot` must be an aligned and initialised slot.
 #[inline(always)]
-unsafe fn write_wide<S>(slot: *mut S, place: u64, len: usize) {
-    // SAFETY: the caller's slot holds a wide pointer: two words, aligned as one.
-    unsafe { slot.cast::<[u64; 2]>().write([place, len as u64]) };
-}
-
-/// # Safety
-///
-/// `slot` must be an initialised, aligned slot of a wide pointer in wire form.
-#[inline(always)]
-unsafe fn wide<S>(slot: *const S) -> [u64; 2] {
-    // SAFETY: the caller's slot is two words, aligned as one.
-    unsafe { slot.cast::<[u64; 2]>().read() }
+pub(super) unsafe fn words<T: ?Sized>(slot: *const &T) -> [u64; 2] {
+    if is_wide::<T>() {
+        // SAFETY: the caller's slot is two words, aligned as one.
+        unsafe { slot.cast::<[u64; 2]>().read() }
+    } else {
+        // SAFETY: the caller's slot is one word.
+        [unsafe { slot.cast::<u64>().read() }, 0]
+    }
 }
 
 const _: () = assert!(
@@ -46,9 +52,10 @@ const _: () = assert!(
         && align_of::<&u8>() == align_of::<u64>()
         && size_of::<&str>() == size_of::<[u64; 2]>()
         && size_of::<&[u8]>() == size_of::<[u64; 2]>()
+        && size_of::<&dyn Send>() == size_of::<[u64; 2]>()
 );
 
-// SAFETY: `write_edge` writes the place that `read_edge` claims, with the same shape.
+// SAFETY: the place is that of one value, which `claim` claims with the same shape.
 unsafe impl<T: Transportable> Target for T {
     type InPlace<'b>
         = T::InPlace<'b>
@@ -56,14 +63,17 @@ unsafe impl<T: Transportable> Target for T {
         Self: 'b;
 
     #[inline(always)]
-    unsafe fn write_edge<'b>(&'b self, slot: *mut &'b Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        let place = draft.target(slice::from_ref(self));
-        // SAFETY: the caller's promise is passed on.
-        unsafe { write_thin(slot, place) };
+    fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
+        [draft.target(slice::from_ref(self)), 0]
+    }
+
+    #[inline(always)]
+    fn meta(&self) -> u64 {
+        0
     }
 }
 
-// SAFETY: as for a single value.
+// SAFETY: as for a single value, with the length beside the place.
 unsafe impl<T: Transportable> Target for [T] {
     type InPlace<'b>
         = [T::InPlace<'b>]
@@ -71,48 +81,49 @@ unsafe impl<T: Transportable> Target for [T] {
         Self: 'b;
 
     #[inline(always)]
-    unsafe fn write_edge<'b>(&'b self, slot: *mut &'b Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        let place = draft.target(self);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { write_wide(slot, place, self.len()) };
+    fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
+        [draft.target(self), self.meta()]
+    }
+
+    #[inline(always)]
+    fn meta(&self) -> u64 {
+        self.len() as u64
     }
 }
 
-// SAFETY: the bytes of the string go to the text segment, where `read_edge` claims them.
+// SAFETY: the bytes of the string go to the text segment, where `claim` claims them.
 unsafe impl Target for str {
     type InPlace<'b> = str;
 
     #[inline(always)]
-    unsafe fn write_edge<'b>(&'b self, slot: *mut &'b str, draft: &mut Draft<'b>) {
-        let place = draft.string(self);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { write_wide(slot, place, self.len()) };
+    fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
+        [draft.string(self), self.meta()]
+    }
+
+    #[inline(always)]
+    fn meta(&self) -> u64 {
+        self.len() as u64
     }
 }
 
-// SAFETY: the slot gets a pointer to memory that was claimed for one value of `T`, aligned, and
-// read at once or queued to be read.
+// SAFETY: the pass claims memory for one value of `T`, aligned, and reads it or queues it.
 unsafe impl<T: InPlace> Pointee for T {
     type Key = T::Key;
 
     #[inline(always)]
-    unsafe fn read_edge(slot: *mut &Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
-        // SAFETY: the caller's slot is aligned and initialised, and a word wide.
-        let place = unsafe { slot.cast::<u64>().read() };
-        let target = pass.claim::<T, _>(slot, place, 1)?;
-        // SAFETY: the slot is writable; a reference has the layout of a raw pointer.
-        unsafe { slot.cast::<*const T>().write(target) };
+    fn claim(edge: Edge, pass: &mut Pass<'_>) -> Result<*const Self, Fault> {
+        Ok(pass.claim::<T>(edge, 1)?.cast_const())
+    }
+
+    #[inline(always)]
+    unsafe fn read_now(target: *const Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         // SAFETY: `claim` just returned this target for one value.
         unsafe { pass.read_if_flat(target, 1) }
     }
 
-    unsafe fn trace_edge(slot: *const &Self, trace: &mut Trace) {
-        if trace.hit(slot) {
-            return;
-        }
-        // SAFETY: the walk has not reached the fault, so `read_edge` made this slot a pointer.
-        let target = unsafe { slot.cast::<*const T>().read() };
-        trace.target(slot, target, 1, false);
+    unsafe fn trace_target(slot: *const &Self, target: *const Self, trace: &mut Trace) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { trace.target(slot, target, 1, false) };
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
@@ -125,25 +136,21 @@ unsafe impl<T: InPlace> Pointee for [T] {
     type Key = [T::Key];
 
     #[inline(always)]
-    unsafe fn read_edge(slot: *mut &Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
-        // SAFETY: the caller's slot is an initialised wide pointer.
-        let [place, count] = unsafe { wide(slot) };
-        let target = pass.claim::<T, _>(slot, place, count)?;
-        let count = crate::wire::in_memory(count);
-        let all = ptr::slice_from_raw_parts(target.cast_const(), count);
-        // SAFETY: the slot is writable; a reference has the layout of a raw pointer.
-        unsafe { slot.cast::<*const [T]>().write(all) };
-        // SAFETY: `claim` just returned this target for `count` values.
-        unsafe { pass.read_if_flat(target, count) }
+    fn claim(edge: Edge, pass: &mut Pass<'_>) -> Result<*const Self, Fault> {
+        let first = pass.claim::<T>(edge, edge.meta)?.cast_const();
+        let count = crate::wire::in_memory(edge.meta);
+        Ok(ptr::slice_from_raw_parts(first, count))
     }
 
-    unsafe fn trace_edge(slot: *const &Self, trace: &mut Trace) {
-        if trace.hit(slot) {
-            return;
-        }
-        // SAFETY: the walk has not reached the fault, so `read_edge` made this slot a pointer.
-        let target = unsafe { slot.cast::<*const [T]>().read() };
-        trace.target(slot, target.cast::<T>(), target.len(), true);
+    #[inline(always)]
+    unsafe fn read_now(target: *const Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        // SAFETY: `claim` just returned this target for as many values.
+        unsafe { pass.read_if_flat(target.cast::<T>(), target.len()) }
+    }
+
+    unsafe fn trace_target(slot: *const &Self, target: *const Self, trace: &mut Trace) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { trace.target(slot, target.cast::<T>(), target.len(), true) };
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
@@ -151,24 +158,21 @@ unsafe impl<T: InPlace> Pointee for [T] {
     }
 }
 
-// SAFETY: the slot gets a pointer to text that was claimed, is UTF-8 as a whole, and is cut at
-// character boundaries.
+// SAFETY: the text was claimed, is UTF-8 as a whole, and is cut at character boundaries.
 unsafe impl Pointee for str {
     type Key = str;
 
     #[inline(always)]
-    unsafe fn read_edge(slot: *mut &Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
-        // SAFETY: the caller's slot is an initialised wide pointer.
-        let [place, len] = unsafe { wide(slot) };
-        let text = pass.string(slot, place, len)?;
-        // SAFETY: the slot is writable; a reference has the layout of a raw pointer.
-        unsafe { slot.cast::<*const str>().write(text) };
+    fn claim(edge: Edge, pass: &mut Pass<'_>) -> Result<*const Self, Fault> {
+        pass.string(edge)
+    }
+
+    #[inline(always)]
+    unsafe fn read_now(_: *const Self, _: &mut Pass<'_>) -> Result<(), Fault> {
         Ok(())
     }
 
-    unsafe fn trace_edge(slot: *const &Self, trace: &mut Trace) {
-        let _ = trace.hit(slot);
-    }
+    unsafe fn trace_target(_: *const &Self, _: *const Self, _: &mut Trace) {}
 
     fn describe(schema: &mut Schema) -> TypeIndex {
         schema.define_as(TypeId::of::<str>(), 1, 1, "str", |_| Kind::Text)
@@ -186,8 +190,9 @@ unsafe impl<T: Target + ?Sized> Transportable for &T {
 
     #[inline(always)]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+        let words = T::write_target(self, draft);
         // SAFETY: the caller's promise is passed on.
-        unsafe { T::write_edge(self, slot, draft) }
+        unsafe { write_words(slot, words) };
     }
 
     #[inline(always)]
@@ -198,6 +203,16 @@ unsafe impl<T: Target + ?Sized> Transportable for &T {
     ) {
         // SAFETY: the caller's promise is passed on.
         unsafe { write_optional_edge(value.as_deref(), slot, draft) }
+    }
+}
+
+/// The kind of a pointer to `T`, which stands at `target`.
+pub(super) fn pointer_to<T: ?Sized>(schema: &Schema, target: TypeIndex) -> Kind {
+    let dynamic = schema.get(target).map(|of| &of.kind) == Some(&Kind::Dynamic);
+    if is_wide::<T>() && !dynamic {
+        Kind::Slice(target)
+    } else {
+        Kind::Reference(target)
     }
 }
 
@@ -212,15 +227,31 @@ pub(super) unsafe fn write_optional_edge<'b, T: Target + ?Sized>(
     slot: *mut Option<&'b T::InPlace<'b>>,
     draft: &mut Draft<'b>,
 ) {
-    match value {
-        // SAFETY: the caller's promise; an optional reference has the layout of a reference.
-        Some(target) => unsafe { target.write_edge(slot.cast(), draft) },
-        // SAFETY: the caller's promise.
-        None => unsafe { ptr::write_bytes(slot, 0, 1) },
-    }
+    let words = value.map_or([0; 2], |target| target.write_target(draft));
+    // SAFETY: the caller's promise; an optional reference has the layout of a reference.
+    unsafe { write_words::<T::InPlace<'b>>(slot.cast(), words) };
 }
 
-// SAFETY: `read_edge` leaves a valid reference in the slot, `read_option` one or `None`.
+/// Reads a pointer of which there is one to its target.
+///
+/// # Safety
+///
+/// `slot` must be as for [`InPlace::read`], and hold these words.
+#[inline(always)]
+unsafe fn read_words<T: Pointee + ?Sized>(
+    slot: *mut &T,
+    [place, meta]: [u64; 2],
+    pass: &mut Pass<'_>,
+) -> Result<(), Fault> {
+    let target = T::claim(pass.edge(slot, place, meta), pass)?;
+    // SAFETY: the caller's slot is writable; a reference has the layout of a raw pointer.
+    unsafe { slot.cast::<*const T>().write(target) };
+    // SAFETY: `claim` just returned this target, and the slot holds it.
+    unsafe { T::read_now(target, pass) }
+}
+
+// SAFETY: `read` leaves a pointer to memory that was claimed in the slot, `read_option` one or
+// `None`.
 unsafe impl<T: Pointee + ?Sized> InPlace for &T {
     type Key = &'static T::Key;
     const SHAPE: Shape = Shape::edge(size_of::<Self>());
@@ -228,26 +259,33 @@ unsafe impl<T: Pointee + ?Sized> InPlace for &T {
 
     #[inline(always)]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        // SAFETY: the caller's slot is aligned and initialised.
+        let words = unsafe { words(slot) };
         // SAFETY: the caller's promise is passed on.
-        unsafe { T::read_edge(slot, pass) }
+        unsafe { read_words(slot, words, pass) }
     }
 
     #[inline(always)]
     unsafe fn read_option(slot: *mut Option<Self>, pass: &mut Pass<'_>) -> Result<(), Fault> {
-        // SAFETY: the caller's slot is initialised and a word wide at least.
-        let place = unsafe { slot.cast::<u64>().read() };
-        if place == 0 {
+        // SAFETY: the caller's slot is aligned and initialised.
+        let words = unsafe { words(slot.cast::<Self>()) };
+        if words[0] == 0 {
             // SAFETY: the caller's slot is writable.
             unsafe { slot.write(None) };
             return Ok(());
         }
         // SAFETY: the caller's promise; an optional reference has the layout of a reference.
-        unsafe { T::read_edge(slot.cast::<Self>(), pass) }
+        unsafe { read_words(slot.cast::<Self>(), words, pass) }
     }
 
     unsafe fn trace(slot: *const Self, trace: &mut Trace) {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { T::trace_edge(slot, trace) }
+        if trace.hit(slot) {
+            return;
+        }
+        // SAFETY: the walk has not reached the fault, so `read` made this slot a pointer.
+        let target = unsafe { slot.cast::<*const T>().read() };
+        // SAFETY: it is what was claimed for this slot.
+        unsafe { T::trace_target(slot, target, trace) };
     }
 
     unsafe fn trace_option(slot: *const Option<Self>, trace: &mut Trace) {
@@ -257,28 +295,25 @@ unsafe impl<T: Pointee + ?Sized> InPlace for &T {
         // SAFETY: the walk has not reached the fault, so `read_option` made this slot a value; what
         // it refers to is not looked at.
         if unsafe { (*slot).is_some() } {
-            // SAFETY: the slot holds a reference.
-            unsafe { T::trace_edge(slot.cast::<Self>(), trace) }
+            // SAFETY: the slot holds a reference, which was read as one.
+            unsafe { Self::trace(slot.cast::<Self>(), trace) }
         }
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        let wide = size_of::<Self>() > size_of::<u64>();
         schema.define::<Self>("&", |schema| {
             let target = T::describe(schema);
-            if wide {
-                Kind::Slice(target)
-            } else {
-                Kind::Reference(target)
-            }
+            pointer_to::<T>(schema, target)
         })
     }
 }
 
 // SAFETY: a shared reference is covariant in its lifetime and its target, whose form is
 // covariant.
-unsafe impl<T: Covariant> Covariant for &T {}
-// SAFETY: as above.
-unsafe impl<T: Covariant> Covariant for &[T] {}
-// SAFETY: as above.
-unsafe impl Covariant for &str {}
+unsafe impl<T: CovariantTarget + ?Sized> Covariant for &T {}
+// SAFETY: the type's own form is.
+unsafe impl<T: Covariant> CovariantTarget for T {}
+// SAFETY: a slice is covariant, and so is the element's form.
+unsafe impl<T: Covariant> CovariantTarget for [T] {}
+// SAFETY: a form without a lifetime is trivially covariant.
+unsafe impl CovariantTarget for str {}

@@ -5,7 +5,7 @@ use std::ptr;
 
 use super::option::read_payload;
 use crate::model::{Covariant, InPlace, Shape, Transportable};
-use crate::read::{Fault, FaultKind, Pass, Trace};
+use crate::read::{Fault, FaultKind, Pass, Refusal, Trace};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
@@ -79,6 +79,16 @@ unsafe impl<T: InPlace, E: InPlace> InPlace for Result<T, E> {
         } else {
             // SAFETY: the tag says that a `T` was written at the slot's start.
             unsafe { read_payload(slot, pass, Ok, ok_of) }
+        }
+    }
+
+    unsafe fn verify(slot: *const Self) -> Result<(), Refusal> {
+        // SAFETY: the caller's slot holds a value.
+        match unsafe { &*slot } {
+            // SAFETY: the payload is part of the value.
+            Ok(value) => unsafe { T::verify(value) },
+            // SAFETY: as above.
+            Err(error) => unsafe { E::verify(error) },
         }
     }
 

@@ -1,21 +1,28 @@
 //! Reading: one pass that checks a message and makes it native where it lies.
 
+mod checks;
 mod error;
 mod pass;
 mod queue;
+mod shared;
 mod trace;
 
 use std::mem::{align_of, size_of};
 use std::ptr::NonNull;
 
+pub use checks::Refusal;
 pub use error::{ReadError, ReadFailure, Segment as MessageSegment};
-pub use pass::{Fault, FaultKind, Pass, assert_form};
+pub use pass::{Edge, Fault, FaultKind, Pass, assert_form};
 pub use trace::Trace;
 pub(crate) use trace::short;
 
+use self::checks::Checks;
 use self::pass::{Depth, Segment};
 use self::queue::Queue;
+use self::shared::Table;
+use self::trace::Located;
 use crate::buffer::{ALIGNMENT, Filled};
+use crate::class::Class;
 use crate::model::{InPlace, Transportable};
 use crate::received::Received;
 use crate::schema::Descriptors;
@@ -30,15 +37,19 @@ pub struct Limits {
     /// How many elements without size a message may have in all (default 65,536): they cost the
     /// sender no bytes, and whoever walks them time.
     pub zero_sized: usize,
-    /// How many pointers may lead from the root to an object that holds pointers itself (default:
-    /// no limit). Reading needs no stack whatever the depth; functions of the program that
-    /// recurse over what they received do.
+    /// How many pointers may lead from the root to an object that holds pointers itself (default
+    /// 1,000; `None` for no limit). Reading needs no stack whatever the depth; functions of the
+    /// program that recurse over what they received do, a derived `Debug` or `PartialEq` among
+    /// them.
     pub depth: Option<u32>,
     /// How many runs of neighbours of one type may wait to be read (default 2^22, which take 128
     /// MiB). A list, a tree, or a slice of structs with strings has a few at most; many objects of
     /// several types in turn have one each. Answers the threat of messages that cost us several
     /// times their length.
     pub pending: usize,
+    /// How many shared objects a message may have, and how many further pointers to them (default
+    /// 2^22 each, which take 256 MiB). Answers the same threat.
+    pub shared: usize,
 }
 
 impl Default for Limits {
@@ -46,8 +57,9 @@ impl Default for Limits {
         Self {
             bytes: 4 << 30,
             zero_sized: 1 << 16,
-            depth: None,
+            depth: Some(1000),
             pending: 1 << 22,
+            shared: 1 << 22,
         }
     }
 }
@@ -61,6 +73,9 @@ const KEEP: usize = 1 << 16;
 pub struct Reader {
     limits: Limits,
     queue: Queue,
+    shared: Table,
+    checks: Checks,
+    classes: Vec<&'static Class>,
     descriptors: Descriptors,
 }
 
@@ -70,8 +85,7 @@ impl Reader {
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
-            queue: Queue::default(),
-            descriptors: Descriptors::default(),
+            ..Self::default()
         }
     }
 
@@ -127,7 +141,15 @@ impl Reader {
         }
 
         let base = message.base().as_ptr();
+        // SAFETY: the root begins inside the message by the comparison above.
+        let slot = unsafe { message.base().add(root) }.cast::<T::InPlace<'static>>();
         self.queue.reset(KEEP, self.limits.pending);
+        self.shared.reset(KEEP, self.limits.shared);
+        self.checks.reset(KEEP, self.limits.pending);
+        self.classes.clear();
+        self.classes.shrink_to(KEEP);
+        self.shared
+            .push::<T::InPlace<'static>>(slot.as_ptr().cast_const(), 0, shared::NONE);
         let mut pass = Pass {
             objects: Segment {
                 origin: base,
@@ -151,32 +173,59 @@ impl Reader {
             zero_sized: self.limits.zero_sized,
             depth: Depth {
                 now: 0,
-                step: u32::from(self.limits.depth.is_some()),
-                max: self.limits.depth.unwrap_or(0),
+                end: after,
+                max: self.limits.depth.map_or(usize::MAX, |max| max as usize),
             },
+            owner: 0,
             queue: &mut self.queue,
+            shared: &mut self.shared,
+            checks: &mut self.checks,
+            classes: &mut self.classes,
         };
-        // SAFETY: the root begins inside the message by the comparison above.
-        let slot = unsafe { message.base().add(root) }.cast::<T::InPlace<'static>>();
+        let name = std::any::type_name::<T>();
+        let wrong = |located: Located, address: usize| ReadError::Value {
+            path: located.path,
+            what: located.what,
+            offset: address.wrapping_sub(base.addr()),
+        };
         // SAFETY: the slot is aligned, because jbufs are aligned to 128 bytes and forms to no
         // more, lies inside the message by the comparison above, and was initialised; it is
         // derived from the slot's base, which the message's only handle lends.
         let read = unsafe { T::InPlace::read(slot.as_ptr(), &mut pass) };
-        if let Err(fault) = read.and_then(|()| pass.drain()) {
+        let read = read.and_then(|()| pass.drain());
+        if let Err(fault) = read.and_then(|()| pass.assert_no_circle()) {
             // SAFETY: this is the fault of the pass that began at this root and has just ended.
-            let located = unsafe { trace::locate(slot.as_ptr().cast_const(), fault) };
-            return Err(ReadError::Value {
-                path: located.path,
-                what: located.what,
-                offset: fault.slot.addr().get().wrapping_sub(base.addr()),
-            });
+            let located = unsafe { trace::locate(slot.as_ptr().cast_const(), name, fault, &pass) };
+            return Err(wrong(located, fault.slot.addr().get()));
         }
         pass.assert_used_up()?;
+        if <T::InPlace<'static> as InPlace>::SHAPE.verified {
+            pass.checks.push(slot.as_ptr(), 1);
+        }
+        // SAFETY: the pass has just ended without a fault, and nothing writes to the message while
+        // its handle is lent.
+        if let Err(refusal) = unsafe { pass.checks.run() } {
+            let address = refusal.0.slot;
+            // SAFETY: as above.
+            let located =
+                unsafe { trace::locate_refused(slot.as_ptr().cast_const(), name, refusal, &pass) };
+            return Err(wrong(located, address));
+        }
         Ok(slot)
     }
 }
 
 impl Pass<'_> {
+    /// No object may reach itself without a `Cell` on the way.
+    fn assert_no_circle(&mut self) -> Result<(), Fault> {
+        self.shared.circle().map_or(Ok(()), |slot| {
+            Err(Fault {
+                slot,
+                kind: FaultKind::Circle,
+            })
+        })
+    }
+
     /// Every segment must have been used exactly to its end.
     fn assert_used_up(&self) -> Result<(), ReadError> {
         let segments = [

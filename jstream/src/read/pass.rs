@@ -12,8 +12,11 @@
 use std::mem::{align_of, size_of};
 use std::ptr::{self, NonNull};
 
-use super::queue::{Queue, ReadRun, Run};
+use super::checks::Checks;
+use super::queue::{Owner, Queue, ReadRun, Run};
+use super::shared::Table;
 use crate::buffer::ALIGNMENT;
+use crate::class::Class;
 use crate::model::InPlace;
 use crate::wire::{align_up, in_memory};
 
@@ -46,6 +49,14 @@ pub enum FaultKind {
     Depth,
     /// More work put off than [`Limits::pending`](super::Limits::pending).
     Pending,
+    /// A shared pointer names no target that was met before, or one of another type or length.
+    NotShared,
+    /// An object reaches itself although no pointer on the way may change.
+    Circle,
+    /// An adapter of the program refuses the wire value.
+    Adapter,
+    /// A pointer to a trait object names a class that is not registered.
+    Class,
 }
 
 impl Fault {
@@ -104,64 +115,123 @@ pub struct Pass<'r> {
     pub(super) ascii: bool,
     pub(super) zero_sized: usize,
     pub(super) depth: Depth,
+    /// The number of the shared target that what is being read belongs to.
+    pub(super) owner: u32,
     pub(super) queue: &'r mut Queue,
+    pub(super) shared: &'r mut Table,
+    pub(super) checks: &'r mut Checks,
+    /// The classes of all trait objects met, in the order of their pointers.
+    pub(crate) classes: &'r mut Vec<&'static Class>,
 }
 
 /// How many edges lie between the root and what is being read.
+///
+/// Objects are read level by level, so this takes no more than a look at where the level ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Depth {
-    pub(super) now: u32,
-    /// 1 where depth is limited; 0 where it is not, so that runs of all depths merge.
-    pub(super) step: u32,
-    pub(super) max: u32,
+    pub(super) now: usize,
+    /// Where the objects of this level end.
+    pub(super) end: usize,
+    pub(super) max: usize,
+}
+
+/// A pointer in wire form, taken out of its slot.
+#[derive(Debug, Clone, Copy)]
+pub struct Edge {
+    /// Where it stands: what a fault is blamed on.
+    pub(crate) slot: *mut u8,
+    /// Where its target stands.
+    pub(crate) place: u64,
+    /// What else a wide pointer says: a length, or a class.
+    pub(crate) meta: u64,
+    owner: Owner,
+}
+
+impl Edge {
+    /// The fault of this pointer.
+    #[cold]
+    pub(crate) fn fault(&self, kind: FaultKind) -> Fault {
+        Fault::new(self.slot, kind)
+    }
 }
 
 impl Pass<'_> {
-    /// Claims the target of the pointer in `slot`: `count` values of `T`, side by side.
+    /// The edge of a pointer with one way to its target.
+    #[inline(always)]
+    pub(crate) fn edge<S>(&self, slot: *mut S, place: u64, meta: u64) -> Edge {
+        Edge {
+            slot: slot.cast(),
+            place,
+            meta,
+            owner: Owner::of_all(self.owner),
+        }
+    }
+
+    /// The edge of the first pointer to the shared target of this number.
+    #[inline(always)]
+    pub(super) fn shared_edge(slot: *mut u8, place: u64, meta: u64, number: u32) -> Edge {
+        Edge {
+            slot,
+            place,
+            meta,
+            owner: Owner::each(number),
+        }
+    }
+
+    /// Claims the target of a pointer: `count` values of `T`, side by side.
     ///
     /// Flat targets are to be read at once, with [`read_if_flat`](Self::read_if_flat); the others
     /// are queued to be read after everything that was claimed before them.
     ///
     /// # Errors
     ///
-    /// A [`Fault`] of `slot` when the target is not where it must be.
+    /// A [`Fault`] of the pointer when the target is not where it must be.
     #[inline(always)]
-    pub(crate) fn claim<T: InPlace, S>(
-        &mut self,
-        slot: *mut S,
-        place: u64,
-        count: u64,
-    ) -> Result<*mut T, Fault> {
+    pub(crate) fn claim<T: InPlace>(&mut self, edge: Edge, count: u64) -> Result<*mut T, Fault> {
         const { assert_form::<T>() };
-        let fault = |kind| Fault::new(slot, kind);
         let count = in_memory(count);
         if count > most_of::<T>() {
-            return Err(fault(FaultKind::PastEnd));
+            return Err(edge.fault(FaultKind::PastEnd));
         }
         let size = count.wrapping_mul(size_of::<T>());
         if size_of::<T>() == 0 {
-            self.count_zero_sized(count).map_err(fault)?;
+            self.count_zero_sized(count)
+                .map_err(|kind| edge.fault(kind))?;
+        }
+        let segment = if T::SHAPE.flat {
+            &mut self.bulk
+        } else {
+            &mut self.objects
+        };
+        let target = segment.claim(edge.place, align_of::<T>(), size);
+        let target = target.map_err(|kind| edge.fault(kind))?.cast::<T>();
+        if T::SHAPE.verified && !self.checks.push(target, count) {
+            return Err(edge.fault(FaultKind::Pending));
         }
         if T::SHAPE.flat {
-            let target = self.bulk.claim(place, align_of::<T>(), size);
-            return Ok(target.map_err(fault)?.cast());
+            return Ok(target);
         }
-        let target = self.objects.claim(place, align_of::<T>(), size);
-        let target = target.map_err(fault)?;
-        let depth = self.depth.now.wrapping_add(self.depth.step);
-        if depth > self.depth.max {
-            return Err(fault(FaultKind::Depth));
+        if self.depth.now >= self.depth.max {
+            return Err(edge.fault(FaultKind::Depth));
         }
-        let queued = self.queue.push(Run {
+        let mut run = Run {
             read: run::<T> as ReadRun,
             start: self.objects.cursor.wrapping_sub(size),
             end: self.objects.cursor,
-            depth,
-        });
-        if queued {
-            Ok(target.cast())
+            owner: edge.owner,
+        };
+        let queued = if edge.owner.step() == 0 {
+            self.queue.push(run)
+        } else if count == 1 {
+            self.queue.push_shared(run)
         } else {
-            Err(fault(FaultKind::Pending))
+            run.owner = Owner::of_all(edge.owner.number());
+            self.queue.push(run)
+        };
+        if queued {
+            Ok(target)
+        } else {
+            Err(edge.fault(FaultKind::Pending))
         }
     }
 
@@ -177,38 +247,34 @@ impl Pass<'_> {
     #[inline(always)]
     pub(crate) unsafe fn read_if_flat<T: InPlace>(
         &mut self,
-        target: *mut T,
+        target: *const T,
         count: usize,
     ) -> Result<(), Fault> {
         if T::SHAPE.flat {
             // SAFETY: the claim is aligned for `T`, inside the buffer, initialised and derived from
-            // its base by invariants 1 and 3, and has room for `count` values.
-            unsafe { T::read_all(target, count, self)? };
+            // its base by invariants 1 and 3, so it may be written to, and has room for `count`
+            // values.
+            unsafe { T::read_all(target.cast_mut(), count, self)? };
         }
         Ok(())
     }
 
-    /// Claims the text of the string in `slot`.
+    /// Claims the text of a string.
     ///
     /// # Errors
     ///
-    /// A [`Fault`] of `slot` when the text is not where it must be, or splits a character.
+    /// A [`Fault`] of the pointer when the text is not where it must be, or splits a character.
     #[inline(always)]
-    pub(crate) fn string<S>(
-        &mut self,
-        slot: *mut S,
-        place: u64,
-        len: u64,
-    ) -> Result<*const str, Fault> {
-        let fault = |kind| Fault::new(slot, kind);
-        let len = in_memory(len);
+    pub(crate) fn string(&mut self, edge: Edge) -> Result<*const str, Fault> {
+        let len = in_memory(edge.meta);
         if len > most_of::<u8>() {
-            return Err(fault(FaultKind::PastEnd));
+            return Err(edge.fault(FaultKind::PastEnd));
         }
-        let text = self.text.claim(place, 1, len).map_err(fault)?;
+        let text = self.text.claim(edge.place, 1, len);
+        let text = text.map_err(|kind| edge.fault(kind))?;
         // What lies before the cursor was cut at boundaries, so only the new end can be none.
         if !self.ascii && !self.at_boundary() {
-            return Err(fault(FaultKind::SplitCharacter));
+            return Err(edge.fault(FaultKind::SplitCharacter));
         }
         Ok(ptr::slice_from_raw_parts(text.cast_const(), len) as *const str)
     }
@@ -256,10 +322,15 @@ impl Pass<'_> {
         }
     }
 
+    /// Says why an adapter refuses a value, for the fault that comes next.
+    #[cold]
+    pub(crate) fn say(&mut self, why: String) {
+        self.checks.said = Some(why);
+    }
+
     /// Reads what is queued until nothing is left.
     pub(super) fn drain(&mut self) -> Result<(), Fault> {
         while let Some(run) = self.queue.pop() {
-            self.depth.now = run.depth;
             let read = run.read;
             // SAFETY: by invariant 4 the run is unread memory of the type that `read` was made
             // for, and it was just taken off the queue.
@@ -277,13 +348,19 @@ impl Pass<'_> {
 /// code, and must have been taken off the queue.
 unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: Run) -> Result<(), Fault> {
     loop {
+        pass.owner = of.owner.number();
         let mut at = of.start;
         while at < of.end {
+            if at >= pass.depth.end {
+                pass.depth.now = pass.depth.now.wrapping_add(1);
+                pass.depth.end = pass.objects.cursor;
+            }
             let slot = pass.objects.origin.wrapping_add(at).cast::<T>();
             // SAFETY: the run was claimed for values of `T`: aligned, inside the buffer and
             // initialised, and this one has not been read yet.
             unsafe { T::read(slot, pass)? };
             at = at.wrapping_add(size_of::<T>());
+            pass.owner = pass.owner.wrapping_add(of.owner.step());
         }
         // In a list or a tree the next run starts where this one ended, so it is taken without
         // leaving the loop.
@@ -291,7 +368,6 @@ unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: Run) -> Result<(), Fault>
             Some(next) => of = next,
             None => return Ok(()),
         }
-        pass.depth.now = of.depth;
     }
 }
 

@@ -6,23 +6,42 @@
 //! slot is still wire form and is never looked at. No reference is made to any target; `Option`s
 //! that were read are asked, by reference, where their payload lies.
 
-use std::any::type_name;
+use std::any::{TypeId, type_name};
 use std::fmt::Write as _;
 use std::mem::size_of;
 
-use super::pass::{Fault, FaultKind};
-use crate::model::InPlace;
+use super::checks::Refusal;
+use super::pass::{Fault, FaultKind, Pass};
+use super::shared::Firsts;
+use crate::class::Class;
+use crate::model::{InPlace, Pointee};
 
 /// A walk in search of one slot.
 #[derive(Debug)]
 pub struct Trace {
     wanted: usize,
+    sought: Sought,
+    /// The shared targets of the pass that have not been met yet.
+    firsts: Firsts,
+    /// The classes of the pass's trait objects that have not been met yet, the last one first.
+    classes: Vec<&'static Class>,
     path: Vec<Step>,
     found: Option<Found>,
     /// Whether there were too many targets to go on.
     lost: bool,
     /// Targets met, in the order of the pass; `None` while only a path is wanted.
     targets: Option<Vec<Targets>>,
+}
+
+/// What stands at the address sought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sought {
+    /// The slot that a fault is blamed on.
+    Slot,
+    /// A value of this type that a function of the program refused.
+    Refused(TypeId),
+    /// A target, to which a pointer is sought.
+    Target,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -72,13 +91,29 @@ impl Trace {
     /// Called for each slot that `read` could have blamed, before anything is made of its bytes.
     #[must_use]
     pub fn hit<T>(&mut self, slot: *const T) -> bool {
-        if !self.is_over() && slot.addr() == self.wanted {
+        if self.sought == Sought::Slot {
+            self.hit_if::<T>(slot.addr());
+        }
+        self.is_over()
+    }
+
+    /// The same for a value that a function of the program may have refused.
+    #[must_use]
+    pub fn hit_verified<T: InPlace>(&mut self, slot: *const T) -> bool {
+        if self.sought == Sought::Refused(TypeId::of::<T::Key>()) {
+            self.hit_if::<T>(slot.addr());
+        }
+        self.is_over()
+    }
+
+    /// The walk is over if a `T` at `address` is what is sought.
+    fn hit_if<T>(&mut self, address: usize) {
+        if !self.is_over() && address == self.wanted {
             self.found = Some(Found {
                 type_name: type_name::<T>(),
                 size: size_of::<T>(),
             });
         }
-        self.is_over()
     }
 
     /// Whether the walk is over.
@@ -114,13 +149,23 @@ impl Trace {
     }
 
     /// Notes that the pointer in `slot` leads to `count` values from `start` on.
-    pub(crate) fn target<S, T: InPlace>(
+    ///
+    /// # Safety
+    ///
+    /// The pass must have claimed these values for this pointer, in this order.
+    pub(crate) unsafe fn target<S, T: InPlace>(
         &mut self,
         slot: *const S,
         start: *const T,
         count: usize,
         many: bool,
     ) {
+        if self.sought == Sought::Target {
+            self.hit_if::<T>(start.addr());
+            if self.is_over() {
+                return;
+            }
+        }
         let found = Targets {
             start: start.cast(),
             count,
@@ -142,6 +187,41 @@ impl Trace {
             // SAFETY: the pointer was read, so `count` values of `T` were claimed at `start`, and
             // the one with this index holds the slot at fault, so all before it were read.
             unsafe { T::trace(start.wrapping_add(index), self) };
+            if many && !self.is_over() {
+                self.path.pop();
+            }
+        }
+    }
+
+    /// Walks a pointer to a shared target, unless it is a further one to it.
+    ///
+    /// # Safety
+    ///
+    /// `slot` must be a pointer that [`Pass::shared`] made, in the order of the pass.
+    pub(crate) unsafe fn shared<T: Pointee + ?Sized>(&mut self, slot: *const &T) {
+        if self.targets.is_none() {
+            return;
+        }
+        // SAFETY: the caller's slot holds a pointer.
+        let target = unsafe { slot.cast::<*const T>().read() };
+        if self.firsts.take(target) {
+            // SAFETY: the pass claimed this target for this pointer.
+            unsafe { T::trace_target(slot, target, self) };
+        }
+    }
+
+    /// Walks a trait object.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Pointee::trace_target`], with what [`Class::claim`] returned.
+    pub unsafe fn dynamic<S>(&mut self, slot: *const S, target: *const u8) {
+        if self.targets.is_none() {
+            return;
+        }
+        if let Some(class) = self.classes.pop() {
+            // SAFETY: the pass noted the class of each trait object that it claimed, in order.
+            unsafe { class.trace(slot.cast(), target, self) };
         }
     }
 }
@@ -165,11 +245,65 @@ pub(crate) struct Located {
 ///
 /// # Safety
 ///
-/// `fault` must be that of a pass over the message whose root of type `T` stands at `root`, and
+/// `fault` must be that of `pass` over the message whose root of type `T` stands at `root`, and
 /// the buffer must not have been touched since.
-pub(super) unsafe fn locate<T: InPlace>(root: *const T, fault: Fault) -> Located {
+pub(super) unsafe fn locate<T: InPlace>(
+    root: *const T,
+    name: &str,
+    fault: Fault,
+    pass: &Pass<'_>,
+) -> Located {
+    let sought = match fault.kind {
+        FaultKind::Circle => Sought::Target,
+        _ => Sought::Slot,
+    };
+    // SAFETY: the caller's promise is passed on.
+    let (path, found) = unsafe { search(root, name, fault.slot.addr().get(), sought, pass) };
+    let what = match found {
+        // SAFETY: `found` says that `size` bytes of a slot begin at the fault, in the buffer.
+        Some(found) => unsafe { describe(fault, found, pass.checks.said.as_deref()) },
+        None => "the bytes are not valid here".to_owned(),
+    };
+    Located { path, what }
+}
+
+/// Says in words where a value stands that a function of the program refused, and why.
+///
+/// # Safety
+///
+/// As for [`locate`], after a pass without a fault.
+pub(super) unsafe fn locate_refused<T: InPlace>(
+    root: *const T,
+    name: &str,
+    refusal: Refusal,
+    pass: &Pass<'_>,
+) -> Located {
+    let sought = Sought::Refused(refusal.0.key);
+    // SAFETY: the caller's promise is passed on.
+    let (path, _) = unsafe { search(root, name, refusal.0.slot, sought, pass) };
+    Located {
+        path,
+        what: refusal.0.why,
+    }
+}
+
+/// The path to what is sought, and what was found there.
+///
+/// # Safety
+///
+/// As for [`locate`].
+unsafe fn search<T: InPlace>(
+    root: *const T,
+    name: &str,
+    wanted: usize,
+    sought: Sought,
+    pass: &Pass<'_>,
+) -> (String, Option<Found>) {
     let mut trace = Trace {
-        wanted: fault.slot.addr().get(),
+        wanted,
+        sought,
+        firsts: pass.shared.firsts(),
+        classes: pass.classes.iter().rev().copied().collect(),
         path: Vec::new(),
         found: None,
         lost: false,
@@ -182,23 +316,23 @@ pub(super) unsafe fn locate<T: InPlace>(root: *const T, fault: Fault) -> Located
             slot: 0,
         }]),
     };
-    // SAFETY: the first entry is the root, with which the pass began.
-    let holder = unsafe { trace.walk() };
-    let what = match trace.found {
-        // SAFETY: `found` says that `size` bytes of a slot begin at the fault, in the buffer.
-        Some(found) => unsafe { describe(fault, found) },
-        None => "the bytes are not valid here".to_owned(),
+    if sought == Sought::Target {
+        trace.hit_if::<T>(root.addr());
+    }
+    let holder = if trace.is_over() {
+        Some((0, 0))
+    } else {
+        // SAFETY: the first entry is the root, with which the pass began.
+        unsafe { trace.walk() }
     };
+    let found = trace.found;
     let targets = trace.targets.take().unwrap_or_default();
     let path = match holder {
         // SAFETY: every target in the list was read by the pass up to its own pointers.
-        Some(holder) if trace.found.is_some() => unsafe { path_of(trace, &targets, holder) },
+        Some(holder) if found.is_some() => unsafe { path_of(trace, &targets, holder) },
         _ => "…".to_owned(),
     };
-    Located {
-        path: format!("{}{path}", short(type_name::<T>())),
-        what,
-    }
+    (format!("{}{path}", short(name)), found)
 }
 
 impl Trace {
@@ -267,6 +401,7 @@ unsafe fn path_of(mut trace: Trace, targets: &[Targets], holder: (usize, usize))
         index = holder.index_of(of.slot).unwrap_or(0);
         if pieces.len() < SHOWN {
             trace.wanted = of.slot;
+            trace.sought = Sought::Slot;
             trace.found = None;
             trace.path.clear();
             let at = holder.start.wrapping_add(index.wrapping_mul(holder.stride));
@@ -289,7 +424,7 @@ unsafe fn path_of(mut trace: Trace, targets: &[Targets], holder: (usize, usize))
 /// # Safety
 ///
 /// `found.size` initialised bytes must stand at the fault.
-unsafe fn describe(fault: Fault, found: Found) -> String {
+unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) -> String {
     let name = short(found.type_name);
     match fault.kind {
         FaultKind::Invalid => {
@@ -323,6 +458,30 @@ unsafe fn describe(fault: Fault, found: Found) -> String {
             format!("the {name} puts off more work than Limits::pending allows")
         }
         FaultKind::Depth => format!("the {name} leads deeper than Limits::depth allows"),
+        FaultKind::NotShared => format!(
+            "the {name} names a shared object of its type that was not met before, or another one"
+        ),
+        FaultKind::Circle => format!(
+            "{} is reached from itself although no Cell is on the way",
+            with_article(&name)
+        ),
+        FaultKind::Adapter => said.unwrap_or("the adapter refuses it").to_owned(),
+        FaultKind::Class => {
+            // SAFETY: a pointer to a trait object is two words, the second of which is the class.
+            let class = unsafe {
+                fault
+                    .slot
+                    .as_ptr()
+                    .cast::<u64>()
+                    .wrapping_add(1)
+                    .read_unaligned()
+            };
+            format!(
+                "class {class:#018x} is no registered implementation of {}; where it should be \
+                 one, see that the crate which registers it is linked: `use that_crate as _;`",
+                name.trim_start_matches('&')
+            )
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use std::slice;
 
 use super::jobs::{Job, Jobs, What, WriteJob};
 use super::kept::Kept;
+use super::shared::Shared;
 use super::text::append;
 use crate::buffer::Spent;
 use crate::model::{InPlace, Transportable};
@@ -44,6 +45,7 @@ pub(super) struct Scratch<'b> {
     pub(super) pieces: Vec<Piece>,
     pub(super) jobs: Jobs<'b>,
     pub(super) kept: Kept,
+    pub(super) shared: Shared,
 }
 
 /// Scratch memory that a writer keeps between messages; more is given back.
@@ -60,6 +62,7 @@ impl Scratch<'_> {
             pieces: Vec::new(),
             jobs: Jobs::new(),
             kept: Kept::new(),
+            shared: Shared::new(),
         }
     }
 
@@ -72,12 +75,14 @@ impl Scratch<'_> {
         self.pieces.clear();
         self.pieces.shrink_to(KEEP_PIECES);
         self.kept.clear();
+        self.shared.clear();
         Scratch {
             text: self.text,
             bulk: self.bulk,
             pieces: self.pieces,
             jobs: self.jobs.recycle(),
             kept: self.kept,
+            shared: self.shared,
         }
     }
 }
@@ -96,6 +101,8 @@ pub struct Draft<'b> {
     limit: usize,
     /// Whether a segment would have had more. What is allotted from then on is of no use.
     full: bool,
+    /// A value behind a pointer to a trait object whose class nobody could read, and the trait.
+    pub(super) unregistered: Option<(String, &'static str)>,
     pub(super) written: usize,
     cursor: usize,
     pub(super) bulk_cursor: usize,
@@ -111,6 +118,7 @@ impl<'b> Draft<'b> {
             growable: limit.is_some(),
             limit: limit.unwrap_or_else(|| objects.capacity()),
             full: false,
+            unregistered: None,
             objects,
             written: 0,
             cursor: HEADER_LEN,
@@ -126,6 +134,7 @@ impl<'b> Draft<'b> {
     pub(super) fn write_root<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
         self.reserve(HEADER_LEN)?;
         self.zero_up_to(HEADER_LEN);
+        self.scratch.shared.set_root(root);
         self.allot::<T>(ptr::from_ref(root), 1);
         while let Some(job) = self.scratch.jobs.pop() {
             let write = job.write;
@@ -236,6 +245,12 @@ impl<'b> Draft<'b> {
         }
         append(&mut self.scratch.text, text.as_bytes());
         at as u64
+    }
+
+    /// Notes that a value is of no registered class.
+    #[cold]
+    pub(crate) fn unregistered(&mut self, name: String, of: &'static str) {
+        self.unregistered.get_or_insert((name, of));
     }
 
     /// Appends the tag of a slot that has no room for it.

@@ -23,6 +23,14 @@ pub enum WriteError {
         /// The limit of each segment, in bytes.
         limit: usize,
     },
+    /// A value behind a pointer to a trait object has a type that no program could read: it is not
+    /// registered as an implementation of the trait, or another one has its name and structure.
+    Unregistered {
+        /// The value's type.
+        class: String,
+        /// The trait.
+        of: &'static str,
+    },
 }
 
 impl fmt::Display for WriteError {
@@ -41,6 +49,11 @@ impl fmt::Display for WriteError {
                 "the message is larger than the writer's limit of {limit} bytes; is an object \
                  reached in many ways, or in a circle? Else raise the limit"
             ),
+            Self::Unregistered { class, of } => write!(
+                f,
+                "{class} is not registered as an implementation of {of}, or another type of its \
+                 name and structure is: add `#[transportable(implements({of}))]`, or rename one"
+            ),
         }
     }
 }
@@ -49,7 +62,7 @@ impl Error for WriteError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Pool(error) => Some(error),
-            Self::EndOfStream { .. } | Self::TooLong { .. } => None,
+            Self::EndOfStream { .. } | Self::TooLong { .. } | Self::Unregistered { .. } => None,
         }
     }
 }

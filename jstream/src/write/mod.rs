@@ -4,6 +4,7 @@ mod draft;
 mod error;
 mod jobs;
 mod kept;
+mod shared;
 mod text;
 
 use std::io::IoSlice;
@@ -78,20 +79,25 @@ impl Writer {
         let (draft, full) = self.draft(value, into, None);
         let result = if full { Err(None) } else { draft.finish() };
         let Draft {
-            objects, scratch, ..
+            objects,
+            scratch,
+            unregistered,
+            ..
         } = draft;
         self.scratch = scratch.recycle();
-        match result {
+        let error = match (unregistered, result) {
             // SAFETY: `finish` initialised the first `len` bytes of the jbuf.
-            Ok(len) => Ok(unsafe { Filled::from_spent(objects, len) }),
-            Err(needed) => Err(Unwritten {
-                error: WriteError::EndOfStream {
-                    capacity: objects.capacity(),
-                    needed,
-                },
-                spent: objects,
-            }),
-        }
+            (None, Ok(len)) => return Ok(unsafe { Filled::from_spent(objects, len) }),
+            (Some((class, of)), _) => WriteError::Unregistered { class, of },
+            (None, Err(needed)) => WriteError::EndOfStream {
+                capacity: objects.capacity(),
+                needed,
+            },
+        };
+        Err(Unwritten {
+            error,
+            spent: objects,
+        })
     }
 
     /// Writes `value`, and all that it reaches, into a jbuf of `pool` of the right size.
@@ -128,10 +134,14 @@ impl Writer {
         send: impl FnOnce(&[IoSlice<'_>]) -> R,
     ) -> Result<R, WriteError> {
         let objects = self.objects.take().unwrap_or_else(|| Spent::heap(4096));
-        let (draft, full) = self.draft(value, objects, Some(self.limit));
-        if full {
+        let (mut draft, full) = self.draft(value, objects, Some(self.limit));
+        let unregistered = draft.unregistered.take();
+        if full || unregistered.is_some() {
             self.scratch = draft.scratch.recycle();
-            return Err(WriteError::TooLong { limit: self.limit });
+            return Err(match unregistered {
+                Some((class, of)) => WriteError::Unregistered { class, of },
+                None => WriteError::TooLong { limit: self.limit },
+            });
         }
         draft.write_header(draft.bulk_start());
         // An emptied list's memory serves again, for segments of another lifetime.

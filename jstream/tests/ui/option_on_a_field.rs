@@ -1,10 +1,10 @@
-//! Fields have no options, and none is ignored.
+//! No option of a field is ignored.
 
 use jstream::Transportable;
 
 #[derive(Transportable)]
 struct Order {
-    #[transportable(skip)]
+    #[transportable(skipped)]
     id: u64,
 }
 

@@ -1,9 +1,20 @@
 //! What generated code uses. Not for others: it may change with any release.
 
-pub use crate::model::{Covariant, InPlace, Shape, Transportable};
-pub use crate::read::{Fault, FaultKind, Pass, Trace, assert_form};
+mod fields;
+
+pub use self::fields::*;
+pub use crate::class::{
+    Class, Dynamic, Implementation, Registered, Registry, class_of, describe_dynamic, write_dynamic,
+};
+pub use crate::model::{
+    Covariant, CovariantTarget, InPlace, Pointee, Shape, Target, Transportable,
+};
+pub use crate::read::{Edge, Fault, FaultKind, Pass, Refusal, Trace, assert_form};
+pub use crate::restore::{Restore, RestoreError, Restoring, restore};
 pub use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, VariantInfo};
 pub use crate::write::Draft;
+pub use inventory;
+pub use std::sync::OnceLock;
 
 use std::mem::size_of;
 
@@ -32,6 +43,12 @@ impl Memory {
     /// No part yet.
     pub const NOTHING: Self = Self {
         is_wire: true,
+        bytes: 0,
+    };
+
+    /// A part that is in memory as it is not on the wire.
+    pub const OTHER: Self = Self {
+        is_wire: false,
         bytes: 0,
     };
 

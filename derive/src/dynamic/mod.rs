@@ -1,0 +1,186 @@
+//! `#[transportable]` on a trait.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{Error, ItemTrait, Path, Result, TraitItem, parse_quote};
+
+use crate::errors::Errors;
+
+pub(crate) fn transportable(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand(options, item).unwrap_or_else(|error| error.to_compile_error())
+}
+
+fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
+    let of: ItemTrait = syn::parse2(item).map_err(|error| {
+        Error::new(
+            error.span(),
+            "this attribute is for traits: for a type derive `Transportable`",
+        )
+    })?;
+    let krate = krate(options)?;
+    check(&of)?;
+    Ok(code(&krate, of))
+}
+
+/// The crate `jstream`.
+fn krate(options: TokenStream) -> Result<TokenStream> {
+    let mut krate = quote!(::jstream);
+    let parser = syn::meta::parser(|meta| {
+        if meta.path.is_ident("crate") {
+            let path: Path = meta.value()?.parse()?;
+            krate = quote!(#path);
+            Ok(())
+        } else {
+            Err(meta.error("unknown option: of a trait `transportable` takes `crate = path`"))
+        }
+    });
+    syn::parse::Parser::parse2(parser, options)?;
+    Ok(krate)
+}
+
+/// What a trait must not have if its objects are to travel. That it can be made an object the
+/// compiler says.
+fn check(of: &ItemTrait) -> Result<()> {
+    let mut errors = Errors::default();
+    if let Some(param) = of.generics.params.first() {
+        errors.add(Error::new_spanned(
+            param,
+            "a transportable trait has no parameters: nothing on the wire would tell which \
+             instance is meant",
+        ));
+    }
+    for item in &of.items {
+        if let TraitItem::Type(ty) = item {
+            errors.add(Error::new(
+                ty.ident.span(),
+                "a transportable trait has no associated types: nothing on the wire would tell them",
+            ));
+        }
+    }
+    errors.finish()
+}
+
+fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
+    let support = quote!(#krate::__private);
+    let (vis, name) = (of.vis.clone(), of.ident.clone());
+    let text = crate::transportable::name_of(&name);
+    let item = format_ident!("__{}Implementation", name);
+    of.supertraits.push(parse_quote!(#support::Dynamic));
+    if of.colon_token.is_none() {
+        of.colon_token = Some(Default::default());
+    }
+    quote! {
+        #of
+
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, reason = "named after the trait")]
+        #vis struct #item {
+            class: #support::Class,
+            cast: for<'x> fn(
+                *const ::core::primitive::u8,
+                ::core::marker::PhantomData<&'x ()>,
+            ) -> *const (dyn #name + 'x),
+        }
+
+        #[allow(
+            clippy::all, clippy::pedantic, clippy::restriction, missing_docs, unreachable_pub,
+            unused_qualifications,
+            reason = "generated code"
+        )]
+        const _: () = {
+            #support::inventory::collect!(#item);
+
+            // SAFETY: the registry is made of all that was submitted.
+            unsafe impl #support::Implementation for #item {
+                const TRAIT: &'static ::core::primitive::str = #text;
+
+                fn class(&self) -> &#support::Class {
+                    &self.class
+                }
+
+                fn registry() -> &'static #support::Registry<Self> {
+                    static REGISTRY: #support::OnceLock<#support::Registry<#item>> =
+                        #support::OnceLock::new();
+                    REGISTRY.get_or_init(|| {
+                        #support::Registry::new(#support::inventory::iter::<#item>.into_iter())
+                    })
+                }
+            }
+
+            impl #support::Registered for dyn #name {
+                type Implementation = #item;
+            }
+
+            impl dyn #name {
+                /// An implementation to be submitted to the registry.
+                ///
+                /// # Safety
+                ///
+                /// `cast` must take the address of a value of the form of the class.
+                #[doc(hidden)]
+                pub const unsafe fn __implementation(
+                    class: #support::Class,
+                    cast: for<'x> fn(
+                        *const ::core::primitive::u8,
+                        ::core::marker::PhantomData<&'x ()>,
+                    ) -> *const (dyn #name + 'x),
+                ) -> #item {
+                    #item { class, cast }
+                }
+            }
+
+            // SAFETY: the target is claimed by the class that the edge names, and the cast is that
+            // of the class, for any lifetime.
+            unsafe impl<'x> #support::Pointee for dyn #name + 'x {
+                type Key = dyn #name;
+
+                fn claim(
+                    edge: #support::Edge,
+                    pass: &mut #support::Pass<'_>,
+                ) -> ::core::result::Result<*const Self, #support::Fault> {
+                    let registry = <#item as #support::Implementation>::registry();
+                    let one = registry.of_edge(&edge)?;
+                    let target = one.class.claim(edge, pass)?;
+                    ::core::result::Result::Ok((one.cast)(target, ::core::marker::PhantomData))
+                }
+
+                unsafe fn read_now(
+                    target: *const Self,
+                    pass: &mut #support::Pass<'_>,
+                ) -> ::core::result::Result<(), #support::Fault> {
+                    // SAFETY: the caller's promise is passed on.
+                    unsafe { #support::Class::read_now(target.cast(), pass) }
+                }
+
+                unsafe fn trace_target(
+                    slot: *const &Self,
+                    target: *const Self,
+                    trace: &mut #support::Trace,
+                ) {
+                    // SAFETY: the caller's promise is passed on.
+                    unsafe { trace.dynamic(slot, target.cast()) };
+                }
+
+                fn describe(schema: &mut #support::Schema) -> #support::TypeIndex {
+                    #support::describe_dynamic::<dyn #name>(schema, #text)
+                }
+            }
+
+            // SAFETY: the place is that of the value, and the class the one by which it is claimed.
+            unsafe impl<'x> #support::Target for dyn #name + 'x {
+                type InPlace<'b> = dyn #name + 'b where Self: 'b;
+
+                fn write_target<'b>(&'b self, draft: &mut #support::Draft<'b>) -> [u64; 2] {
+                    #support::write_dynamic::<#item>(self, draft)
+                }
+
+                fn meta(&self) -> u64 {
+                    #support::class_of::<#item>(self)
+                }
+            }
+
+            // SAFETY: a trait object is covariant in the lifetime that bounds it.
+            unsafe impl<'x> #support::CovariantTarget for dyn #name + 'x {}
+        };
+    }
+}

@@ -1,0 +1,130 @@
+//! The way back from a form to the type that owns its parts.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::visit::Visit;
+use syn::{Type, TypeReference};
+
+use super::expand::{Context, with_bound};
+use super::field::Mode;
+use super::parse::{Body, Own, Part};
+
+/// How a value of the type is made from one of its form, unless its fields' types tell that it
+/// can't be.
+pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
+    let possible = of.lifetimes.is_empty()
+        && !of.options.no_to_owned
+        && !of.parts().iter().any(|part| is_borrowed(part));
+    if !possible {
+        return TokenStream::new();
+    }
+    let support = &context.support;
+    let (name, form_name) = (&of.name, &context.of.name);
+    let form_args = &context.form_args;
+    let restored = with_bound(&of.generics, &quote!(#support::Restore));
+    let (impl_generics, _, where_clause) = restored.split_for_impl();
+    let (_, ty_generics, _) = of.generics.split_for_impl();
+    let body = match &of.body {
+        Body::Struct(parts) => fields(of, &quote!(#name), &quote!(#form_name), parts),
+        Body::Enum(variants) => variants
+            .iter()
+            .map(|variant| {
+                let variant_name = &variant.name;
+                let (owner, form) = (
+                    quote!(#name::#variant_name),
+                    quote!(#form_name::#variant_name),
+                );
+                fields(of, &owner, &form, &variant.parts)
+            })
+            .collect(),
+        Body::Union(_) => return TokenStream::new(),
+    };
+    let generic =
+        of.generics.type_params().next().is_some() || of.generics.const_params().next().is_some();
+    let method = (form_name != name && !generic).then(|| {
+        let visible = &of.vis;
+        quote! {
+            impl<'__b> #form_name #form_args {
+                /// The value that this is the form of, made again from copies of all parts.
+                ///
+                /// # Errors
+                ///
+                /// When the graph is deeper than 128 pointers, or an adapter refuses a part.
+                #visible fn to_owned(
+                    &self,
+                ) -> ::core::result::Result<#name, #support::RestoreError> {
+                    #support::restore::<#name>(self)
+                }
+            }
+        }
+    });
+    quote! {
+        #[automatically_derived]
+        impl #impl_generics #support::Restore for #name #ty_generics #where_clause {
+            fn restore<'__b>(
+                form: &#form_name #form_args,
+                restoring: &mut #support::Restoring,
+            ) -> ::core::result::Result<Self, #support::RestoreError>
+            where
+                Self: '__b,
+            {
+                ::core::result::Result::Ok(match form {
+                    #body
+                })
+            }
+        }
+
+        #method
+    }
+}
+
+/// An arm that makes a struct or variant from its form.
+fn fields(of: &Own, owner: &TokenStream, form: &TokenStream, parts: &[Part]) -> TokenStream {
+    let support = of.support();
+    let members = parts.iter().map(|part| &part.member);
+    let bindings = parts.iter().map(|part| &part.binding);
+    let values = parts.iter().map(|part| {
+        let (member, binding) = (&part.member, &part.binding);
+        let value = match part.mode(of) {
+            Mode::Skipped => quote!({
+                let _ = #binding;
+                ::core::default::Default::default()
+            }),
+            Mode::Adapted(_) => quote_spanned!(part.span=> ::core::clone::Clone::clone(#binding)),
+            Mode::Replaced(adapter) => {
+                quote_spanned!(part.span=> #support::restore_replaced::<#adapter, _>(#binding)?)
+            }
+            Mode::Exclusive => quote_spanned! {part.span=>
+                #support::restore_exclusive(&**#binding, restoring)?
+            },
+            _ => quote_spanned!(part.span=> #support::Restore::restore(#binding, restoring)?),
+        };
+        quote!(#member: #value)
+    });
+    quote!(#form { #(#members: #bindings),* } => #owner { #(#values),* },)
+}
+
+/// Whether a field borrows what it refers to, or may be of any type, as far as its type tells.
+fn is_borrowed(part: &Part) -> bool {
+    struct Borrows(bool);
+    impl<'ast> Visit<'ast> for Borrows {
+        fn visit_type_reference(&mut self, _: &'ast TypeReference) {
+            self.0 = true;
+        }
+
+        fn visit_type_trait_object(&mut self, _: &'ast syn::TypeTraitObject) {
+            self.0 = true;
+        }
+
+        fn visit_lifetime(&mut self, _: &'ast syn::Lifetime) {
+            self.0 = true;
+        }
+    }
+    let options = &part.options;
+    if options.skip.is_some() || options.with.is_some() {
+        return false;
+    }
+    let mut borrows = Borrows(false);
+    borrows.visit_type(&part.ty as &Type);
+    borrows.0
+}

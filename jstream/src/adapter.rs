@@ -1,0 +1,68 @@
+//! Wire forms that the program defines.
+
+use std::fmt::Display;
+
+use crate::model::Transportable;
+
+/// Lets a type travel that has no wire form: another value is sent in its place.
+///
+/// Named by `#[transportable(with = Adapter)]` on a field. The field arrives as a `T` again if the
+/// wire value is plain data that fits into the memory of a `T`, and `T` needs no dropping. Else the
+/// field says `form = Type` too, and arrives as the form of the wire value.
+///
+/// ```
+/// use jstream::{Adapter, Reader, Spent, Transportable, Writer};
+///
+/// /// A type of another crate.
+/// #[derive(Debug, PartialEq, Clone, Copy)]
+/// struct Angle {
+///     radians: f64,
+/// }
+///
+/// struct AsRadians;
+///
+/// impl Adapter<Angle> for AsRadians {
+///     type Wire = f64;
+///     type Error = &'static str;
+///
+///     fn to_wire(angle: &Angle) -> f64 {
+///         angle.radians
+///     }
+///
+///     fn from_wire(radians: &f64) -> Result<Angle, &'static str> {
+///         match *radians {
+///             radians if radians.is_finite() => Ok(Angle { radians }),
+///             _ => Err("an angle is finite"),
+///         }
+///     }
+/// }
+///
+/// #[derive(Transportable, Debug, PartialEq)]
+/// struct Turn {
+///     #[transportable(with = AsRadians)]
+///     by: Angle,
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let turn = Turn { by: Angle { radians: 0.5 } };
+/// let received = Reader::default().read::<Turn>(Writer::new().write(&turn, Spent::heap(256))?)?;
+/// assert_eq!(received.get(), &turn);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Adapter<T> {
+    /// What is sent.
+    type Wire: Transportable + 'static;
+    /// Why a wire value is no `T`.
+    type Error: Display;
+
+    /// The value to send in place of `value`.
+    fn to_wire(value: &T) -> Self::Wire;
+
+    /// The value that was sent as `wire`.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    fn from_wire<'b>(wire: &<Self::Wire as Transportable>::InPlace<'b>) -> Result<T, Self::Error>;
+}

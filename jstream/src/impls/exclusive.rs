@@ -1,0 +1,89 @@
+//! Exclusive slices of plain data: numbers that are changed where they lie.
+
+use std::mem::size_of;
+
+use crate::impls::reference::{write_optional_edge, write_words};
+use crate::model::{Covariant, InPlace, Shape, Target, Transportable};
+use crate::read::{Fault, Pass, Trace};
+use crate::schema::{Kind, Schema, TypeIndex};
+use crate::write::Draft;
+
+// SAFETY: an exclusive slice is written, and read, as a shared one.
+unsafe impl<T: Transportable> Transportable for &mut [T] {
+    type InPlace<'b>
+        = &'b mut [T::InPlace<'b>]
+    where
+        Self: 'b;
+    const WIRE_IS_MEMORY: bool = false;
+
+    #[inline]
+    unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+        let slice: &'b [T] = self;
+        let words = slice.write_target(draft);
+        // SAFETY: the caller's promise is passed on; both kinds of references have one layout.
+        unsafe { write_words::<[T::InPlace<'b>]>(slot.cast(), words) };
+    }
+
+    #[inline]
+    unsafe fn write_option<'b>(
+        value: &'b Option<Self>,
+        slot: *mut Option<Self::InPlace<'b>>,
+        draft: &mut Draft<'b>,
+    ) {
+        // SAFETY: as above.
+        unsafe { write_optional_edge::<[T]>(value.as_deref(), slot.cast(), draft) };
+    }
+}
+
+/// Only what is flat is claimed for one pointer and refers to nothing, so that whoever has the
+/// pointer exclusively has all of it.
+const fn assert_flat<T: InPlace>() {
+    assert!(
+        T::SHAPE.flat,
+        "an exclusive slice can only be of plain data: values without references and text"
+    );
+}
+
+// SAFETY: a claim is of memory that no other pointer leads to, and the elements are flat, so the
+// pointer that `read` leaves is exclusive. It is derived from the buffer's base, which may write.
+unsafe impl<T: InPlace> InPlace for &mut [T] {
+    type Key = &'static mut [T::Key];
+    const SHAPE: Shape = {
+        assert_flat::<T>();
+        Shape::edge(size_of::<Self>())
+    };
+    const OPTION_SHAPE: Shape = Self::SHAPE;
+
+    #[inline]
+    unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        const { assert_flat::<T>() };
+        // SAFETY: the caller's promise is passed on; both kinds of references have one layout, and
+        // `claim` made the pointer from one that may write.
+        unsafe { <&[T]>::read(slot.cast(), pass) }
+    }
+
+    #[inline]
+    unsafe fn read_option(slot: *mut Option<Self>, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        const { assert_flat::<T>() };
+        // SAFETY: as above, of optional references.
+        unsafe { <&[T]>::read_option(slot.cast(), pass) }
+    }
+
+    unsafe fn trace(slot: *const Self, trace: &mut Trace) {
+        // SAFETY: as above.
+        unsafe { <&[T]>::trace(slot.cast(), trace) }
+    }
+
+    unsafe fn trace_option(slot: *const Option<Self>, trace: &mut Trace) {
+        // SAFETY: as above.
+        unsafe { <&[T]>::trace_option(slot.cast(), trace) }
+    }
+
+    fn describe(schema: &mut Schema) -> TypeIndex {
+        schema.define::<Self>("&mut", |schema| Kind::Slice(T::describe(schema)))
+    }
+}
+
+// SAFETY: what is flat refers to nothing, but its type may have a lifetime; of the element's
+// form only a type without one is covariant behind an exclusive reference.
+unsafe impl<T> Covariant for &mut [T] where T: for<'b> Transportable<InPlace<'b> = T> + 'static {}

@@ -1,0 +1,99 @@
+//! How types of `std` are made again from their forms.
+
+use std::marker::PhantomData;
+use std::num::{
+    NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroI128, NonZeroIsize, NonZeroU8,
+    NonZeroU16, NonZeroU32, NonZeroU64, NonZeroU128, NonZeroUsize,
+};
+
+use crate::restore::{Restore, RestoreError, Restoring, restore_values};
+
+restore_values! {
+    u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, char, (),
+    NonZeroU8, NonZeroU16, NonZeroU32, NonZeroU64, NonZeroU128, NonZeroUsize,
+    NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroI128, NonZeroIsize,
+}
+
+impl<T: ?Sized> Restore for PhantomData<T> {
+    fn restore<'b>(_: &Self, _: &mut Restoring) -> Result<Self, RestoreError>
+    where
+        Self: 'b,
+    {
+        Ok(Self)
+    }
+}
+
+/// Implements `restore` of types whose form is `$form`.
+macro_rules! restore {
+    ($([$($generics:tt)*] $type:ty, |$value:ident: $form:ty, $restoring:ident| $body:expr;)*) => {$(
+        impl<$($generics)*> Restore for $type {
+            fn restore<'b>(
+                $value: &$form,
+                $restoring: &mut Restoring,
+            ) -> Result<Self, RestoreError>
+            where
+                Self: 'b,
+            {
+                $body
+            }
+        }
+    )*};
+}
+
+restore! {
+    [] String, |form: &'b str, _restoring| Ok((*form).to_owned());
+    [T: Restore] Vec<T>, |form: &'b [T::InPlace<'b>], restoring| {
+        restoring.deeper(|restoring| form.iter().map(|one| T::restore(one, restoring)).collect())
+    };
+    [T: Restore] Box<T>, |form: &'b T::InPlace<'b>, restoring| {
+        restoring.deeper(|restoring| Ok(Self::new(T::restore(form, restoring)?)))
+    };
+    [T: Restore] Box<[T]>, |form: &'b [T::InPlace<'b>], restoring| {
+        restoring.deeper(|restoring| form.iter().map(|one| T::restore(one, restoring)).collect())
+    };
+    [] Box<str>, |form: &'b str, _restoring| Ok((*form).into());
+    [T: Restore] Option<T>, |form: Option<T::InPlace<'b>>, restoring| {
+        form.as_ref().map(|value| T::restore(value, restoring)).transpose()
+    };
+    [T: Restore, E: Restore] Result<T, E>,
+    |form: Result<T::InPlace<'b>, E::InPlace<'b>>, restoring| {
+        Ok(match form {
+            Ok(value) => Ok(T::restore(value, restoring)?),
+            Err(error) => Err(E::restore(error, restoring)?),
+        })
+    };
+    [T: Restore, const N: usize] [T; N], |form: [T::InPlace<'b>; N], restoring| {
+        let all = form.iter().map(|one| T::restore(one, restoring));
+        let all: Vec<T> = all.collect::<Result<_, _>>()?;
+        all.try_into().map_or_else(|_| unreachable!("there are as many as there were"), Ok)
+    };
+}
+
+macro_rules! tuple {
+    ($($param:ident $index:tt),+) => {
+        impl<$($param: Restore),+> Restore for ($($param,)+) {
+            fn restore<'b>(
+                form: &($($param::InPlace<'b>,)+),
+                restoring: &mut Restoring,
+            ) -> Result<Self, RestoreError>
+            where
+                Self: 'b,
+            {
+                Ok(($($param::restore(&form.$index, restoring)?,)+))
+            }
+        }
+    };
+}
+
+tuple!(A 0);
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);
+tuple!(A 0, B 1, C 2, D 3);
+tuple!(A 0, B 1, C 2, D 3, E 4);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10);
+tuple!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);

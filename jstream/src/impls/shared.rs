@@ -1,0 +1,188 @@
+//! Pointers that keep the identity of their targets: `Rc`, `Arc`, [`Shared`], and references in a
+//! `Cell`, which alone may lead in a circle.
+
+use std::cell::Cell;
+use std::mem::size_of;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::impls::reference::{pointer_to, words, write_words};
+use crate::model::{Covariant, CovariantTarget, InPlace, Pointee, Shape, Target, Transportable};
+use crate::read::{Fault, Pass, Trace};
+use crate::schema::{Kind, Schema, TypeIndex};
+use crate::shared::Shared;
+use crate::write::Draft;
+
+macro_rules! shared {
+    ([$($generics:tt)*] $pointer:ty, $target:ty, |$value:ident| $only:expr) => {
+        // SAFETY: the target is written once, and known again by its number, as it is read.
+        unsafe impl<$($generics)*> Transportable for $pointer {
+            type InPlace<'b> = Shared<'b, <$target as Target>::InPlace<'b>> where Self: 'b;
+            const WIRE_IS_MEMORY: bool = false;
+
+            #[inline]
+            unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+                let $value = self;
+                let only = $only;
+                let target: &'b $target = self;
+                let words = draft.shared(target, only);
+                // SAFETY: the caller's promise is passed on; the slot is that of a reference.
+                unsafe { write_words::<<$target as Target>::InPlace<'b>>(slot.cast(), words) };
+            }
+
+            #[inline]
+            unsafe fn write_option<'b>(
+                value: &'b Option<Self>,
+                slot: *mut Option<Self::InPlace<'b>>,
+                draft: &mut Draft<'b>,
+            ) {
+                match value {
+                    // SAFETY: the caller's promise; an optional reference has the layout of one.
+                    Some(value) => unsafe { value.write(slot.cast(), draft) },
+                    // SAFETY: as above.
+                    None => unsafe {
+                        write_words::<<$target as Target>::InPlace<'b>>(slot.cast(), [0; 2]);
+                    },
+                }
+            }
+        }
+    };
+}
+
+// No other pointer leads to what has one owner.
+shared!([T: Target + ?Sized] Rc<T>, T, |value| Rc::strong_count(value) == 1);
+shared!([T: Target + ?Sized] Arc<T>, T, |value| Arc::strong_count(value) == 1);
+shared!([T: Target + ?Sized] Shared<'_, T>, T, |_value| false);
+
+const _: () = assert!(
+    size_of::<Option<Shared<'_, u8>>>() == size_of::<&u8>()
+        && size_of::<Option<Shared<'_, [u8]>>>() == size_of::<&[u8]>()
+        && size_of::<Cell<Option<&u8>>>() == size_of::<&u8>()
+);
+
+// SAFETY: `read` leaves a pointer to memory that was claimed for the type in the slot,
+// `read_option` one or `None`.
+unsafe impl<T: Pointee + ?Sized> InPlace for Shared<'_, T> {
+    type Key = Shared<'static, T::Key>;
+    const SHAPE: Shape = Shape::edge(size_of::<Self>());
+    const OPTION_SHAPE: Shape = Self::SHAPE;
+
+    #[inline]
+    unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        // SAFETY: the caller's slot is aligned and initialised, and that of a reference.
+        let words = unsafe { words(slot.cast::<&T>()) };
+        // SAFETY: the caller's promise; a `Shared` is a reference and nothing else.
+        unsafe { pass.shared(slot.cast::<&T>(), words, false) }
+    }
+
+    #[inline]
+    unsafe fn read_option(slot: *mut Option<Self>, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        // SAFETY: the caller's slot is initialised, and begins with a word.
+        if unsafe { slot.cast::<u64>().read() } == 0 {
+            // SAFETY: the caller's slot is writable.
+            unsafe { slot.write(None) };
+            return Ok(());
+        }
+        // SAFETY: the caller's promise; an optional `Shared` has the layout of one, as `std`
+        // promises of transparent types around a reference.
+        unsafe { Self::read(slot.cast::<Self>(), pass) }
+    }
+
+    unsafe fn trace(slot: *const Self, trace: &mut Trace) {
+        if trace.hit(slot) {
+            return;
+        }
+        // SAFETY: the walk has not reached the fault, so `read` made this slot a pointer.
+        unsafe { trace.shared(slot.cast::<&T>()) };
+    }
+
+    unsafe fn trace_option(slot: *const Option<Self>, trace: &mut Trace) {
+        if trace.hit(slot) {
+            return;
+        }
+        // SAFETY: as above, or `None`; what it refers to is not looked at.
+        if unsafe { (*slot).is_some() } {
+            // SAFETY: the slot holds a pointer.
+            unsafe { Self::trace(slot.cast::<Self>(), trace) }
+        }
+    }
+
+    fn describe(schema: &mut Schema) -> TypeIndex {
+        schema.define::<Self>("Shared", |schema| {
+            let pointer = schema.define_as(
+                std::any::TypeId::of::<&'static T::Key>(),
+                size_of::<Self>(),
+                align_of::<Self>(),
+                "&",
+                |schema| {
+                    let target = T::describe(schema);
+                    pointer_to::<T>(schema, target)
+                },
+            );
+            Kind::Shared(pointer)
+        })
+    }
+}
+
+// SAFETY: a reference is covariant in its lifetime and its target, whose form is covariant.
+unsafe impl<T: CovariantTarget + ?Sized> Covariant for Shared<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: CovariantTarget + ?Sized> Covariant for Rc<T> {}
+// SAFETY: as above.
+unsafe impl<T: CovariantTarget + ?Sized> Covariant for Arc<T> {}
+
+// SAFETY: a zero word is `None`; else the target is written once, and known again by its number.
+// The cell is read once, and its reference lives as long as the cell's borrow.
+unsafe impl<'a, T: Target + ?Sized> Transportable for Cell<Option<&'a T>> {
+    type InPlace<'b>
+        = Cell<Option<&'b T::InPlace<'b>>>
+    where
+        Self: 'b;
+    const WIRE_IS_MEMORY: bool = false;
+
+    #[inline]
+    unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+        let target: Option<&'b T> = self.get();
+        let words = target.map_or([0; 2], |target| draft.shared(target, false));
+        // SAFETY: the caller's promise; a cell has the layout of what it holds, and that the
+        // layout of a reference.
+        unsafe { write_words::<T::InPlace<'b>>(slot.cast(), words) };
+    }
+}
+
+// SAFETY: `read` leaves `None` or a pointer to memory that was claimed for the type in the slot.
+unsafe impl<T: Pointee + ?Sized> InPlace for Cell<Option<&T>> {
+    type Key = Cell<Option<&'static T::Key>>;
+    const SHAPE: Shape = Shape::edge(size_of::<Self>());
+
+    #[inline]
+    unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        // SAFETY: the caller's slot is aligned and initialised, and that of a reference.
+        let words = unsafe { words(slot.cast::<&T>()) };
+        if words[0] == 0 {
+            // SAFETY: the caller's slot is writable.
+            unsafe { slot.write(Self::new(None)) };
+            return Ok(());
+        }
+        // SAFETY: the caller's promise; a cell of an optional reference has the layout of one.
+        unsafe { pass.shared(slot.cast::<&T>(), words, true) }
+    }
+
+    unsafe fn trace(slot: *const Self, trace: &mut Trace) {
+        if trace.hit(slot) {
+            return;
+        }
+        // SAFETY: the walk has not reached the fault, so `read` made this slot a value; what it
+        // refers to is not looked at.
+        if unsafe { (*slot).get().is_some() } {
+            // SAFETY: the slot holds a pointer, which `read` made.
+            unsafe { trace.shared(slot.cast::<&T>()) };
+        }
+    }
+
+    fn describe(schema: &mut Schema) -> TypeIndex {
+        schema.define::<Self>("Cell", |schema| {
+            Kind::Cell(<Shared<'_, T> as InPlace>::describe(schema))
+        })
+    }
+}

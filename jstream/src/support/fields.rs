@@ -1,0 +1,344 @@
+//! Fields that travel otherwise than their type says.
+
+use std::cell::Cell;
+use std::fmt::Display;
+use std::mem::{MaybeUninit, align_of, size_of};
+use std::ptr;
+
+use super::Field;
+use crate::adapter::Adapter;
+use crate::model::{InPlace, Shape, Transportable};
+use crate::read::{Fault, FaultKind, Pass, Refusal, Trace};
+use crate::restore::{Restore, RestoreError, Restoring};
+use crate::schema::{Schema, TypeIndex};
+use crate::shared::Shared;
+use crate::write::Draft;
+
+/// Writes the default value of a skipped field.
+///
+/// # Safety
+///
+/// `slot` must be aligned and valid for writes.
+pub unsafe fn make_default<F: Default>(slot: *mut F) {
+    let value = F::default();
+    // SAFETY: the caller's promise.
+    unsafe { slot.write(value) };
+}
+
+/// Has a function of the program approve of a value.
+///
+/// # Errors
+///
+/// A [`Refusal`] with what the function says.
+///
+/// # Safety
+///
+/// As for [`InPlace::verify`].
+pub unsafe fn approve<T: InPlace, E: Display>(
+    slot: *const T,
+    function: impl for<'r> FnOnce(&'r T) -> Result<(), E>,
+) -> Result<(), Refusal> {
+    // SAFETY: the caller's slot holds a value that nothing changes. The function is generic in the
+    // lifetime of the reference, and cannot keep it.
+    let value = unsafe { &*slot };
+    function(value).map_err(|why| Refusal::new(slot, why.to_string()))
+}
+
+/// The form of what an adapter makes.
+type WireForm<'b, A, T> = <<A as Adapter<T>>::Wire as Transportable>::InPlace<'b>;
+
+/// What must hold of an adapter whose fields arrive as what they were.
+const fn assert_adapted<A: Adapter<T>, T>() {
+    assert!(
+        <WireForm<'static, A, T> as InPlace>::SHAPE.flat
+            && size_of::<WireForm<'static, A, T>>() <= size_of::<T>()
+            && align_of::<WireForm<'static, A, T>>() <= align_of::<T>(),
+        "an adapter's wire value must be plain data that fits into the field; else say `form = Type`"
+    );
+    assert!(
+        !std::mem::needs_drop::<T>(),
+        "a field that arrives as it was must not need dropping: say `form = Type` beside `with`"
+    );
+}
+
+/// Writes what an adapter makes of a field into the field's own slot.
+///
+/// # Safety
+///
+/// As for [`Transportable::write`], with a slot that is zeroed.
+pub unsafe fn write_adapted<'b, A, T>(value: &T, slot: *mut T, draft: &mut Draft<'b>)
+where
+    A: Adapter<T>,
+    A::Wire: Copy,
+{
+    const { assert_adapted::<A, T>() };
+    let wire = A::to_wire(value);
+    // SAFETY: the reference is used for as long as the draft.
+    let wire: &'b [A::Wire] = unsafe { draft.keep_slice(std::iter::once(wire)) };
+    if let [wire] = wire {
+        // SAFETY: the slot is large and aligned enough, asserted above.
+        unsafe { wire.write(slot.cast::<WireForm<'b, A, T>>(), draft) };
+    }
+}
+
+/// Makes a field of what an adapter had sent.
+///
+/// # Errors
+///
+/// A [`Fault`] when the wire value is none, or the adapter refuses it.
+///
+/// # Safety
+///
+/// As for [`InPlace::read`].
+pub unsafe fn read_adapted<A: Adapter<T>, T>(
+    slot: *mut T,
+    pass: &mut Pass<'_>,
+) -> Result<(), Fault> {
+    const { assert_adapted::<A, T>() };
+    let mut wire = MaybeUninit::<WireForm<'static, A, T>>::uninit();
+    // SAFETY: the slot has at least the size and alignment of the wire form, asserted above, and
+    // its bytes are initialised; the temporary is elsewhere.
+    unsafe { ptr::copy_nonoverlapping(slot.cast_const().cast(), wire.as_mut_ptr(), 1) };
+    // SAFETY: the temporary is aligned and holds the wire bytes.
+    unsafe { WireForm::<A, T>::read(wire.as_mut_ptr(), pass) }
+        .map_err(|fault| Fault::new(slot, fault.kind))?;
+    // SAFETY: `read` made it a value. It is flat, so it refers to nothing.
+    let wire = unsafe { wire.assume_init_ref() };
+    match A::from_wire(wire) {
+        Ok(value) => {
+            // SAFETY: the caller's slot is aligned and writable.
+            unsafe { slot.write(value) };
+            Ok(())
+        }
+        Err(why) => {
+            pass.say(why.to_string());
+            Err(Fault::new(slot, FaultKind::Adapter))
+        }
+    }
+}
+
+/// The shape of a field that an adapter is for.
+#[must_use]
+pub const fn adapted_shape<A: Adapter<T>, S, T>(_: Field<S, T>) -> Shape {
+    const { assert_adapted::<A, T>() };
+    Shape::MADE
+}
+
+/// Describes a field that an adapter is for: by the wire value.
+pub fn describe_adapted<A: Adapter<T>, S, T>(schema: &mut Schema, _: Field<S, T>) -> TypeIndex {
+    <WireForm<'static, A, T> as InPlace>::describe(schema)
+}
+
+/// Writes what an adapter makes of a field, which is what arrives.
+///
+/// # Safety
+///
+/// As for [`Transportable::write`].
+pub unsafe fn write_replaced<'b, A: Adapter<T>, T>(
+    value: &T,
+    slot: *mut WireForm<'b, A, T>,
+    draft: &mut Draft<'b>,
+) {
+    let wire = A::to_wire(value);
+    // SAFETY: the reference is used for as long as the draft.
+    let wire: &'b A::Wire = unsafe { draft.keep_value(wire) };
+    // SAFETY: the caller's promise is passed on.
+    unsafe { wire.write(slot, draft) };
+}
+
+/// Makes a field again of what an adapter had sent.
+///
+/// # Errors
+///
+/// When the adapter refuses it.
+pub fn restore_replaced<A: Adapter<T>, T>(wire: &WireForm<'_, A, T>) -> Result<T, RestoreError> {
+    A::from_wire(wire).map_err(|why| RestoreError::Adapter(why.to_string()))
+}
+
+/// A type that can be left out of a message: there is a value of it that refers to nothing.
+#[diagnostic::on_unimplemented(
+    message = "a `{Self}` is a pointer that is not marked, and can't be left out",
+    note = "mark the field with `#[transportable(follow)]`, or make it an `Option`"
+)]
+pub trait Absent: Transportable {
+    /// That value.
+    fn absent() -> Self;
+}
+
+macro_rules! absent {
+    ($([$($generics:tt)*] $type:ty, $value:expr;)*) => {$(
+        impl<$($generics)*> Absent for $type {
+            fn absent() -> Self {
+                $value
+            }
+        }
+    )*};
+}
+
+absent! {
+    [T: Transportable] Option<T>, None;
+    [T: Transportable] Vec<T>, Vec::new();
+    [T: Transportable] &[T], &[];
+    [] &str, "";
+    [] String, Self::new();
+    ['a, T: crate::model::Target + ?Sized] Cell<Option<&'a T>>, Self::new(None);
+}
+
+/// Writes a pointer that is not followed.
+///
+/// # Safety
+///
+/// As for [`Transportable::write`].
+pub unsafe fn write_absent<'b, F: Absent + 'b>(
+    _: &F,
+    slot: *mut F::InPlace<'b>,
+    draft: &mut Draft<'b>,
+) {
+    // SAFETY: the reference is used for as long as the draft.
+    let absent: &'b F = unsafe { draft.keep_value(F::absent()) };
+    // SAFETY: the caller's promise is passed on.
+    unsafe { absent.write(slot, draft) };
+}
+
+/// Writes a field that arrives as a slice that may be changed.
+///
+/// # Safety
+///
+/// As for [`Transportable::write`].
+pub unsafe fn write_exclusive<'b, F, T>(value: &'b F, slot: *mut &'b mut [T], draft: &mut Draft<'b>)
+where
+    F: Transportable<InPlace<'b> = &'b [T]>,
+    T: 'b,
+{
+    // SAFETY: the two references have one layout, and their wire forms are the same.
+    unsafe { value.write(slot.cast::<&'b [T]>(), draft) };
+}
+
+/// Makes a field again that arrived as a slice that may be changed.
+///
+/// # Errors
+///
+/// As for [`Restore::restore`].
+pub fn restore_exclusive<'a, F, T>(
+    form: &'a [T],
+    restoring: &mut Restoring,
+) -> Result<F, RestoreError>
+where
+    F: Restore + Transportable<InPlace<'a> = &'a [T]> + 'a,
+    T: 'a,
+{
+    F::restore(&form, restoring)
+}
+
+/// Says that a value may be used as an `M`, and an `M` as a value of this type: references as
+/// [`Shared`] ones. `How` tells the implementations apart.
+///
+/// # Safety
+///
+/// Both must have one layout and the same valid values.
+pub unsafe trait Like<M: ?Sized, How> {}
+
+/// Of itself.
+#[derive(Debug)]
+pub enum Itself {}
+/// Of a reference, by its target.
+#[derive(Debug)]
+pub struct Through<How>(std::marker::PhantomData<How>);
+
+// SAFETY: a type is like itself.
+unsafe impl<T: ?Sized> Like<T, Itself> for T {}
+// SAFETY: a `Shared` is a reference, by `repr(transparent)`, and its target is like the other.
+unsafe impl<'b, T, U, How> Like<Shared<'b, U>, Through<How>> for &'b T
+where
+    T: Like<U, How> + ?Sized,
+    U: ?Sized,
+{
+}
+// SAFETY: `std` lays an optional reference out as the reference, transparent types around it too.
+unsafe impl<'b, T, U, How> Like<Option<Shared<'b, U>>, Through<How>> for Option<&'b T>
+where
+    T: Like<U, How> + ?Sized,
+    U: ?Sized,
+{
+}
+// SAFETY: arrays of what is alike are alike.
+unsafe impl<'b, T, U, How, const N: usize> Like<[Shared<'b, U>; N], Through<How>> for [&'b T; N]
+where
+    T: Like<U, How> + ?Sized,
+    U: ?Sized,
+{
+}
+// SAFETY: slices of what is alike are alike.
+unsafe impl<'b, T, U, How> Like<[Shared<'b, U>], Through<How>> for [&'b T]
+where
+    T: Like<U, How> + ?Sized,
+    U: ?Sized,
+{
+}
+// SAFETY: as above.
+unsafe impl<'b, T, U, How> Like<[Option<Shared<'b, U>>], Through<How>> for [Option<&'b T>]
+where
+    T: Like<U, How> + ?Sized,
+    U: ?Sized,
+{
+}
+
+/// Writes a field as an `M`.
+///
+/// # Safety
+///
+/// As for [`Transportable::write`].
+pub unsafe fn write_as<'b, M, F, S, How, OfForm>(value: &'b F, slot: *mut S, draft: &mut Draft<'b>)
+where
+    M: Transportable + 'b,
+    F: Like<M, How>,
+    S: Like<M::InPlace<'b>, OfForm>,
+{
+    // SAFETY: the types have one layout and the same values.
+    let value: &'b M = unsafe { &*ptr::from_ref(value).cast::<M>() };
+    // SAFETY: the caller's promise is passed on; the slot is like that of the form.
+    unsafe { value.write(slot.cast::<M::InPlace<'b>>(), draft) };
+}
+
+/// Reads a field as an `M`.
+///
+/// # Errors
+///
+/// As for [`InPlace::read`].
+///
+/// # Safety
+///
+/// As for [`InPlace::read`].
+pub unsafe fn read_as<M, F, How>(slot: *mut F, pass: &mut Pass<'_>) -> Result<(), Fault>
+where
+    M: InPlace,
+    F: Like<M, How>,
+{
+    // SAFETY: the caller's promise is passed on; the types have one layout and the same values.
+    unsafe { M::read(slot.cast(), pass) }
+}
+
+/// Walks a field that was read as an `M`.
+///
+/// # Safety
+///
+/// As for [`InPlace::trace`].
+pub unsafe fn trace_as<M, F, How>(slot: *const F, trace: &mut Trace)
+where
+    M: InPlace,
+    F: Like<M, How>,
+{
+    // SAFETY: the caller's promise is passed on.
+    unsafe { M::trace(slot.cast(), trace) }
+}
+
+/// The shape of a field that is read as an `M`.
+#[must_use]
+pub const fn shape_as<M: InPlace>() -> Shape {
+    M::SHAPE
+}
+
+/// Describes a field that is read as an `M`.
+pub fn describe_as<M: InPlace>(schema: &mut Schema) -> TypeIndex {
+    M::describe(schema)
+}
