@@ -9,7 +9,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::visit::Visit;
 use syn::{
     AngleBracketedGenericArguments, Attribute, DeriveInput, Field, Fields, GenericArgument,
-    GenericParam, Generics, Ident, Lifetime, PathArguments, Type, TypePath, parse_quote,
+    GenericParam, Generics, Ident, Lifetime, PathArguments, Type, TypeArray, TypePath, parse_quote,
 };
 
 use super::parse::{Body, Own};
@@ -37,10 +37,30 @@ impl Owners {
 
 impl<'ast> Visit<'ast> for Owners {
     fn visit_type_path(&mut self, path: &'ast TypePath) {
-        let last = path.path.segments.last();
-        let known = ["String", "Vec", "Box"];
-        self.found |= last.is_some_and(|last| known.iter().any(|name| last.ident == name));
+        const KNOWN: [&str; 9] = [
+            "String",
+            "Vec",
+            "Box",
+            "Cow",
+            "Bytes",
+            "BytesMut",
+            "SmallVec",
+            "ArrayVec",
+            "ArrayString",
+        ];
+        let last = path.path.segments.last().map(|last| last.ident.to_string());
+        let last = last.as_deref().unwrap_or_default();
+        self.found |= KNOWN.contains(&last) || dimensions(last).is_some();
         syn::visit::visit_type_path(self, path);
+    }
+}
+
+/// How many dimensions an array of `ndarray` has: `Array2` has two; of `ArrayD` no number is known.
+fn dimensions(name: &str) -> Option<Option<usize>> {
+    match name.strip_prefix("Array")? {
+        "D" => Some(None),
+        "0" | "1" | "2" | "3" | "4" | "5" | "6" => Some(name.get(5..)?.parse().ok()),
+        _ => None,
     }
 }
 
@@ -121,6 +141,44 @@ fn is_crate(attr: &Attribute) -> bool {
     attr.path().is_ident("transportable") && attr.to_token_stream().to_string().contains("crate")
 }
 
+/// Types that are their own forms.
+const LEAVES: [&str; 34] = [
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "usize",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+    "isize",
+    "f32",
+    "f64",
+    "bool",
+    "char",
+    "str",
+    "PhantomData",
+    "Ordering",
+    "RangeFull",
+    "Duration",
+    "SystemTime",
+    "IpAddr",
+    "Ipv4Addr",
+    "Ipv6Addr",
+    "SocketAddr",
+    "SocketAddrV4",
+    "SocketAddrV6",
+    "Uuid",
+    "Timestamp",
+    "SignedDuration",
+    "Date",
+    "Time",
+    "DateTime",
+];
+
 /// From a type, as it is spelled, to its form.
 struct Mapping<'o> {
     of: &'o Own,
@@ -155,6 +213,17 @@ impl Mapping<'_> {
     }
 
     fn path(&self, of: &TypePath) -> Type {
+        /// What is made of its arguments, and keeps its name.
+        const PARTS: [&str; 8] = [
+            "Range",
+            "RangeFrom",
+            "RangeTo",
+            "RangeInclusive",
+            "RangeToInclusive",
+            "Bound",
+            "Wrapping",
+            "Saturating",
+        ];
         let lifetime = &self.lifetime;
         let Some(last) = of.path.segments.last() else {
             return Type::Path(of.clone());
@@ -165,9 +234,11 @@ impl Mapping<'_> {
             _ => Vec::new(),
         };
         match (name.as_str(), arguments.as_slice()) {
-            ("String", _) => parse_quote!(&#lifetime ::core::primitive::str),
-            ("Vec", [element, ..]) => parse_quote!(&#lifetime [#element]),
-            ("Box", [target, ..]) => parse_quote!(&#lifetime #target),
+            ("String" | "ArrayString", _) => parse_quote!(&#lifetime ::core::primitive::str),
+            ("Vec" | "ArrayVec", [element, ..]) => parse_quote!(&#lifetime [#element]),
+            ("SmallVec", [Type::Array(TypeArray { elem, .. })]) => parse_quote!(&#lifetime [#elem]),
+            ("Bytes" | "BytesMut", []) => parse_quote!(&#lifetime [::core::primitive::u8]),
+            ("Box" | "Cow", [target, ..]) => parse_quote!(&#lifetime #target),
             ("Option", [payload]) => parse_quote!(::core::option::Option<#payload>),
             ("Result", [ok, err]) => parse_quote!(::core::result::Result<#ok, #err>),
             ("Self", _) => {
@@ -176,33 +247,41 @@ impl Mapping<'_> {
                 let (_, args, _) = generics.split_for_impl();
                 parse_quote!(#name #args)
             }
+            (_, [element]) if dimensions(&name).is_some() => {
+                self.array(dimensions(&name).flatten(), element)
+            }
+            _ if PARTS.contains(&name.as_str()) => self.of_parts(of),
             _ if self.is_its_own(of, &name) => Type::Path(of.clone()),
             _ => self.renamed(of),
         }
     }
 
+    /// The form of an array of `ndarray`.
+    fn array(&self, dimensions: Option<usize>, element: &Type) -> Type {
+        let (support, lifetime) = (self.of.support(), &self.lifetime);
+        let shape: Type = match dimensions {
+            Some(count) => parse_quote!([::core::primitive::usize; #count]),
+            None => parse_quote!(&#lifetime [::core::primitive::usize]),
+        };
+        parse_quote!(#support::NdArray<#lifetime, #element, #shape>)
+    }
+
+    /// The same type of the arguments' forms.
+    fn of_parts(&self, of: &TypePath) -> Type {
+        let mut of = of.clone();
+        let last = of.path.segments.last_mut();
+        if let Some(PathArguments::AngleBracketed(args)) = last.map(|last| &mut last.arguments) {
+            for argument in &mut args.args {
+                if let GenericArgument::Type(ty) = argument {
+                    *ty = self.map(ty);
+                }
+            }
+        }
+        Type::Path(of)
+    }
+
     /// Whether the type is its own form, for what its name tells.
     fn is_its_own(&self, of: &TypePath, name: &str) -> bool {
-        const LEAVES: [&str; 18] = [
-            "u8",
-            "u16",
-            "u32",
-            "u64",
-            "u128",
-            "usize",
-            "i8",
-            "i16",
-            "i32",
-            "i64",
-            "i128",
-            "isize",
-            "f32",
-            "f64",
-            "bool",
-            "char",
-            "str",
-            "PhantomData",
-        ];
         let mut params = self.of.generics.type_params();
         LEAVES.contains(&name)
             || name.starts_with("NonZero")

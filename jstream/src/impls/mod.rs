@@ -1,8 +1,31 @@
-//! The types of the language and of `std` that can travel.
+//! The types of the language, of `std`, and of some other crates that can travel.
+
+#[macro_use]
+mod opaque;
+#[macro_use]
+mod owned;
+#[macro_use]
+mod scalar;
 
 mod compound;
+mod cow;
+mod net;
 pub(crate) mod option;
-mod owned;
+mod range;
 mod reference;
 mod result;
-mod scalar;
+mod time;
+mod wrapping;
+
+#[cfg(feature = "arrayvec")]
+mod arrayvec;
+#[cfg(feature = "bytes")]
+mod bytes;
+#[cfg(feature = "jiff")]
+mod jiff;
+#[cfg(feature = "ndarray")]
+pub(crate) mod ndarray;
+#[cfg(feature = "smallvec")]
+mod smallvec;
+#[cfg(feature = "uuid")]
+mod uuid;
