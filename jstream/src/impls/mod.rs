@@ -7,6 +7,7 @@ mod owned;
 #[macro_use]
 mod scalar;
 
+mod bound;
 mod compound;
 mod cow;
 mod net;

@@ -1,13 +1,12 @@
-//! Ranges and their bounds.
+//! Ranges.
 
 use std::mem::{MaybeUninit, offset_of, size_of};
-use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::ptr;
 
-use super::option::read_payload;
 use crate::model::{Covariant, InPlace, Shape, Transportable};
-use crate::read::{Fault, FaultKind, Pass, Trace};
-use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, VariantInfo};
+use crate::read::{Fault, Pass, Trace};
+use crate::schema::{FieldInfo, Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
 macro_rules! range {
@@ -176,124 +175,3 @@ unsafe impl<T: InPlace> InPlace for RangeInclusive<T> {
 
 // SAFETY: ranges are covariant, and so is the form of the bounds.
 unsafe impl<T: Covariant> Covariant for RangeInclusive<T> {}
-
-/// Whether the tag of a [`Bound`] stands in the slot, behind the payload. Else it is one byte of the
-/// text, or two: whether there is a bound, and whether it is excluded.
-const fn has_room<T>() -> bool {
-    size_of::<Bound<T>>() > size_of::<T>()
-}
-
-// SAFETY: the tag and the payload are written where `read` below takes them, the tag first.
-unsafe impl<T: Transportable> Transportable for Bound<T> {
-    type InPlace<'b>
-        = Bound<T::InPlace<'b>>
-    where
-        Self: 'b;
-    const WIRE_IS_MEMORY: bool = false;
-
-    #[inline]
-    unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        let (tag, payload) = match self {
-            Self::Unbounded => (0, None),
-            Self::Included(payload) => (1, Some(payload)),
-            Self::Excluded(payload) => (2, Some(payload)),
-        };
-        if has_room::<T::InPlace<'b>>() {
-            let place = slot.cast::<u8>().wrapping_add(size_of::<T::InPlace<'b>>());
-            // SAFETY: the slot is larger than the payload, so this byte lies inside it.
-            unsafe { place.write(tag) };
-        } else {
-            draft.tag(payload.is_some());
-            if payload.is_some() {
-                draft.tag(tag == 2);
-            }
-        }
-        if let Some(payload) = payload {
-            // SAFETY: the slot is as large and as aligned as the payload at least, and zeroed.
-            unsafe { payload.write(slot.cast(), draft) };
-        }
-    }
-}
-
-// SAFETY: the slot becomes a `Bound` of a payload that was read, or stays as it is.
-unsafe impl<T: InPlace> InPlace for Bound<T> {
-    type Key = Bound<T::Key>;
-    const SHAPE: Shape = {
-        let shape = T::SHAPE.tagged(size_of::<Self>());
-        Shape {
-            flat: shape.flat && has_room::<T>(),
-            ..shape
-        }
-    };
-
-    #[inline]
-    unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
-        let tag = if has_room::<T>() {
-            let place = slot.cast::<u8>().wrapping_add(size_of::<T>());
-            // SAFETY: the slot is larger than the payload, so this byte lies inside it, and the
-            // caller's slot is initialised.
-            unsafe { place.read() }
-        } else if !pass.tag(slot)? {
-            0
-        } else if !pass.tag(slot)? {
-            1
-        } else {
-            2
-        };
-        let wrap: fn(T) -> Self = match tag {
-            0 => {
-                // SAFETY: the caller's slot is aligned and writable.
-                unsafe { slot.write(Self::Unbounded) };
-                return Ok(());
-            }
-            1 => Self::Included,
-            2 => Self::Excluded,
-            _ => return Err(Fault::new(slot, FaultKind::Invalid)),
-        };
-        // SAFETY: the tag says that a `T` was written at the slot's start.
-        unsafe { read_payload(slot, pass, wrap, payload_of) }
-    }
-
-    unsafe fn trace(slot: *const Self, trace: &mut Trace) {
-        if trace.hit(slot) {
-            return;
-        }
-        // SAFETY: the walk has not reached the fault, so the slot holds a value; where its payload
-        // lies is all that is asked.
-        if let Some(place) = unsafe { payload_of(slot.cast_mut()) } {
-            // SAFETY: the payload was read as part of this slot.
-            unsafe { T::trace(place, trace) };
-        }
-    }
-
-    fn describe(schema: &mut Schema) -> TypeIndex {
-        schema.define::<Self>("Bound", |schema| {
-            let payload = vec![FieldInfo::new("0", 0, T::describe(schema))];
-            Kind::Enum {
-                tag: usize::from(has_room::<T>()),
-                variants: vec![
-                    VariantInfo::new("Unbounded", 0, Vec::new()),
-                    VariantInfo::new("Included", 1, payload.clone()),
-                    VariantInfo::new("Excluded", 2, payload),
-                ],
-            }
-        })
-    }
-}
-
-/// Where a bound has its payload.
-///
-/// # Safety
-///
-/// `slot` must hold a value of its type.
-#[inline(always)]
-unsafe fn payload_of<T>(slot: *mut Bound<T>) -> Option<*mut T> {
-    // SAFETY: the caller's slot holds a value; the borrow ends with the address taken.
-    match unsafe { &mut *slot } {
-        Bound::Included(payload) | Bound::Excluded(payload) => Some(ptr::from_mut(payload)),
-        Bound::Unbounded => None,
-    }
-}
-
-// SAFETY: `Bound` is covariant, and so is the payload's form.
-unsafe impl<T: Covariant> Covariant for Bound<T> {}
