@@ -179,6 +179,18 @@ const LEAVES: [&str; 34] = [
     "DateTime",
 ];
 
+/// Types of `std` whose forms are the same types of their arguments' forms.
+const PARTS: [&str; 8] = [
+    "Range",
+    "RangeFrom",
+    "RangeTo",
+    "RangeInclusive",
+    "RangeToInclusive",
+    "Bound",
+    "Wrapping",
+    "Saturating",
+];
+
 /// From a type, as it is spelled, to its form.
 struct Mapping<'o> {
     of: &'o Own,
@@ -213,17 +225,6 @@ impl Mapping<'_> {
     }
 
     fn path(&self, of: &TypePath) -> Type {
-        /// What is made of its arguments, and keeps its name.
-        const PARTS: [&str; 8] = [
-            "Range",
-            "RangeFrom",
-            "RangeTo",
-            "RangeInclusive",
-            "RangeToInclusive",
-            "Bound",
-            "Wrapping",
-            "Saturating",
-        ];
         let lifetime = &self.lifetime;
         let Some(last) = of.path.segments.last() else {
             return Type::Path(of.clone());
