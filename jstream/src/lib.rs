@@ -136,6 +136,8 @@ mod write;
 pub use adapter::Adapter;
 pub use buffer::{Filled, Pool, Spent};
 pub use class::{Registered, implementations};
+#[cfg(feature = "ndarray")]
+pub use impls::ndarray::NdArray;
 pub use jstream_derive::{Transportable, transportable};
 pub use model::{Covariant, Transportable};
 pub use read::{Limits, MessageSegment, ReadError, ReadFailure, Reader};

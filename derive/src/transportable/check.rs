@@ -201,10 +201,8 @@ fn is_cell(name: &str) -> bool {
 /// What to write instead of an owner that can't travel.
 fn instead_of(owner: &str) -> Option<&'static str> {
     Some(match owner {
-        "HashMap" | "BTreeMap" => "Vec<(K, V)>",
-        "HashSet" | "BTreeSet" | "VecDeque" => "Vec<T>",
+        "VecDeque" | "LinkedList" | "BinaryHeap" => "Vec<T>",
         "Weak" => "Cell<Option<&'b T>>",
-        "Cow" => "&'b T",
         _ => return None,
     })
 }

@@ -12,6 +12,7 @@ use syn::{
     Generics, Ident, Lifetime, PathArguments, Type, TypePath, parse_quote,
 };
 
+use super::known;
 use super::parse::{Body, Own, Part, PartOptions};
 
 /// Whether the type's form is another one.
@@ -39,8 +40,7 @@ impl Owners {
 impl<'ast> Visit<'ast> for Owners {
     fn visit_type_path(&mut self, path: &'ast TypePath) {
         let last = path.path.segments.last();
-        let known = ["String", "Vec", "Box", "Rc", "Arc"];
-        self.found |= last.is_some_and(|last| known.iter().any(|name| last.ident == name));
+        self.found |= last.is_some_and(|last| known::is_owner(&last.ident.to_string()));
         syn::visit::visit_type_path(self, path);
     }
 }
@@ -226,7 +226,6 @@ impl Mapping<'_> {
     }
 
     fn path(&self, of: &TypePath) -> Type {
-        let lifetime = &self.lifetime;
         let Some(last) = of.path.segments.last() else {
             return Type::Path(of.clone());
         };
@@ -235,52 +234,42 @@ impl Mapping<'_> {
             PathArguments::AngleBracketed(args) => types(args).map(|ty| self.map(ty)).collect(),
             _ => Vec::new(),
         };
-        match (name.as_str(), arguments.as_slice()) {
-            ("String", _) => parse_quote!(&#lifetime ::core::primitive::str),
-            ("Vec", [element, ..]) => parse_quote!(&#lifetime [#element]),
-            ("Box", [target, ..]) => parse_quote!(&#lifetime #target),
-            ("Rc" | "Arc", [target, ..]) => {
-                let krate = self.of.krate();
-                parse_quote!(#krate::Shared<#lifetime, #target>)
-            }
-            ("Option", [payload]) => parse_quote!(::core::option::Option<#payload>),
-            ("Result", [ok, err]) => parse_quote!(::core::result::Result<#ok, #err>),
-            ("Self", _) => {
-                let name = self::name(&self.of.name);
-                let generics = generics(self.of);
-                let (_, args, _) = generics.split_for_impl();
-                parse_quote!(#name #args)
-            }
-            _ if self.is_its_own(of, &name) => Type::Path(of.clone()),
-            _ => self.renamed(of),
+        if name == "Self" {
+            let name = self::name(&self.of.name);
+            let generics = generics(self.of);
+            let (_, args, _) = generics.split_for_impl();
+            return parse_quote!(#name #args);
         }
+        let lifetime = &self.lifetime;
+        if let Some(form) = known::form(self.of, &name, lifetime, &arguments) {
+            form
+        } else if known::is_of_parts(&name) {
+            self.of_parts(of)
+        } else if self.is_its_own(of, &name) {
+            Type::Path(of.clone())
+        } else {
+            self.renamed(of)
+        }
+    }
+
+    /// The same type of the arguments' forms.
+    fn of_parts(&self, of: &TypePath) -> Type {
+        let mut of = of.clone();
+        let last = of.path.segments.last_mut();
+        if let Some(PathArguments::AngleBracketed(args)) = last.map(|last| &mut last.arguments) {
+            for argument in &mut args.args {
+                if let GenericArgument::Type(ty) = argument {
+                    *ty = self.map(ty);
+                }
+            }
+        }
+        Type::Path(of)
     }
 
     /// Whether the type is its own form, for what its name tells.
     fn is_its_own(&self, of: &TypePath, name: &str) -> bool {
-        const LEAVES: [&str; 18] = [
-            "u8",
-            "u16",
-            "u32",
-            "u64",
-            "u128",
-            "usize",
-            "i8",
-            "i16",
-            "i32",
-            "i64",
-            "i128",
-            "isize",
-            "f32",
-            "f64",
-            "bool",
-            "char",
-            "str",
-            "PhantomData",
-        ];
         let mut params = self.of.generics.type_params();
-        LEAVES.contains(&name)
-            || name.starts_with("NonZero")
+        known::is_leaf(name)
             || of.qself.is_some()
             || params.any(|param| of.path.is_ident(&param.ident))
     }

@@ -5,6 +5,7 @@ mod expand;
 mod expand_enum;
 mod field;
 mod form;
+mod known;
 mod parse;
 mod restore;
 

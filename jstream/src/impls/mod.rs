@@ -1,11 +1,35 @@
-//! The types of the language and of `std` that can travel.
+//! The types of the language, of `std`, and of some other crates that can travel.
 
-mod compound;
-mod exclusive;
-pub(crate) mod option;
+#[macro_use]
+mod opaque;
+#[macro_use]
 mod owned;
+#[macro_use]
+mod scalar;
+
+mod bound;
+mod compound;
+mod cow;
+mod exclusive;
+mod net;
+pub(crate) mod option;
+mod range;
 mod reference;
 mod restore;
 mod result;
-mod scalar;
 mod shared;
+mod time;
+mod wrapping;
+
+#[cfg(feature = "arrayvec")]
+mod arrayvec;
+#[cfg(feature = "bytes")]
+mod bytes;
+#[cfg(feature = "jiff")]
+mod jiff;
+#[cfg(feature = "ndarray")]
+pub(crate) mod ndarray;
+#[cfg(feature = "smallvec")]
+mod smallvec;
+#[cfg(feature = "uuid")]
+mod uuid;

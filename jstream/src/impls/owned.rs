@@ -1,6 +1,5 @@
 //! Owners that arrive as references: `String`, `Vec`, `Box`.
 
-use crate::impls::reference::{write_optional_edge, write_words};
 use crate::model::{Covariant, CovariantTarget, Target, Transportable};
 use crate::write::Draft;
 
@@ -16,7 +15,7 @@ macro_rules! owner {
                 let target: &'b $target = self;
                 let words = target.write_target(draft);
                 // SAFETY: the caller's promise is passed on.
-                unsafe { write_words(slot, words) };
+                unsafe { crate::impls::reference::write_words(slot, words) };
             }
 
             #[inline(always)]
@@ -27,7 +26,7 @@ macro_rules! owner {
             ) {
                 let target: Option<&'b $target> = value.as_deref();
                 // SAFETY: the caller's promise is passed on.
-                unsafe { write_optional_edge(target, slot, draft) }
+                unsafe { crate::impls::reference::write_optional_edge(target, slot, draft) }
             }
         }
     };

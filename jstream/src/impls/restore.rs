@@ -26,11 +26,11 @@ impl<T: ?Sized> Restore for PhantomData<T> {
 /// Implements `restore` of types whose form is `$form`.
 macro_rules! restore {
     ($([$($generics:tt)*] $type:ty, |$value:ident: $form:ty, $restoring:ident| $body:expr;)*) => {$(
-        impl<$($generics)*> Restore for $type {
+        impl<$($generics)*> $crate::Restore for $type {
             fn restore<'b>(
                 $value: &$form,
-                $restoring: &mut Restoring,
-            ) -> Result<Self, RestoreError>
+                $restoring: &mut $crate::Restoring,
+            ) -> Result<Self, $crate::RestoreError>
             where
                 Self: 'b,
             {
@@ -39,6 +39,8 @@ macro_rules! restore {
         }
     )*};
 }
+
+pub(super) use restore;
 
 restore! {
     [] String, |form: &'b str, _restoring| Ok((*form).to_owned());

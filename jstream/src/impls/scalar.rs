@@ -45,6 +45,26 @@ macro_rules! leaf {
                 if $check { Ok(()) } else { Err(Fault::new(slot, FaultKind::Invalid)) }
             }
 
+            #[inline]
+            unsafe fn read_all(
+                first: *mut Self,
+                count: usize,
+                _: &mut Pass<'_>,
+            ) -> Result<(), Fault> {
+                if $plain {
+                    return Ok(());
+                }
+                // SAFETY: the caller has `count` initialised slots there, of the bits' size and
+                // alignment, and they are only read.
+                let all = unsafe { std::slice::from_raw_parts(first.cast::<$bits>(), count) };
+                // Without an end before the last, so that it is vectorised.
+                if all.iter().fold(true, |valid, &$value| valid & $check) {
+                    return Ok(());
+                }
+                let bad = all.iter().position(|&$value| !$check).unwrap_or(0);
+                Err(Fault::new(first.wrapping_add(bad), FaultKind::Invalid))
+            }
+
             unsafe fn trace(slot: *const Self, trace: &mut Trace) {
                 let _ = trace.hit(slot);
             }

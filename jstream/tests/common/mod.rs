@@ -8,6 +8,8 @@
     reason = "test code"
 )]
 
+pub mod by_value;
+
 use std::num::NonZeroU32;
 
 use jstream::{Filled, Spent, Transportable, Writer};

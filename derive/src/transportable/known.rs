@@ -1,0 +1,147 @@
+//! Types that the derive knows by their names.
+//!
+//! Only for the spelling of forms: where a name misleads, the types do not agree, and the program
+//! does not compile.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::{Lifetime, Type, TypeArray, parse_quote};
+
+use super::parse::Own;
+
+/// Types that are their own forms.
+const LEAVES: [&str; 34] = [
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "usize",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+    "isize",
+    "f32",
+    "f64",
+    "bool",
+    "char",
+    "str",
+    "PhantomData",
+    "Ordering",
+    "RangeFull",
+    "Duration",
+    "SystemTime",
+    "IpAddr",
+    "Ipv4Addr",
+    "Ipv6Addr",
+    "SocketAddr",
+    "SocketAddrV4",
+    "SocketAddrV6",
+    "Uuid",
+    "Timestamp",
+    "SignedDuration",
+    "Date",
+    "Time",
+    "DateTime",
+];
+
+/// Types whose forms are the same types of their arguments' forms.
+const PARTS: [&str; 9] = [
+    "Cell",
+    "Range",
+    "RangeFrom",
+    "RangeTo",
+    "RangeInclusive",
+    "RangeToInclusive",
+    "Bound",
+    "Wrapping",
+    "Saturating",
+];
+
+/// Types that own what they hold, and arrive as something else.
+const OWNERS: [&str; 11] = [
+    "String",
+    "Vec",
+    "Box",
+    "Rc",
+    "Arc",
+    "Cow",
+    "Bytes",
+    "BytesMut",
+    "SmallVec",
+    "ArrayVec",
+    "ArrayString",
+];
+
+/// Whether a type is its own form.
+pub(super) fn is_leaf(name: &str) -> bool {
+    LEAVES.contains(&name) || name.starts_with("NonZero")
+}
+
+/// Whether a type's form is the same type of its arguments' forms.
+pub(super) fn is_of_parts(name: &str) -> bool {
+    PARTS.contains(&name)
+}
+
+/// Whether a type owns what it holds.
+pub(super) fn is_owner(name: &str) -> bool {
+    OWNERS.contains(&name) || dimensions(name).is_some() || map(name).is_some()
+}
+
+/// The form of an owner, or of a wrapper of `std`, whose arguments have these forms.
+pub(super) fn form(of: &Own, name: &str, lifetime: &Lifetime, arguments: &[Type]) -> Option<Type> {
+    let krate = of.krate();
+    Some(match (name, arguments) {
+        ("String" | "ArrayString", _) => parse_quote!(&#lifetime ::core::primitive::str),
+        ("Vec" | "ArrayVec", [element, ..]) => parse_quote!(&#lifetime [#element]),
+        ("SmallVec", [Type::Array(TypeArray { elem, .. })]) => parse_quote!(&#lifetime [#elem]),
+        ("Bytes" | "BytesMut", []) => parse_quote!(&#lifetime [::core::primitive::u8]),
+        ("Box" | "Cow", [target, ..]) => parse_quote!(&#lifetime #target),
+        ("Rc" | "Arc", [target, ..]) => parse_quote!(#krate::Shared<#lifetime, #target>),
+        ("Option", [payload]) => parse_quote!(::core::option::Option<#payload>),
+        ("Result", [ok, err]) => parse_quote!(::core::result::Result<#ok, #err>),
+        (_, [element]) if dimensions(name).is_some() => {
+            let shape = shape(dimensions(name).flatten(), lifetime);
+            parse_quote!(#krate::NdArray<#lifetime, #element, #shape>)
+        }
+        _ => {
+            let (form, parts) = map(name)?;
+            let form = format_ident!("{form}");
+            // Behind keys and values comes what hashes them, which does not travel.
+            let arguments = arguments.iter().take(parts);
+            parse_quote!(#krate::map::#form<#lifetime, #(#arguments),*>)
+        }
+    })
+}
+
+/// The form of a map or set, in the module `map`, and how many parts it has.
+fn map(owner: &str) -> Option<(&'static str, usize)> {
+    Some(match owner {
+        "BTreeMap" => ("SortedMap", 2),
+        "BTreeSet" => ("SortedSet", 1),
+        "HashMap" => ("HashedMap", 2),
+        "HashSet" => ("HashedSet", 1),
+        "IndexMap" => ("IndexedMap", 2),
+        "IndexSet" => ("IndexedSet", 1),
+        _ => return None,
+    })
+}
+
+/// How many dimensions an array of `ndarray` has: `Array2` has two; of `ArrayD` no number is known.
+fn dimensions(name: &str) -> Option<Option<usize>> {
+    match name.strip_prefix("Array")? {
+        "D" => Some(None),
+        "0" | "1" | "2" | "3" | "4" | "5" | "6" => Some(name.get(5..)?.parse().ok()),
+        _ => None,
+    }
+}
+
+/// What holds the lengths of an array of so many dimensions.
+fn shape(dimensions: Option<usize>, lifetime: &Lifetime) -> TokenStream {
+    match dimensions {
+        Some(count) => quote!([::core::primitive::usize; #count]),
+        None => quote!(&#lifetime [::core::primitive::usize]),
+    }
+}

@@ -1,0 +1,99 @@
+//! Times of `jiff`, by value.
+//!
+//! A `Zoned` does not travel: its time zone is shared memory, and names rules that another
+//! program may not have. Send its `Timestamp`, and the name of the zone as text.
+
+use jiff::civil::{Date, DateTime, Time};
+use jiff::{SignedDuration, Timestamp};
+use zerocopy::{FromBytes, IntoBytes};
+
+use crate::model::{Covariant, InPlace, Shape, Transportable};
+use crate::read::{Fault, FaultKind, Pass, Trace};
+use crate::schema::{Kind, Schema, TypeIndex};
+use crate::write::Draft;
+
+/// Seconds, and nanoseconds of less than a second and of the same sign.
+fn balanced([seconds, nanoseconds]: [i64; 2]) -> Option<(i64, i32)> {
+    let nanoseconds = i32::try_from(nanoseconds).ok()?;
+    let one_sign = nanoseconds == 0 || seconds == 0 || (seconds < 0) == (nanoseconds < 0);
+    let is_part = nanoseconds.unsigned_abs() < 1_000_000_000;
+    (one_sign && is_part).then_some((seconds, nanoseconds))
+}
+
+/// A [`Date`].
+#[derive(FromBytes, IntoBytes)]
+#[repr(C)]
+struct Day {
+    year: i16,
+    month: i8,
+    day: i8,
+}
+
+impl Day {
+    fn of(date: Date) -> Self {
+        Self {
+            year: date.year(),
+            month: date.month(),
+            day: date.day(),
+        }
+    }
+
+    fn get(self) -> Option<Date> {
+        Date::new(self.year, self.month, self.day).ok()
+    }
+}
+
+/// A [`Time`].
+#[derive(FromBytes, IntoBytes)]
+#[repr(C)]
+struct Clock {
+    nanosecond: i32,
+    hour: i8,
+    minute: i8,
+    second: i8,
+    /// 0: in the place of padding.
+    unused: u8,
+}
+
+impl Clock {
+    fn of(time: Time) -> Self {
+        Self {
+            nanosecond: time.subsec_nanosecond(),
+            hour: time.hour(),
+            minute: time.minute(),
+            second: time.second(),
+            unused: 0,
+        }
+    }
+
+    fn get(self) -> Option<Time> {
+        let time = Time::new(self.hour, self.minute, self.second, self.nanosecond);
+        time.ok().filter(|_| self.unused == 0)
+    }
+}
+
+/// A [`DateTime`].
+#[derive(FromBytes, IntoBytes)]
+#[repr(C)]
+struct DayAndClock {
+    clock: Clock,
+    day: Day,
+}
+
+opaque! {
+    Timestamp: [i64; 2],
+        |time| [time.as_second(), i64::from(time.subsec_nanosecond())],
+        |wire| balanced(wire).and_then(|(s, ns)| Self::new(s, ns).ok());
+    // It panics where nanoseconds make too many seconds, which balanced ones don't.
+    SignedDuration: [i64; 2],
+        |span| [span.as_secs(), i64::from(span.subsec_nanos())],
+        |wire| balanced(wire).map(|(s, ns)| Self::new(s, ns));
+    Date: Day, |date| Day::of(*date), |day| day.get();
+    Time: Clock, |time| Clock::of(*time), |clock| clock.get();
+    DateTime: DayAndClock,
+        |time| DayAndClock { clock: Clock::of(time.time()), day: Day::of(time.date()) },
+        |both| {
+            let date = both.day.get();
+            date.and_then(|date| Some(Self::from_parts(date, both.clock.get()?)))
+        };
+}

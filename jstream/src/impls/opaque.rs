@@ -1,0 +1,113 @@
+//! Types without pointers whose layout nobody promises: they travel by value.
+//!
+//! On the wire a plain type of our own stands at the start of the slot, for which `write` and
+//! `read` convert. Every value has one wire form, so equal values give equal bytes.
+
+use std::cmp::Ordering;
+use std::mem::size_of;
+
+use zerocopy::{FromBytes, IntoBytes};
+
+use crate::model::{Covariant, InPlace, Shape, Transportable};
+use crate::read::{Fault, FaultKind, Pass, Trace};
+use crate::schema::{Kind, Schema, TypeIndex};
+use crate::write::Draft;
+
+/// Whether the wire form `W` finds room in the slot of a `T`.
+const fn fits<W, T>() -> bool {
+    size_of::<W>() <= size_of::<T>() && align_of::<W>() <= align_of::<T>()
+}
+
+/// Writes a wire form, which has no padding, to the start of the slot of a `T`.
+///
+/// # Safety
+///
+/// `slot` must be aligned and valid for writes.
+#[inline(always)]
+pub(super) unsafe fn put<W: IntoBytes, T>(slot: *mut T, wire: W) {
+    const { assert!(fits::<W, T>(), "the slot is too small for its wire form") };
+    // SAFETY: the caller's slot is writable, and as large and as aligned as the wire form.
+    unsafe { slot.cast::<W>().write(wire) };
+}
+
+/// Takes a wire form, of which any bytes are a value, from the start of the slot of a `T`.
+///
+/// # Safety
+///
+/// `slot` must be aligned, valid for reads, and initialised.
+#[inline(always)]
+pub(super) unsafe fn take<W: FromBytes, T>(slot: *const T) -> W {
+    const { assert!(fits::<W, T>(), "the slot is too small for its wire form") };
+    // SAFETY: the caller's slot is initialised, and as large and as aligned as the wire form.
+    unsafe { slot.cast::<W>().read() }
+}
+
+/// The shape of a `T` whose wire form is a `W`.
+pub(super) const fn shape<W, T>() -> Shape {
+    Shape {
+        dense: size_of::<W>() == size_of::<T>(),
+        ..Shape::leaf(size_of::<T>(), false)
+    }
+}
+
+/// An opaque leaf: `$to` makes its wire form, a `$wire`, of the reference `$value`; `$from` makes
+/// `Some` value of the wire form `$bits`, or `None`.
+macro_rules! opaque {
+    ($($type:ident: $wire:ty, |$value:ident| $to:expr, |$bits:pat_param| $from:expr;)*) => {$(
+        // SAFETY: `put` writes the whole wire form, which `read` takes from the same place. It
+        // fills the slot where the shape is dense.
+        unsafe impl Transportable for $type {
+            type InPlace<'b> = Self;
+            const WIRE_IS_MEMORY: bool = false;
+
+            #[inline]
+            unsafe fn write<'b>(&'b self, slot: *mut Self, _: &mut Draft<'b>) {
+                let $value = self;
+                let wire: $wire = $to;
+                // SAFETY: the caller's slot is aligned and writable.
+                unsafe { crate::impls::opaque::put(slot, wire) };
+            }
+        }
+
+        // SAFETY: the slot becomes a value that safe code made, or stays as it is.
+        unsafe impl InPlace for $type {
+            type Key = Self;
+            const SHAPE: Shape = crate::impls::opaque::shape::<$wire, Self>();
+
+            #[inline]
+            unsafe fn read(slot: *mut Self, _: &mut Pass<'_>) -> Result<(), Fault> {
+                // SAFETY: the caller's slot is aligned and initialised.
+                let $bits = unsafe { crate::impls::opaque::take::<$wire, Self>(slot) };
+                let value: Option<Self> = $from;
+                match value {
+                    // SAFETY: the caller's slot is aligned and writable.
+                    Some(value) => unsafe { slot.write(value) },
+                    None => return Err(Fault::new(slot, FaultKind::Invalid)),
+                }
+                Ok(())
+            }
+
+            unsafe fn trace(slot: *const Self, trace: &mut Trace) {
+                let _ = trace.hit(slot);
+            }
+
+            fn describe(schema: &mut Schema) -> TypeIndex {
+                schema.define::<Self>(stringify!($type), |_| Kind::Leaf)
+            }
+        }
+
+        // SAFETY: a form without a lifetime is trivially covariant.
+        unsafe impl Covariant for $type {}
+
+        crate::restore::restore_values!($type);
+    )*};
+}
+
+opaque! {
+    Ordering: i8, |order| *order as i8, |order| match order {
+        -1 => Some(Self::Less),
+        0 => Some(Self::Equal),
+        1 => Some(Self::Greater),
+        _ => None,
+    };
+}

@@ -1,0 +1,224 @@
+//! Ranges.
+
+use std::mem::{MaybeUninit, offset_of, size_of};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use std::ptr;
+
+use crate::model::{Covariant, InPlace, Shape, Transportable};
+use crate::read::{Fault, Pass, Refusal, Trace};
+use crate::restore::{Restore, RestoreError, Restoring, restore_values};
+use crate::schema::{FieldInfo, Kind, Schema, TypeIndex};
+use crate::write::Draft;
+
+macro_rules! range {
+    ($range:ident, $name:literal, $($field:ident: $bound:ident),+) => {
+        // No bound is missing.
+        const _: fn(&$range<()>) = |$range { $($field: _),+ }| ();
+
+        // SAFETY: a range is written and read bound by bound, in one order, each at its place.
+        unsafe impl<T: Transportable> Transportable for $range<T> {
+            type InPlace<'b>
+                = $range<T::InPlace<'b>>
+            where
+                Self: 'b;
+            // A range and its form may be laid out differently.
+            const WIRE_IS_MEMORY: bool = false;
+
+            #[inline]
+            unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+                $({
+                    // SAFETY: the bound lies inside the caller's slot.
+                    let bound = unsafe { &raw mut (*slot).$field };
+                    // SAFETY: it is aligned, writable, and zeroed if the whole is.
+                    unsafe { self.$field.write(bound, draft) };
+                })+
+            }
+        }
+
+        // SAFETY: a range is valid when its bounds are.
+        unsafe impl<T: InPlace> InPlace for $range<T> {
+            type Key = $range<T::Key>;
+            const SHAPE: Shape =
+                Shape::NOTHING$(.and($bound::SHAPE))+.within(size_of::<Self>());
+
+            #[inline]
+            unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
+                $({
+                    // SAFETY: the bound lies inside the caller's slot.
+                    let bound = unsafe { &raw mut (*slot).$field };
+                    // SAFETY: it is aligned, valid and initialised because the whole is.
+                    unsafe { $bound::read(bound, pass)? };
+                })+
+                Ok(())
+            }
+
+            unsafe fn verify(slot: *const Self) -> Result<(), Refusal> {
+                $({
+                    // SAFETY: the bound lies inside the caller's slot.
+                    let bound = unsafe { &raw const (*slot).$field };
+                    // SAFETY: it is a value because the whole is.
+                    unsafe { $bound::verify(bound)? };
+                })+
+                Ok(())
+            }
+
+            unsafe fn trace(slot: *const Self, trace: &mut Trace) {
+                $({
+                    // SAFETY: the bound lies inside the caller's slot.
+                    let bound = unsafe { &raw const (*slot).$field };
+                    trace.enter(stringify!($field));
+                    // SAFETY: the bounds before it did not hold the fault.
+                    unsafe { $bound::trace(bound, trace) };
+                    if trace.leave() {
+                        return;
+                    }
+                })+
+            }
+
+            fn describe(schema: &mut Schema) -> TypeIndex {
+                schema.define::<Self>($name, |schema| {
+                    Kind::Struct(vec![$(FieldInfo::new(
+                        stringify!($field),
+                        offset_of!(Self, $field),
+                        $bound::describe(schema),
+                    )),+])
+                })
+            }
+        }
+
+        // SAFETY: ranges are covariant, and so is the form of the bounds.
+        unsafe impl<T: Covariant> Covariant for $range<T> {}
+
+        impl<T: Restore> Restore for $range<T> {
+            fn restore<'b>(
+                form: &Self::InPlace<'b>,
+                restoring: &mut Restoring,
+            ) -> Result<Self, RestoreError>
+            where
+                Self: 'b,
+            {
+                Ok($range { $($field: T::restore(&form.$field, restoring)?),+ })
+            }
+        }
+    };
+}
+
+range!(Range, "Range", start: T, end: T);
+range!(RangeFrom, "RangeFrom", start: T);
+range!(RangeTo, "RangeTo", end: T);
+range!(RangeToInclusive, "RangeToInclusive", end: T);
+
+nothing! {
+    [] RangeFull, RangeFull, "RangeFull";
+}
+
+// SAFETY: a form without a lifetime is trivially covariant.
+unsafe impl Covariant for RangeFull {}
+
+restore_values!(RangeFull);
+
+/// A range of more bytes would be made native beside its slot.
+const LARGEST: usize = 1024;
+
+/// Whether both bounds stand in the slot, as in an array of two.
+const fn has_both<T>() -> bool {
+    size_of::<RangeInclusive<T>>() >= size_of::<[T; 2]>()
+        && align_of::<RangeInclusive<T>>() >= align_of::<T>()
+}
+
+// SAFETY: both bounds are written at the slot's start, as `read` below takes them. Where a range has
+// been iterated to its end, only that is lost: it arrives as the range of its bounds.
+unsafe impl<T: Transportable> Transportable for RangeInclusive<T> {
+    type InPlace<'b>
+        = RangeInclusive<T::InPlace<'b>>
+    where
+        Self: 'b;
+    const WIRE_IS_MEMORY: bool = false;
+
+    #[inline]
+    unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+        const { assert!(has_both::<T::InPlace<'b>>()) };
+        let bounds = slot.cast::<T::InPlace<'b>>();
+        // SAFETY: the slot is as large and as aligned as two bounds at least, asserted above, and
+        // zeroed.
+        unsafe { self.start().write(bounds, draft) };
+        // SAFETY: as above.
+        unsafe { self.end().write(bounds.wrapping_add(1), draft) };
+    }
+}
+
+// SAFETY: the slot becomes a range of bounds that were read, or stays as it is.
+unsafe impl<T: InPlace> InPlace for RangeInclusive<T> {
+    type Key = RangeInclusive<T::Key>;
+    const SHAPE: Shape = {
+        assert!(
+            T::SHAPE.flat,
+            "the bounds of a RangeInclusive can't hold pointers or text; use a Range or a tuple"
+        );
+        T::SHAPE.tagged(size_of::<Self>())
+    };
+
+    #[inline]
+    unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        const {
+            assert!(Self::SHAPE.flat && has_both::<T>());
+            assert!(
+                size_of::<Self>() <= LARGEST,
+                "a RangeInclusive may have 1,024 bytes at most; put its bounds behind references"
+            );
+        }
+        let mut bounds = MaybeUninit::<[T; 2]>::uninit();
+        let wire = slot.cast::<[T; 2]>().cast_const();
+        // SAFETY: the slot is as large and as aligned as two bounds, asserted above, and the
+        // temporary is elsewhere.
+        unsafe { ptr::copy_nonoverlapping(wire, bounds.as_mut_ptr(), 1) };
+        // SAFETY: the temporary is aligned and holds the bounds' wire bytes.
+        unsafe { T::read_all(bounds.as_mut_ptr().cast::<T>(), 2, pass) }
+            .map_err(|fault| Fault::new(slot, fault.kind))?;
+        // SAFETY: `read_all` made both of them values; they are flat, so they refer to nothing.
+        let [start, end] = unsafe { bounds.assume_init() };
+        // SAFETY: the caller's slot is aligned and writable.
+        unsafe { slot.write(RangeInclusive::new(start, end)) };
+        Ok(())
+    }
+
+    unsafe fn verify(slot: *const Self) -> Result<(), Refusal> {
+        // SAFETY: the caller's slot holds a value.
+        let range = unsafe { &*slot };
+        // SAFETY: the bounds are part of it.
+        unsafe { T::verify(range.start())? };
+        // SAFETY: as above.
+        unsafe { T::verify(range.end()) }
+    }
+
+    unsafe fn trace(slot: *const Self, trace: &mut Trace) {
+        // The bounds are flat, and their faults are blamed on the slot.
+        let _ = trace.hit(slot);
+    }
+
+    fn describe(schema: &mut Schema) -> TypeIndex {
+        schema.define::<Self>("RangeInclusive", |schema| {
+            let bound = T::describe(schema);
+            Kind::Struct(vec![
+                FieldInfo::new("start", 0, bound),
+                FieldInfo::new("end", size_of::<T>(), bound),
+            ])
+        })
+    }
+}
+
+// SAFETY: ranges are covariant, and so is the form of the bounds.
+unsafe impl<T: Covariant> Covariant for RangeInclusive<T> {}
+
+impl<T: Restore> Restore for RangeInclusive<T> {
+    fn restore<'b>(
+        form: &Self::InPlace<'b>,
+        restoring: &mut Restoring,
+    ) -> Result<Self, RestoreError>
+    where
+        Self: 'b,
+    {
+        let start = T::restore(form.start(), restoring)?;
+        Ok(Self::new(start, T::restore(form.end(), restoring)?))
+    }
+}

@@ -1,0 +1,21 @@
+//! `SmallVec`, which arrives as a slice, wherever its elements were.
+
+use smallvec::{Array, SmallVec};
+
+use super::restore::restore;
+use crate::model::{Covariant, Target, Transportable};
+use crate::restore::Restore;
+use crate::write::Draft;
+
+owner!([A: Array<Item: Transportable>] SmallVec<A>, [A::Item]);
+
+// SAFETY: the form is a shared reference to a form that is covariant.
+unsafe impl<A: Array<Item: Covariant>> Covariant for SmallVec<A> {}
+
+restore! {
+    [A: Array<Item: Restore>] SmallVec<A>, |form: &'b [<A::Item as Transportable>::InPlace<'b>], restoring| {
+        restoring.deeper(|restoring| {
+            form.iter().map(|one| A::Item::restore(one, restoring)).collect()
+        })
+    };
+}

@@ -1,0 +1,95 @@
+//! What holds of every type that is its own form.
+
+use std::fmt::Debug;
+
+use jstream::{Filled, Reader, Spent, Transportable, Writer};
+
+use super::message;
+
+/// Bytes that no wire form leaves anywhere, should one forget to write them.
+const DIRT: u8 = 0xa5;
+
+/// The message of `value` in a jbuf that was full of other bytes.
+fn message_in_dirt<T: Transportable>(value: &T) -> Filled {
+    let dirt = vec![DIRT; 1 << 14];
+    let jbuf = Spent::heap(dirt.len()).copy_from(&dirt).unwrap();
+    Writer::new().write(value, jbuf.into_spent()).unwrap()
+}
+
+/// Sends `value`, compares what arrives with it, and sends that again.
+fn there_and_back<T>(value: &T)
+where
+    T: Transportable + PartialEq + Debug + 'static,
+    T: for<'b> Transportable<InPlace<'b> = T>,
+{
+    let sent = message(value).as_bytes().to_vec();
+    assert_eq!(message_in_dirt(value).as_bytes(), sent);
+    let filled = message_in_dirt(value);
+    let received = Reader::default().read::<T>(filled).unwrap();
+    received.with(|object| {
+        assert_eq!(object, value);
+        // Padding of what arrived is none of the next message's.
+        assert_eq!(message_in_dirt(object).as_bytes(), sent);
+    });
+}
+
+/// Sends the values alone and as parts of others.
+pub fn travels<T>(values: &[T])
+where
+    T: Transportable + Clone + PartialEq + Debug + 'static,
+    T: for<'b> Transportable<InPlace<'b> = T>,
+{
+    for value in values {
+        there_and_back(value);
+        there_and_back(&Some(value.clone()));
+        there_and_back(&(1u8, value.clone(), true));
+        there_and_back(&[value.clone(), value.clone()]);
+        there_and_back(&Ok::<_, u32>(value.clone()));
+        there_and_back(&Err::<u32, _>(Some((value.clone(), 'x'))));
+    }
+    there_and_back(&None::<T>);
+
+    let pairs: Vec<(T, u32)> = values.iter().cloned().zip(0..).collect();
+    let options: Vec<Option<T>> = values.iter().cloned().map(Some).chain([None]).collect();
+    let all = (values.to_vec(), pairs, options, String::from("text"));
+    let sent = message(&all);
+    assert_eq!(message_in_dirt(&all).as_bytes(), sent.as_bytes());
+    let received = Reader::default()
+        .read::<(Vec<T>, Vec<(T, u32)>, Vec<Option<T>>, String)>(sent)
+        .unwrap();
+    received.with(|form| {
+        assert_eq!(form.0, all.0);
+        assert_eq!(form.1, all.1);
+        assert_eq!(form.2, all.2);
+        assert_eq!(form.3, all.3);
+        assert_eq!(message(form).as_bytes(), message(&all).as_bytes());
+    });
+}
+
+#[derive(Transportable, Debug)]
+#[repr(C)]
+struct Holder<T> {
+    value: T,
+    after: u64,
+}
+
+/// What is said of the value when `damage` was done to its slot. The type's name must be in it.
+pub fn said<T>(value: &T, name: &str, damage: impl FnOnce(&mut [u8])) -> String
+where
+    T: Transportable + Clone + Debug + 'static,
+    T: for<'b> Transportable<InPlace<'b> = T>,
+{
+    let holder = Holder {
+        value: value.clone(),
+        after: 7,
+    };
+    let mut bytes = message(&holder).as_bytes().to_vec();
+    damage(&mut bytes[40..40 + size_of::<T>()]);
+    let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+    let failure = Reader::default().read::<Holder<T>>(filled).unwrap_err();
+    let text = failure.error.to_string();
+    assert!(text.starts_with("Holder<"), "{text}");
+    assert!(text.contains(".value"), "{text}");
+    assert!(text.contains(name), "{text}");
+    text
+}
