@@ -122,6 +122,7 @@ extern crate self as jstream;
 pub mod __private;
 pub mod buffer;
 mod impls;
+pub mod map;
 mod model;
 mod read;
 mod received;

@@ -1,5 +1,6 @@
 //! What generated code uses. Not for others: it may change with any release.
 
+pub use crate::map;
 pub use crate::model::{Covariant, InPlace, Shape, Transportable};
 pub use crate::read::{Fault, FaultKind, Pass, Trace, assert_form};
 pub use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, VariantInfo};

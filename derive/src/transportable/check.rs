@@ -157,8 +157,7 @@ fn is_cell(name: &str) -> bool {
 fn instead_of(owner: &str) -> Option<&'static str> {
     Some(match owner {
         "Rc" | "Arc" => "Box<T>",
-        "HashMap" | "BTreeMap" => "Vec<(K, V)>",
-        "HashSet" | "BTreeSet" | "VecDeque" => "Vec<T>",
+        "VecDeque" => "Vec<T>",
         "Cow" => "&'b T",
         _ => return None,
     })

@@ -39,9 +39,26 @@ impl<'ast> Visit<'ast> for Owners {
     fn visit_type_path(&mut self, path: &'ast TypePath) {
         let last = path.path.segments.last();
         let known = ["String", "Vec", "Box"];
-        self.found |= last.is_some_and(|last| known.iter().any(|name| last.ident == name));
+        self.found |= last.is_some_and(|last| {
+            let map = map_form(&last.ident.to_string()).is_some();
+            map || known.iter().any(|name| last.ident == name)
+        });
         syn::visit::visit_type_path(self, path);
     }
+}
+
+/// The form of a map or set of std's, or of `indexmap`'s, in the module `map`.
+fn map_form(owner: &str) -> Option<Ident> {
+    let form = match owner {
+        "BTreeMap" => "SortedMap",
+        "BTreeSet" => "SortedSet",
+        "HashMap" => "HashedMap",
+        "HashSet" => "HashedSet",
+        "IndexMap" => "IndexedMap",
+        "IndexSet" => "IndexedSet",
+        _ => return None,
+    };
+    Some(format_ident!("{form}"))
 }
 
 /// The name of a type's form.
@@ -164,6 +181,14 @@ impl Mapping<'_> {
             PathArguments::AngleBracketed(args) => types(args).map(|ty| self.map(ty)).collect(),
             _ => Vec::new(),
         };
+        if let Some(form) = map_form(&name) {
+            let support = self.of.support();
+            // Behind keys and values comes what hashes them, which does not travel.
+            let parts = arguments
+                .iter()
+                .take(if name.ends_with("Set") { 1 } else { 2 });
+            return parse_quote!(#support::map::#form<#lifetime, #(#parts),*>);
+        }
         match (name.as_str(), arguments.as_slice()) {
             ("String", _) => parse_quote!(&#lifetime ::core::primitive::str),
             ("Vec", [element, ..]) => parse_quote!(&#lifetime [#element]),
