@@ -124,6 +124,7 @@ mod adapter;
 pub mod buffer;
 mod class;
 mod impls;
+pub mod map;
 mod model;
 mod read;
 mod received;

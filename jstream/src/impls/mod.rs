@@ -11,6 +11,7 @@ mod bound;
 mod compound;
 mod cow;
 mod exclusive;
+mod map;
 mod net;
 pub(crate) mod option;
 mod range;
@@ -25,6 +26,8 @@ mod wrapping;
 mod arrayvec;
 #[cfg(feature = "bytes")]
 mod bytes;
+#[cfg(feature = "indexmap")]
+mod indexmap;
 #[cfg(feature = "jiff")]
 mod jiff;
 #[cfg(feature = "ndarray")]

@@ -1,11 +1,14 @@
 //! How types of `std` are made again from their forms.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{BuildHasher, Hash};
 use std::marker::PhantomData;
 use std::num::{
     NonZeroI8, NonZeroI16, NonZeroI32, NonZeroI64, NonZeroI128, NonZeroIsize, NonZeroU8,
     NonZeroU16, NonZeroU32, NonZeroU64, NonZeroU128, NonZeroUsize,
 };
 
+use crate::map::{HashedMap, HashedSet, SortedMap, SortedSet};
 use crate::restore::{Restore, RestoreError, Restoring, restore_values};
 
 restore_values! {
@@ -40,6 +43,7 @@ macro_rules! restore {
     )*};
 }
 
+#[allow(unused_imports, reason = "used by features")]
 pub(super) use restore;
 
 restore! {
@@ -57,6 +61,25 @@ restore! {
     [T: Restore] Option<T>, |form: Option<T::InPlace<'b>>, restoring| {
         form.as_ref().map(|value| T::restore(value, restoring)).transpose()
     };
+    [K: Restore + Ord] BTreeSet<K>, |form: SortedSet<'b, K::InPlace<'b>>, restoring| {
+        restoring.deeper(|restoring| form.iter().map(|key| K::restore(key, restoring)).collect())
+    };
+    [K: Restore + Ord, V: Restore] BTreeMap<K, V>,
+    |form: SortedMap<'b, K::InPlace<'b>, V::InPlace<'b>>, restoring| {
+        restoring.deeper(|restoring| {
+            form.iter().map(|(key, value)| pair(key, value, restoring)).collect()
+        })
+    };
+    [K: Restore + Hash + Eq, S: BuildHasher + Default] HashSet<K, S>,
+    |form: HashedSet<'b, K::InPlace<'b>>, restoring| {
+        restoring.deeper(|restoring| form.iter().map(|key| K::restore(key, restoring)).collect())
+    };
+    [K: Restore + Hash + Eq, V: Restore, S: BuildHasher + Default] HashMap<K, V, S>,
+    |form: HashedMap<'b, K::InPlace<'b>, V::InPlace<'b>>, restoring| {
+        restoring.deeper(|restoring| {
+            form.iter().map(|(key, value)| pair(key, value, restoring)).collect()
+        })
+    };
     [T: Restore, E: Restore] Result<T, E>,
     |form: Result<T::InPlace<'b>, E::InPlace<'b>>, restoring| {
         Ok(match form {
@@ -69,6 +92,15 @@ restore! {
         let all: Vec<T> = all.collect::<Result<_, _>>()?;
         all.try_into().map_or_else(|_| unreachable!("there are as many as there were"), Ok)
     };
+}
+
+/// The entry of a map.
+pub(super) fn pair<'b, K: Restore + 'b, V: Restore + 'b>(
+    key: &K::InPlace<'b>,
+    value: &V::InPlace<'b>,
+    restoring: &mut Restoring,
+) -> Result<(K, V), RestoreError> {
+    Ok((K::restore(key, restoring)?, V::restore(value, restoring)?))
 }
 
 macro_rules! tuple {

@@ -1,0 +1,57 @@
+//! Maps and sets in which keys are found by their hash.
+
+use std::borrow::Borrow;
+use std::fmt;
+use std::hash::Hash;
+use std::slice;
+
+use super::common::{hashed_map, hashed_set, map, set};
+use super::{Iter, table};
+use crate::Transportable;
+
+/// The in-place form of a `HashSet`: its elements in the order of their hashes.
+#[derive(Transportable)]
+#[transportable(crate = crate)]
+#[repr(C)]
+pub struct HashedSet<'b, K> {
+    elements: &'b [K],
+    /// Where each bucket of the table begins, and the last one ends.
+    starts: &'b [u32],
+}
+
+/// The in-place form of a `HashMap`: its keys in the order of their hashes, and their values.
+#[derive(Transportable)]
+#[transportable(crate = crate)]
+#[repr(C)]
+pub struct HashedMap<'b, K, V> {
+    keys: HashedSet<'b, K>,
+    values: &'b [V],
+}
+
+set!(HashedSet);
+hashed_set!(HashedSet);
+map!(HashedMap, HashedSet);
+hashed_map!(HashedMap);
+
+impl<'b, K> HashedSet<'b, K> {
+    #[inline]
+    pub(crate) const fn new(elements: &'b [K], starts: &'b [u32]) -> Self {
+        Self { elements, starts }
+    }
+
+    #[inline]
+    fn place<Q>(&self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+        Q: Hash + Eq + ?Sized,
+    {
+        let elements = self.elements;
+        table::find(self.starts, elements.len(), |at| elements.get(at), key)
+    }
+}
+
+impl<K> Default for HashedSet<'_, K> {
+    fn default() -> Self {
+        Self::new(&[], &[])
+    }
+}

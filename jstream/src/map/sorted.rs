@@ -1,0 +1,254 @@
+//! Maps and sets that are sorted by their keys.
+
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::mem::size_of;
+use std::ops::{Bound, Range, RangeBounds};
+use std::slice;
+
+use super::Iter;
+use super::common::{map, set};
+use crate::Transportable;
+
+/// The in-place form of a `BTreeSet`: its elements in order.
+#[derive(Transportable)]
+#[transportable(crate = crate)]
+#[repr(C)]
+pub struct SortedSet<'b, K> {
+    elements: &'b [K],
+}
+
+/// The in-place form of a `BTreeMap`: its keys in order, and their values.
+#[derive(Transportable)]
+#[transportable(crate = crate)]
+#[repr(C)]
+pub struct SortedMap<'b, K, V> {
+    keys: SortedSet<'b, K>,
+    values: &'b [V],
+}
+
+set!(SortedSet);
+map!(SortedMap, SortedSet);
+
+impl<'b, K> SortedSet<'b, K> {
+    #[inline]
+    pub(crate) const fn new(elements: &'b [K]) -> Self {
+        Self { elements }
+    }
+
+    #[inline]
+    fn place<Q>(&self, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        // Small keys are compared without a branch. Where others are compared, a guess at the result
+        // lets the text that the next key refers to be fetched meanwhile.
+        if size_of::<K>() <= size_of::<u64>() {
+            let compare = |element: &K| element.borrow().cmp(key);
+            return self.elements.binary_search_by(compare).ok();
+        }
+        let (mut start, mut end) = (0, self.len());
+        while start < end {
+            let middle = usize::midpoint(start, end);
+            match self.elements.get(middle)?.borrow().cmp(key) {
+                Ordering::Less => start = middle.wrapping_add(1),
+                Ordering::Equal => return Some(middle),
+                Ordering::Greater => end = middle,
+            }
+        }
+        None
+    }
+
+    /// The places of the elements in a range; from where it begins where it ends before that.
+    fn places<Q>(&self, range: &impl RangeBounds<Q>) -> Range<usize>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        let before = |bound: &Q| self.elements.partition_point(|of| of.borrow() < bound);
+        let up_to = |bound: &Q| self.elements.partition_point(|of| of.borrow() <= bound);
+        let start = match range.start_bound() {
+            Bound::Included(bound) => before(bound),
+            Bound::Excluded(bound) => up_to(bound),
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(bound) => up_to(bound),
+            Bound::Excluded(bound) => before(bound),
+            Bound::Unbounded => self.len(),
+        };
+        start..end.max(start)
+    }
+
+    /// The element that equals `key`.
+    #[inline]
+    pub fn get<Q>(&self, key: &Q) -> Option<&'b K>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.elements.get(self.place(key)?)
+    }
+
+    /// Whether there is an element that equals `key`.
+    #[inline]
+    pub fn contains<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.place(key).is_some()
+    }
+
+    /// The elements in a range, in order. A range that ends before it starts has none.
+    pub fn range<Q, R>(&self, range: R) -> slice::Iter<'b, K>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+        R: RangeBounds<Q>,
+    {
+        let elements = self.elements.get(self.places(&range));
+        elements.unwrap_or_default().iter()
+    }
+
+    /// The least element.
+    #[inline]
+    #[must_use]
+    pub const fn first(&self) -> Option<&'b K> {
+        self.elements.first()
+    }
+
+    /// The greatest element.
+    #[inline]
+    #[must_use]
+    pub const fn last(&self) -> Option<&'b K> {
+        self.elements.last()
+    }
+}
+
+impl<'b, K, V> SortedMap<'b, K, V> {
+    /// The value of the key that equals `key`.
+    #[inline]
+    pub fn get<Q>(&self, key: &Q) -> Option<&'b V>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.values.get(self.keys.place(key)?)
+    }
+
+    /// The key that equals `key`, and its value.
+    #[inline]
+    pub fn get_key_value<Q>(&self, key: &Q) -> Option<(&'b K, &'b V)>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.entry(self.keys.place(key)?)
+    }
+
+    /// Whether there is a key that equals `key`.
+    #[inline]
+    pub fn contains_key<Q>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+    {
+        self.get(key).is_some()
+    }
+
+    /// The entries whose keys are in a range, in order. A range that ends before it starts has
+    /// none.
+    pub fn range<Q, R>(&self, range: R) -> Iter<'b, K, V>
+    where
+        K: Borrow<Q>,
+        Q: Ord + ?Sized,
+        R: RangeBounds<Q>,
+    {
+        let (keys, values) = self.columns();
+        let Range { start, end } = SortedSet::new(keys).places(&range);
+        Iter::new((
+            keys.get(start..end).unwrap_or_default(),
+            values.get(start..end).unwrap_or_default(),
+        ))
+    }
+
+    /// The least key, and its value.
+    #[inline]
+    #[must_use]
+    pub fn first_key_value(&self) -> Option<(&'b K, &'b V)> {
+        self.entry(0)
+    }
+
+    /// The greatest key, and its value.
+    #[inline]
+    #[must_use]
+    pub fn last_key_value(&self) -> Option<(&'b K, &'b V)> {
+        self.entry(self.len().checked_sub(1)?)
+    }
+}
+
+impl<K> Default for SortedSet<'_, K> {
+    fn default() -> Self {
+        Self::new(&[])
+    }
+}
+
+impl<K: PartialEq> PartialEq for SortedSet<'_, K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.elements == other.elements
+    }
+}
+
+impl<K: Eq> Eq for SortedSet<'_, K> {}
+
+impl<K: PartialOrd> PartialOrd for SortedSet<'_, K> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.elements.partial_cmp(other.elements)
+    }
+}
+
+impl<K: Ord> Ord for SortedSet<'_, K> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.elements.cmp(other.elements)
+    }
+}
+
+/// Hashes as a `BTreeSet` does.
+impl<K: Hash> Hash for SortedSet<'_, K> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_usize(self.len());
+        self.iter().for_each(|element| element.hash(state));
+    }
+}
+
+impl<K: PartialEq, V: PartialEq> PartialEq for SortedMap<'_, K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.columns() == other.columns()
+    }
+}
+
+impl<K: Eq, V: Eq> Eq for SortedMap<'_, K, V> {}
+
+impl<K: PartialOrd, V: PartialOrd> PartialOrd for SortedMap<'_, K, V> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.iter().partial_cmp(other.iter())
+    }
+}
+
+impl<K: Ord, V: Ord> Ord for SortedMap<'_, K, V> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.iter().cmp(other.iter())
+    }
+}
+
+/// Hashes as a `BTreeMap` does.
+impl<K: Hash, V: Hash> Hash for SortedMap<'_, K, V> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_usize(self.len());
+        self.iter().for_each(|entry| entry.hash(state));
+    }
+}

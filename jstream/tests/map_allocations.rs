@@ -1,0 +1,94 @@
+//! Reading maps, looking keys up and going through entries allocates nothing; writing sorted maps
+//! neither, once the contexts have met their peak.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use jstream::{Pool, Reader, Transportable, Writer};
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call is passed on to the system's allocator as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(of: impl FnOnce()) -> u64 {
+    let before = COUNT.get();
+    of();
+    COUNT.get() - before
+}
+
+#[derive(Transportable)]
+struct Maps {
+    sorted: BTreeMap<String, Vec<u32>>,
+    hashed: HashMap<String, Vec<u32>>,
+    set: HashSet<u64>,
+}
+
+#[test]
+fn nothing_is_allocated_in_steady_state() {
+    let entries = || (0..500).map(|n| (format!("key-{n}"), vec![n; 3]));
+    let maps = Maps {
+        sorted: entries().collect(),
+        hashed: entries().collect(),
+        set: (0..500).collect(),
+    };
+    let pool = Pool::default();
+    let mut writer = Writer::new();
+    let mut reader = Reader::default();
+    let mut read = |writer: &mut Writer| {
+        let filled = writer.write_to(&maps, &pool).unwrap();
+        let mut received = None;
+        let count = allocations(|| received = Some(reader.read::<Maps>(filled).unwrap()));
+        (count, received.unwrap())
+    };
+    let (first, _) = read(&mut writer);
+    assert!(first > 0, "the counter counts");
+    let (second, received) = read(&mut writer);
+    assert_eq!(second, 0);
+    let form: &MapsRef<'_> = received.get();
+    let looked_up = allocations(|| {
+        for (key, value) in form.sorted {
+            assert_eq!(form.sorted.get(*key), Some(value));
+            assert_eq!(form.hashed.get(*key), Some(value));
+        }
+        assert!((0..1000).all(|n| form.set.contains(&n) == (n < 500)));
+        assert_eq!(form.sorted.range("key-4"..="key-5").count(), 112);
+        assert!(form.hashed == form.hashed && form.set == form.set);
+    });
+    assert_eq!(looked_up, 0);
+
+    let mut write = || drop(writer.write_to(&maps.sorted, &pool).unwrap());
+    write();
+    assert_eq!(allocations(write), 0);
+}

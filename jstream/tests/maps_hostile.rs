@@ -1,0 +1,307 @@
+//! Maps that somebody forged or damaged, and keys whose traits lie: wrong answers at most.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod common;
+
+use std::cell::Cell;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
+use std::ops::Bound;
+use std::ptr;
+
+use common::message;
+use jstream::map::{HashedMap, IndexedMap, SortedMap};
+use jstream::{Reader, Received, Spent, Transportable, descriptor};
+use proptest::collection::{btree_map, btree_set, hash_map, hash_set, vec};
+use proptest::prelude::*;
+
+/// What a map of each kind consists of, in the order of its parts.
+#[derive(Transportable, Debug)]
+#[repr(C)]
+struct Sorted<'b, K, V> {
+    keys: &'b [K],
+    values: &'b [V],
+}
+
+#[derive(Transportable, Debug)]
+#[repr(C)]
+struct Hashed<'b, K, V> {
+    keys: &'b [K],
+    starts: &'b [u32],
+    values: &'b [V],
+}
+
+#[derive(Transportable, Debug)]
+#[repr(C)]
+struct Indexed<'b, K, V> {
+    keys: &'b [K],
+    table: &'b [u32],
+    starts: &'b [u32],
+    values: &'b [V],
+}
+
+/// Reads the parts as the map that they are said to be.
+fn forge<F: Transportable, T: Transportable + 'static>(parts: &F) -> Received<T> {
+    let mut bytes = message(parts).as_bytes().to_vec();
+    bytes[8..16].copy_from_slice(&descriptor::<T>().to_le_bytes());
+    let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+    let read = Reader::default().read::<T>(filled);
+    read.map_err(|failure| failure.error).unwrap()
+}
+
+/// All that a map can be asked. What is found must be there, also where the table is not right.
+macro_rules! ask {
+    ($map:expr, $probes:expr) => {{
+        let map = $map;
+        let entries: Vec<_> = map.iter().collect();
+        assert_eq!(entries.len(), map.len());
+        assert_eq!(map.keys().len(), map.len());
+        assert_eq!(map.values().len(), map.len());
+        assert!(!format!("{map:?}").is_empty());
+        std::hint::black_box(map == map);
+        for probe in $probes {
+            if let Some(found) = map.get_key_value(&probe) {
+                let mut same = entries.iter().filter(|entry| ptr::eq(entry.0, found.0));
+                assert!(*found.0 == probe && same.any(|entry| ptr::eq(entry.1, found.1)));
+                assert!(map.contains_key(&probe) && map.get(&probe).is_some());
+            }
+        }
+    }};
+}
+
+fn ask_sorted<V: PartialEq + Debug>(map: &SortedMap<'_, u8, V>) {
+    ask!(map, 0..=255);
+    for (from, to) in [(3, 90), (90, 3), (0, 255), (7, 7)] {
+        assert!(map.range(from..to).count() <= map.len());
+        let excluded = (Bound::Excluded(from), Bound::Excluded(to));
+        assert!(map.range(excluded).rev().count() <= map.len());
+    }
+    assert!(map.first_key_value().is_some() != map.is_empty());
+    assert!(map.last_key_value().is_some() != map.is_empty());
+}
+
+fn columns() -> impl Strategy<Value = (Vec<u8>, Vec<u16>)> {
+    (vec(any::<u8>(), 0..60), vec(any::<u16>(), 0..60))
+}
+
+fn numbers() -> impl Strategy<Value = Vec<u32>> {
+    vec(prop_oneof![9 => 0..60u32, 1 => any::<u32>()], 0..70)
+}
+
+proptest! {
+    #[test]
+    fn forged_sorted((keys, values) in columns()) {
+        let parts = Sorted { keys: &keys, values: &values };
+        let map = forge::<_, BTreeMap<u8, u16>>(&parts);
+        prop_assert_eq!(map.get().len(), keys.len().min(values.len()));
+        ask_sorted(map.get());
+    }
+
+    #[test]
+    fn forged_hashed((keys, values) in columns(), starts in numbers()) {
+        let parts = Hashed { keys: &keys, starts: &starts, values: &values };
+        let map = forge::<_, HashMap<u8, u16>>(&parts);
+        prop_assert_eq!(map.get().len(), keys.len().min(values.len()));
+        ask!(map.get(), 0..=255);
+    }
+
+    #[test]
+    fn forged_indexed((keys, values) in columns(), table in numbers(), starts in numbers()) {
+        let parts = Indexed { keys: &keys, table: &table, starts: &starts, values: &values };
+        // The form is its own type, and there without the feature that sends it.
+        let map = forge::<_, IndexedMap<'static, u8, u16>>(&parts);
+        let map = map.get();
+        ask!(map, 0..=255);
+        for key in 0..=255 {
+            if let Some(at) = map.get_index_of(&key) {
+                prop_assert_eq!(map.get_index(at).map(|(key, _)| *key), Some(key));
+            }
+        }
+    }
+}
+
+/// Maps of each kind.
+#[derive(Transportable, Debug, Clone)]
+#[transportable(derive(Debug))]
+struct Maps {
+    sorted: BTreeMap<u8, String>,
+    hashed: HashMap<String, HashMap<u8, u16>>,
+    set: HashSet<String>,
+    sorted_set: BTreeSet<String>,
+}
+
+fn use_all(maps: &MapsRef<'_>) {
+    ask_sorted(&maps.sorted);
+    ask!(&maps.hashed, ["", "a", "b"]);
+    for (name, map) in maps.hashed {
+        std::hint::black_box(maps.hashed.get(name) == Some(map));
+        ask!(map, 0..=255);
+    }
+    for element in maps.set {
+        std::hint::black_box(maps.set.get(element));
+    }
+    for element in maps.sorted_set {
+        std::hint::black_box(maps.sorted_set.get(element));
+    }
+    let (set, sorted_set) = (&maps.set, &maps.sorted_set);
+    std::hint::black_box((set.eq(set), sorted_set.eq(sorted_set)));
+    assert!(!format!("{maps:?}").is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn one_corrupted_byte(
+        sorted in btree_map(any::<u8>(), ".{0,2}", 0..20),
+        hashed in hash_map("[ab]{0,2}", hash_map(any::<u8>(), any::<u16>(), 0..20), 0..3),
+        set in hash_set(".{0,2}", 0..20),
+        sorted_set in btree_set(".{0,2}", 0..20),
+        flip in 1..=255u8,
+    ) {
+        let maps = Maps { sorted, hashed, set, sorted_set };
+        let whole = message(&maps).as_bytes().to_vec();
+        let mut bytes = whole.clone();
+        for at in 0..bytes.len() {
+            bytes[at] ^= flip;
+            let filled = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+            match Reader::default().read::<Maps>(filled) {
+                Ok(received) => use_all(received.get()),
+                Err(failure) => prop_assert!(!failure.to_string().is_empty()),
+            }
+            bytes[at] = whole[at];
+        }
+    }
+}
+
+thread_local! {
+    static CALLS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn call() -> u64 {
+    CALLS.set(CALLS.get() + 1);
+    CALLS.get()
+}
+
+/// A key whose traits count their calls.
+#[derive(Transportable, Debug, Clone, Copy)]
+struct Counted(u32);
+
+impl Hash for Counted {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        call();
+        self.0.hash(state);
+    }
+}
+
+impl PartialEq for Counted {
+    fn eq(&self, other: &Self) -> bool {
+        call();
+        self.0 == other.0
+    }
+}
+
+impl Eq for Counted {}
+
+#[test]
+fn a_forged_table_has_few_keys_compared() {
+    let keys: Vec<Counted> = (0..100_000).map(Counted).collect();
+    let places: Vec<u32> = (0..100_000).collect();
+    let values = vec![(); 10_000];
+    // All keys in one bucket, in all buckets, or in a table that says nothing.
+    let all = [0, 100_000].repeat(50_000);
+    for starts in [&[0, 100_000][..], &all, &[]] {
+        let parts = Hashed {
+            keys: &keys,
+            starts,
+            values: &values,
+        };
+        let map = forge::<_, HashMap<Counted, ()>>(&parts);
+        let map: &HashedMap<'_, Counted, ()> = map.get();
+        let parts = Indexed {
+            keys: &keys,
+            table: &places,
+            starts,
+            values: &values,
+        };
+        let indexed = forge::<_, IndexedMap<'static, Counted, ()>>(&parts);
+        CALLS.set(0);
+        for key in (0..100_000).step_by(100) {
+            std::hint::black_box(map.get(&Counted(key)));
+            std::hint::black_box(indexed.get().get(&Counted(key)));
+        }
+        assert!(CALLS.get() < 2 * 1000 * 25, "{}", CALLS.get());
+    }
+}
+
+/// A key whose traits say something else each time.
+#[derive(Transportable, Debug, Clone, Copy)]
+struct Liar(u32);
+
+impl Hash for Liar {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (call() % 7).hash(state);
+    }
+}
+
+impl PartialEq for Liar {
+    fn eq(&self, _: &Self) -> bool {
+        call() % 11 == 0
+    }
+}
+
+impl Eq for Liar {}
+
+impl PartialOrd for Liar {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Liar {
+    fn cmp(&self, _: &Self) -> Ordering {
+        [Ordering::Less, Ordering::Equal, Ordering::Greater][(call() % 3) as usize]
+    }
+}
+
+#[test]
+fn keys_whose_traits_lie() {
+    let hashed: HashMap<Liar, u32> = (0..3000).map(|n| (Liar(n), n)).collect();
+    // Collecting would sort the keys first, and find out.
+    let mut sorted = BTreeMap::new();
+    for n in 0..3000 {
+        sorted.insert(Liar(n), n);
+    }
+    let hashed = Reader::default()
+        .read::<HashMap<Liar, u32>>(message(&hashed))
+        .unwrap();
+    let sorted = Reader::default()
+        .read::<BTreeMap<Liar, u32>>(message(&sorted))
+        .unwrap();
+    let (hashed, sorted) = (hashed.get(), sorted.get());
+    for n in 0..3000 {
+        std::hint::black_box((hashed.get(&Liar(n)), sorted.get(&Liar(n))));
+        std::hint::black_box(sorted.range(Liar(n)..Liar(n + 1)).count());
+    }
+    std::hint::black_box((hashed == hashed, sorted == sorted, sorted.cmp(sorted)));
+}
+
+#[test]
+fn keys_that_do_not_equal_themselves() {
+    let keys = [f64::NAN, 1.0, f64::NAN, 0.0];
+    let values = [1u8, 2, 3, 4];
+    let parts = Sorted {
+        keys: &keys,
+        values: &values,
+    };
+    let map = forge::<_, SortedMap<'static, f64, u8>>(&parts);
+    assert!(map.get() != map.get());
+    assert_eq!(map.get().values().copied().sum::<u8>(), 10);
+}
