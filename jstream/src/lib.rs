@@ -125,7 +125,7 @@ mod impls;
 mod model;
 mod read;
 mod received;
-mod schema;
+pub mod schema;
 mod wire;
 mod write;
 
