@@ -342,7 +342,7 @@ fn legs(schema: &Schema) -> Vec<u64> {
     fn reached(of: &Kind) -> Vec<TypeIndex> {
         match of {
             Kind::Struct(fields) => fields.iter().map(|field| field.of).collect(),
-            Kind::Option(of) | Kind::Slice(of) | Kind::Reference(of) => vec![*of],
+            Kind::Optional(of) | Kind::Slice(of) | Kind::Reference(of) => vec![*of],
             _ => Vec::new(),
         }
     }

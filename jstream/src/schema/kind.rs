@@ -13,6 +13,9 @@ use super::show::Named;
 use super::{TypeIndex, TypeInfo};
 
 /// What a type is made of.
+///
+/// No variant is called `Option` or `Result`: the compiler spells out the paths of types that share
+/// their name with anything public, in errors about the program's code too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -30,9 +33,9 @@ pub enum Kind {
         variants: Vec<VariantInfo>,
     },
     /// An `Option` of a type.
-    Option(TypeIndex),
+    Optional(TypeIndex),
     /// A `Result` of two types.
-    Result(TypeIndex, TypeIndex),
+    Outcome(TypeIndex, TypeIndex),
     /// So many values of a type, side by side.
     Array(TypeIndex, usize),
     /// A pointer to a value of a type.
@@ -150,7 +153,7 @@ impl Kind {
                     }
                 }
             }
-            Self::Option(payload) => {
+            Self::Optional(payload) => {
                 bytes.push(4);
                 of(bytes, Step::Payload, payload);
             }
@@ -167,7 +170,7 @@ impl Kind {
                 bytes.push(7);
                 of(bytes, Step::Targets, element);
             }
-            Self::Result(ok, err) => {
+            Self::Outcome(ok, err) => {
                 bytes.push(8);
                 of(bytes, Step::Case("Ok"), ok);
                 of(bytes, Step::Case("Err"), err);
@@ -188,11 +191,11 @@ impl Kind {
                     Ok(VariantInfo::new(name, unzigzag(tag), fields(from)?))
                 })?,
             },
-            4 => Self::Option(from.index()?),
+            4 => Self::Optional(from.index()?),
             5 => Self::Array(from.index()?, from.size()?),
             6 => Self::Reference(from.index()?),
             7 => Self::Slice(from.index()?),
-            8 => Self::Result(from.index()?, from.index()?),
+            8 => Self::Outcome(from.index()?, from.index()?),
             _ => return Err(from.malformed("no kind")),
         })
     }
@@ -204,8 +207,8 @@ impl Kind {
             Self::Text => "text",
             Self::Struct(_) => "struct",
             Self::Enum { .. } => "enum",
-            Self::Option(_) => "option",
-            Self::Result(..) => "result",
+            Self::Optional(_) => "option",
+            Self::Outcome(..) => "result",
             Self::Array(..) => "array",
             Self::Reference(_) => "reference",
             Self::Slice(_) => "slice",
@@ -242,12 +245,12 @@ impl Kind {
             }
             Self::Leaf | Self::Struct(_) | Self::Enum { .. } => to.write_str(name),
             Self::Text => to.write_str("str"),
-            Self::Option(_) => {
+            Self::Optional(_) => {
                 to.write_str("Option<")?;
                 of(to)?;
                 to.write_char('>')
             }
-            Self::Result(..) => {
+            Self::Outcome(..) => {
                 to.write_str("Result<")?;
                 of(to)?;
                 to.write_str(", ")?;

@@ -58,10 +58,10 @@ fn every_kind() -> Schema {
         info("str", 1, 1, Kind::Text),
         info("&", 16, 8, Kind::Slice(TypeIndex(2))),
         info("&", 8, 8, Kind::Reference(ROOT)),
-        info("Option", 8, 8, Kind::Option(TypeIndex(4))),
+        info("Option", 8, 8, Kind::Optional(TypeIndex(4))),
         info("&", 16, 8, Kind::Slice(TypeIndex(1))),
         info("[]", 24, 8, Kind::Array(TypeIndex(5), 3)),
-        info("Result", 8, 4, Kind::Result(TypeIndex(10), TypeIndex(10))),
+        info("Result", 8, 4, Kind::Outcome(TypeIndex(10), TypeIndex(10))),
         info("()", 4, 4, Kind::Struct(vec![field("0", 0, 10)])),
         info("u32", 4, 4, Kind::Leaf),
     ])
@@ -196,12 +196,12 @@ fn hostile_graphs_cost_no_more_than_their_length() {
         next => Kind::Reference(TypeIndex(next)),
     });
     assert_eq!(chain.0.types.len(), count as usize);
-    let ring = all(&|i| Kind::Option(next(i)));
+    let ring = all(&|i| Kind::Optional(next(i)));
     assert_eq!(ring.0.types.len(), 1, "all are the same structure");
     // Each type reaches the next one twice, so that there are 2^20000 paths.
     let ladder = all(&|i| match i + 1 {
         last if last == count => Kind::Leaf,
-        next => Kind::Result(TypeIndex(next), TypeIndex(next)),
+        next => Kind::Outcome(TypeIndex(next), TypeIndex(next)),
     });
     let tuples = all(&|i| match i + 1 {
         last if last == count => Kind::Leaf,
@@ -312,8 +312,8 @@ fn numbered(mut rest: usize) -> Schema {
     let between = match choose(8) {
         0 => Kind::Reference(target),
         1 => Kind::Slice(target),
-        2 => Kind::Option(target),
-        3 => Kind::Result(target, TypeIndex(2)),
+        2 => Kind::Optional(target),
+        3 => Kind::Outcome(target, TypeIndex(2)),
         4 => Kind::Struct(vec![FieldInfo::new("", 0, target)]),
         len => Kind::Array(target, len),
     };
