@@ -129,7 +129,7 @@ mod model;
 mod read;
 mod received;
 mod restore;
-mod schema;
+pub mod schema;
 mod shared;
 mod wire;
 mod write;

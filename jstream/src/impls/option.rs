@@ -196,7 +196,7 @@ unsafe impl<T: InPlace> InPlace for Option<T> {
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        schema.define::<Self>("Option", |schema| Kind::Option(T::describe(schema)))
+        schema.define::<Self>("Option", |schema| Kind::Optional(T::describe(schema)))
     }
 }
 

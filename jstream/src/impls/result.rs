@@ -112,7 +112,7 @@ unsafe impl<T: InPlace, E: InPlace> InPlace for Result<T, E> {
     fn describe(schema: &mut Schema) -> TypeIndex {
         schema.define::<Self>("Result", |schema| {
             let ok = T::describe(schema);
-            Kind::Result(ok, E::describe(schema))
+            Kind::Outcome(ok, E::describe(schema))
         })
     }
 }

@@ -182,7 +182,7 @@ unsafe impl<T: Pointee + ?Sized> InPlace for Cell<Option<&T>> {
 
     fn describe(schema: &mut Schema) -> TypeIndex {
         schema.define::<Self>("Cell", |schema| {
-            Kind::Cell(<Shared<'_, T> as InPlace>::describe(schema))
+            Kind::Changeable(<Shared<'_, T> as InPlace>::describe(schema))
         })
     }
 }

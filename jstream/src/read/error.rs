@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::buffer::Spent;
+use crate::schema::Mismatch;
 
 /// A part of the message with its own order of targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,8 @@ impl fmt::Display for Segment {
     }
 }
 
-/// What is wrong with a message.
+/// What is wrong with a message. In the alternate form (`{:#}`) a mismatch of descriptors shows both
+/// structures, where they are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -61,6 +63,9 @@ pub enum ReadError {
         expected: u64,
         /// The message's descriptor.
         found: u64,
+        /// Both structures, if this process knows the message's: see
+        /// [`Reader::learn`](super::Reader::learn).
+        mismatch: Option<Box<Mismatch>>,
     },
     /// The text segment is not UTF-8.
     NotUtf8 {
@@ -107,11 +112,20 @@ impl fmt::Display for ReadError {
                 expected_type,
                 expected,
                 found,
-            } => write!(
-                f,
-                "the message is not a {expected_type} as this program knows it: its descriptor is \
-                 {found:#018x}, not {expected:#018x}; build both sides from the same definition"
-            ),
+                mismatch,
+            } => {
+                write!(
+                    f,
+                    "the message is not a {expected_type} as this program knows it: its descriptor \
+                     is {found:#018x}, not {expected:#018x}; build both sides from the same \
+                     definition"
+                )?;
+                match mismatch {
+                    Some(mismatch) if f.alternate() => write!(f, "; {mismatch:#}"),
+                    Some(mismatch) => write!(f, "; {mismatch}"),
+                    None => Ok(()),
+                }
+            }
             Self::NotUtf8 { offset } => {
                 write!(f, "the text is not UTF-8 (at offset {offset:#x})")
             }

@@ -25,7 +25,7 @@ use crate::buffer::{ALIGNMENT, Filled};
 use crate::class::Class;
 use crate::model::{InPlace, Transportable};
 use crate::received::Received;
-use crate::schema::Descriptors;
+use crate::schema::{Descriptors, Learnt, Schema, SchemaError, TypeIndex};
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up, in_memory};
 
 /// What a reader accepts. Memory and work are bounded by the length of the message in any case.
@@ -77,6 +77,7 @@ pub struct Reader {
     checks: Checks,
     classes: Vec<&'static Class>,
     descriptors: Descriptors,
+    learnt: Learnt,
 }
 
 impl Reader {
@@ -92,6 +93,29 @@ impl Reader {
     /// Changes what is accepted from the next message on.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
+    }
+
+    /// Learns the structure of a peer's type, so that the error for a message of that type can say in
+    /// what the types differ, and gives its descriptor. Structures of types that this process has
+    /// written, read, or asked for the [`descriptor`](crate::descriptor) of are known anyway.
+    ///
+    /// # Errors
+    ///
+    /// A reader takes 256 structures, of 4 MiB in all as [`Schema::to_bytes`] encodes them; then the
+    /// error is [`SchemaError::Full`].
+    pub fn learn(&mut self, schema: &Schema, root: TypeIndex) -> Result<u64, SchemaError> {
+        self.learnt.learn(schema, root)
+    }
+
+    /// As [`learn`](Self::learn), from what [`Schema::to_bytes`] made of it. The bytes may come from
+    /// anywhere.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Schema::from_bytes`], and as for [`learn`](Self::learn).
+    pub fn learn_bytes(&mut self, bytes: &[u8]) -> Result<u64, SchemaError> {
+        let (schema, root) = Schema::from_bytes(bytes)?;
+        self.learn(&schema, root)
     }
 
     /// Checks the message and makes its objects native where they lie.
@@ -131,6 +155,9 @@ impl Reader {
                 expected_type: short(std::any::type_name::<T>()),
                 expected,
                 found: layout.descriptor,
+                mismatch: self
+                    .learnt
+                    .mismatch::<T::InPlace<'static>>(expected, layout.descriptor),
             });
         }
         let ascii = layout.check_text(message.as_bytes())?;

@@ -1,0 +1,162 @@
+//! What a walk from a root reaches, in canonical order.
+
+use std::collections::HashMap;
+
+use super::classes::classes;
+use super::{Schema, TypeIndex, TypeInfo, UNKNOWN};
+
+/// The types that a root reaches, each structure once, in the order in which a walk first in, first
+/// out meets them; the root is the first.
+pub(super) struct Graph<'s> {
+    pub(super) nodes: Vec<Node<'s>>,
+}
+
+/// A type of a graph.
+pub(super) struct Node<'s> {
+    pub(super) info: &'s TypeInfo,
+    pub(super) links: Vec<Link<'s>>,
+}
+
+/// What leads from a type to another.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Link<'s> {
+    pub(super) step: Step<'s>,
+    /// The other type's place among the nodes.
+    pub(super) to: usize,
+}
+
+/// How one gets from a value to a part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step<'s> {
+    /// To a field.
+    Field(&'s str),
+    /// To a field of a variant.
+    Variant(&'s str, &'s str),
+    /// To what stands in this case.
+    Case(&'static str),
+    /// To what is there if anything is.
+    Payload,
+    /// To an element.
+    Element,
+    /// To what stands behind a pointer.
+    Target,
+    /// To an element of what stands behind a pointer.
+    Targets,
+}
+
+impl Step<'_> {
+    /// Whether the part lies within the whole.
+    pub(super) fn is_inline(self) -> bool {
+        !matches!(self, Self::Target | Self::Targets)
+    }
+
+    /// Whether the part has a name of its own.
+    pub(super) fn is_named(self) -> bool {
+        matches!(self, Self::Field(_) | Self::Variant(..))
+    }
+}
+
+impl<'s> Graph<'s> {
+    pub(super) fn of(schema: &'s Schema, root: TypeIndex) -> Self {
+        // One place more, for all types that the schema doesn't have.
+        let unknown = schema.types.len();
+        let place_of = |of: TypeIndex| unknown.min(of.0 as usize);
+        let mut walk = Walk::new(unknown.saturating_add(1));
+        walk.number(place_of(root));
+        let mut nodes = Vec::new();
+        let mut labels = Labels::default();
+        while let Some(&place) = walk.met.get(nodes.len()) {
+            let info = schema.types.get(place).and_then(Option::as_ref);
+            let info = info.unwrap_or(&UNKNOWN);
+            let mut links = Vec::new();
+            labels.add(|label| {
+                info.put(label, &mut |step, of| {
+                    let to = walk.number(place_of(of));
+                    links.push(Link { step, to });
+                    0
+                });
+            });
+            nodes.push(Node { info, links });
+        }
+        if labels.known.len() < nodes.len() {
+            nodes = merged(&nodes, labels);
+        }
+        Self { nodes }
+    }
+}
+
+/// Each structure once.
+fn merged<'s>(nodes: &[Node<'s>], labels: Labels) -> Vec<Node<'s>> {
+    let links = nodes
+        .iter()
+        .map(|node| node.links.iter().map(|link| link.to).collect());
+    let class_of = classes(labels.of, &links.collect::<Vec<_>>());
+    let mut first = HashMap::new();
+    for (node, class) in nodes.iter().zip(&class_of) {
+        first.entry(*class).or_insert(node);
+    }
+    let mut walk = Walk::new(nodes.len());
+    if let Some(root) = class_of.first() {
+        walk.number(*root);
+    }
+    let mut merged = Vec::new();
+    while let Some(node) = walk
+        .met
+        .get(merged.len())
+        .and_then(|class| first.get(class))
+    {
+        let links = node.links.iter().map(|link| Link {
+            step: link.step,
+            to: walk.number(class_of.get(link.to).copied().unwrap_or_default()),
+        });
+        merged.push(Node {
+            info: node.info,
+            links: links.collect(),
+        });
+    }
+    merged
+}
+
+/// A walk that numbers places in the order in which it meets them.
+struct Walk {
+    numbers: Vec<Option<usize>>,
+    met: Vec<usize>,
+}
+
+impl Walk {
+    fn new(places: usize) -> Self {
+        Self {
+            numbers: vec![None; places],
+            met: Vec::new(),
+        }
+    }
+
+    fn number(&mut self, place: usize) -> usize {
+        let next = self.met.len();
+        match self.numbers.get_mut(place) {
+            Some(Some(number)) => *number,
+            Some(new) => {
+                *new = Some(next);
+                self.met.push(place);
+                next
+            }
+            None => 0,
+        }
+    }
+}
+
+/// What is said of each node in itself, by numbers that are equal where the same is said.
+#[derive(Default)]
+struct Labels {
+    of: Vec<usize>,
+    known: HashMap<Vec<u8>, usize>,
+}
+
+impl Labels {
+    fn add(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut label = Vec::new();
+        write(&mut label);
+        let next = self.known.len();
+        self.of.push(*self.known.entry(label).or_insert(next));
+    }
+}

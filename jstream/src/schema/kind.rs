@@ -1,0 +1,347 @@
+//! What types are made of.
+//!
+//! All that is special to a kind is in the `match`es of this file: how it is encoded and which types
+//! it reaches ([`Kind::put`]), decoded ([`Kind::take`]), called ([`Kind::noun`]) and shown
+//! ([`Kind::express`]). The rest of `schema` works on the graph that `put` tells of.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+
+use super::encoding::{Decoder, SchemaError, put_name, put_number};
+use super::graph::{Link, Step};
+use super::show::Named;
+use super::{TypeIndex, TypeInfo};
+
+/// What a type is made of.
+///
+/// No variant is called `Option` or `Result`: the compiler spells out the paths of types that share
+/// their name with anything public, in errors about the program's code too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A number, `bool`, `char` or the like; the name says which.
+    Leaf,
+    /// Text behind a pointer.
+    Text,
+    /// A struct or tuple.
+    Struct(Vec<FieldInfo>),
+    /// An enum.
+    Enum {
+        /// The size of its tag in bytes.
+        tag: usize,
+        /// Its variants.
+        variants: Vec<VariantInfo>,
+    },
+    /// An `Option` of a type.
+    Optional(TypeIndex),
+    /// A `Result` of two types.
+    Outcome(TypeIndex, TypeIndex),
+    /// So many values of a type, side by side.
+    Array(TypeIndex, usize),
+    /// A pointer to a value of a type.
+    Reference(TypeIndex),
+    /// A pointer to any number of values of a type, side by side.
+    Slice(TypeIndex),
+    /// A pointer of this type, to a target that other pointers may lead to too.
+    Shared(TypeIndex),
+    /// The same or none, in a `Cell`, so that it may lead in a circle.
+    Changeable(TypeIndex),
+    /// A value of any type that is registered for the trait that the name tells.
+    Dynamic,
+}
+
+/// A field of a struct, tuple or variant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldInfo {
+    /// Its name, or its number.
+    pub name: Cow<'static, str>,
+    /// Where it stands in bytes.
+    pub offset: usize,
+    /// Its type.
+    pub of: TypeIndex,
+}
+
+impl FieldInfo {
+    /// A field of this name and type at `offset`.
+    #[must_use]
+    pub fn new(name: impl Into<Cow<'static, str>>, offset: usize, of: TypeIndex) -> Self {
+        Self {
+            name: name.into(),
+            offset,
+            of,
+        }
+    }
+}
+
+/// A variant of an enum.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VariantInfo {
+    /// Its name.
+    pub name: Cow<'static, str>,
+    /// The value of its tag.
+    pub discriminant: i128,
+    /// Its fields.
+    pub fields: Vec<FieldInfo>,
+}
+
+impl VariantInfo {
+    /// A variant of this name, tag and fields.
+    #[must_use]
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        discriminant: i128,
+        fields: Vec<FieldInfo>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            discriminant,
+            fields,
+        }
+    }
+}
+
+/// Says by which number a type that is reached by this step is encoded.
+pub(super) type Numbering<'n, 'k> = dyn FnMut(Step<'k>, TypeIndex) -> u64 + 'n;
+
+impl TypeInfo {
+    /// Encodes it.
+    pub(super) fn put<'k>(&'k self, bytes: &mut Vec<u8>, number: &mut Numbering<'_, 'k>) {
+        put_name(bytes, &self.name);
+        put_number(bytes, self.size as u128);
+        put_number(bytes, self.align as u128);
+        self.kind.put(bytes, number);
+    }
+
+    /// Decodes one.
+    pub(super) fn take(from: &mut Decoder<'_>) -> Result<Self, SchemaError> {
+        Ok(Self {
+            name: from.name()?,
+            size: from.size()?,
+            align: from.size()?,
+            kind: Kind::take(from)?,
+        })
+    }
+}
+
+impl Kind {
+    /// Encodes it: a byte that says which kind it is, and its parts, lists with their lengths first.
+    /// Asks `number` for each type that it reaches.
+    pub(super) fn put<'k>(&'k self, bytes: &mut Vec<u8>, number: &mut Numbering<'_, 'k>) {
+        let mut of = |bytes: &mut Vec<u8>, step, of: &TypeIndex| {
+            put_number(bytes, u128::from(number(step, *of)));
+        };
+        match self {
+            Self::Leaf => bytes.push(0),
+            Self::Text => bytes.push(1),
+            Self::Struct(fields) => {
+                bytes.push(2);
+                put_number(bytes, fields.len() as u128);
+                for field in fields {
+                    put_name(bytes, &field.name);
+                    put_number(bytes, field.offset as u128);
+                    of(bytes, Step::Field(&field.name), &field.of);
+                }
+            }
+            Self::Enum { tag, variants } => {
+                bytes.push(3);
+                put_number(bytes, *tag as u128);
+                put_number(bytes, variants.len() as u128);
+                for variant in variants {
+                    put_name(bytes, &variant.name);
+                    put_number(bytes, zigzag(variant.discriminant));
+                    put_number(bytes, variant.fields.len() as u128);
+                    for field in &variant.fields {
+                        put_name(bytes, &field.name);
+                        put_number(bytes, field.offset as u128);
+                        of(bytes, Step::Variant(&variant.name, &field.name), &field.of);
+                    }
+                }
+            }
+            Self::Optional(payload) => {
+                bytes.push(4);
+                of(bytes, Step::Payload, payload);
+            }
+            Self::Array(element, len) => {
+                bytes.push(5);
+                of(bytes, Step::Element, element);
+                put_number(bytes, *len as u128);
+            }
+            Self::Reference(target) => {
+                bytes.push(6);
+                of(bytes, Step::Target, target);
+            }
+            Self::Slice(element) => {
+                bytes.push(7);
+                of(bytes, Step::Targets, element);
+            }
+            Self::Outcome(ok, err) => {
+                bytes.push(8);
+                of(bytes, Step::Case("Ok"), ok);
+                of(bytes, Step::Case("Err"), err);
+            }
+            Self::Shared(pointer) => {
+                bytes.push(9);
+                of(bytes, Step::Payload, pointer);
+            }
+            Self::Changeable(pointer) => {
+                bytes.push(10);
+                of(bytes, Step::Payload, pointer);
+            }
+            Self::Dynamic => bytes.push(11),
+        }
+    }
+
+    /// Decodes what `put` encodes.
+    fn take(from: &mut Decoder<'_>) -> Result<Self, SchemaError> {
+        Ok(match from.byte()? {
+            0 => Self::Leaf,
+            1 => Self::Text,
+            2 => Self::Struct(fields(from)?),
+            3 => Self::Enum {
+                tag: from.size()?,
+                variants: from.list(|from| {
+                    let (name, tag) = (from.name()?, from.number()?);
+                    Ok(VariantInfo::new(name, unzigzag(tag), fields(from)?))
+                })?,
+            },
+            4 => Self::Optional(from.index()?),
+            5 => Self::Array(from.index()?, from.size()?),
+            6 => Self::Reference(from.index()?),
+            7 => Self::Slice(from.index()?),
+            8 => Self::Outcome(from.index()?, from.index()?),
+            9 => Self::Shared(from.index()?),
+            10 => Self::Changeable(from.index()?),
+            11 => Self::Dynamic,
+            _ => return Err(from.malformed("no kind")),
+        })
+    }
+
+    /// What a type of this kind is called.
+    pub(super) fn noun(&self) -> &'static str {
+        match self {
+            Self::Leaf => "plain value",
+            Self::Text => "text",
+            Self::Struct(_) => "struct",
+            Self::Enum { .. } => "enum",
+            Self::Optional(_) => "option",
+            Self::Outcome(..) => "result",
+            Self::Array(..) => "array",
+            Self::Reference(_) => "reference",
+            Self::Slice(_) => "slice",
+            Self::Shared(_) => "shared pointer",
+            Self::Changeable(_) => "cell",
+            Self::Dynamic => "trait object",
+        }
+    }
+
+    /// Writes the type as Rust spells it, definitions by their names. Writes something before it
+    /// goes on to another type, so that the bound of `to` bounds the recursion.
+    pub(super) fn express(
+        &self,
+        name: &str,
+        links: &[Link<'_>],
+        graph: &Named<'_>,
+        to: &mut dyn Write,
+    ) -> fmt::Result {
+        let mut targets = links.iter().map(|link| link.to);
+        let mut of = |to: &mut dyn Write| match targets.next() {
+            Some(target) => graph.express(target, to),
+            None => Ok(()),
+        };
+        match self {
+            Self::Struct(fields) if name == TUPLE => {
+                to.write_char('(')?;
+                for (i, _) in fields.iter().enumerate() {
+                    if i > 0 {
+                        to.write_str(", ")?;
+                    }
+                    of(to)?;
+                }
+                to.write_str(if fields.len() == 1 { ",)" } else { ")" })
+            }
+            Self::Leaf | Self::Struct(_) | Self::Enum { .. } | Self::Dynamic if name.is_empty() => {
+                to.write_char('?')
+            }
+            Self::Leaf | Self::Struct(_) | Self::Enum { .. } | Self::Dynamic => to.write_str(name),
+            Self::Text => to.write_str("str"),
+            Self::Optional(_) => {
+                to.write_str("Option<")?;
+                of(to)?;
+                to.write_char('>')
+            }
+            Self::Outcome(..) => {
+                to.write_str("Result<")?;
+                of(to)?;
+                to.write_str(", ")?;
+                of(to)?;
+                to.write_char('>')
+            }
+            Self::Array(_, len) => {
+                to.write_char('[')?;
+                of(to)?;
+                write!(to, "; {len}]")
+            }
+            Self::Shared(_) | Self::Changeable(_) => {
+                to.write_str(if matches!(self, Self::Shared(_)) {
+                    "Shared<"
+                } else {
+                    "Cell<"
+                })?;
+                of(to)?;
+                to.write_char('>')
+            }
+            Self::Reference(_) => {
+                to.write_char('&')?;
+                of(to)
+            }
+            Self::Slice(_) if graph.leads_to_text(links) => {
+                to.write_char('&')?;
+                of(to)
+            }
+            Self::Slice(_) => {
+                to.write_str("&[")?;
+                of(to)?;
+                to.write_char(']')
+            }
+        }
+    }
+
+    /// The fields, those of all variants in turn.
+    pub(super) fn fields(&self) -> impl Iterator<Item = &FieldInfo> {
+        let (fields, variants) = match self {
+            Self::Struct(fields) => (fields.as_slice(), [].as_slice()),
+            Self::Enum { variants, .. } => ([].as_slice(), variants.as_slice()),
+            _ => ([].as_slice(), [].as_slice()),
+        };
+        let of_variants = variants.iter().flat_map(|variant| &variant.fields);
+        fields.iter().chain(of_variants)
+    }
+}
+
+/// The name of all tuples.
+pub(super) const TUPLE: &str = "()";
+
+fn fields(from: &mut Decoder<'_>) -> Result<Vec<FieldInfo>, SchemaError> {
+    from.list(|from| {
+        let (name, offset) = (from.name()?, from.size()?);
+        Ok(FieldInfo::new(name, offset, from.index()?))
+    })
+}
+
+/// Small numbers of either sign as small ones without: 0, -1, 1, -2 as 0, 1, 2, 3.
+const fn zigzag(n: i128) -> u128 {
+    ((n << 1) ^ (n >> 127)) as u128
+}
+
+const fn unzigzag(n: u128) -> i128 {
+    (n >> 1) as i128 ^ 0i128.wrapping_sub((n & 1) as i128)
+}
+
+const _: () = assert!(
+    zigzag(-2) == 3
+        && unzigzag(3) == -2
+        && unzigzag(zigzag(i128::MIN)) == i128::MIN
+        && unzigzag(zigzag(i128::MAX)) == i128::MAX
+);

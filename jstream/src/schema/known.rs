@@ -1,0 +1,168 @@
+//! The schemas that a process knows: those of its own types, and those that readers are taught.
+
+use std::any::TypeId;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Difference, Schema, SchemaError, TypeIndex, checksum};
+use crate::model::InPlace;
+
+/// A structure in its canonical encoding.
+type Structure = Arc<[u8]>;
+
+/// How many of the program's own structures are kept. Only programs that make types without end
+/// have more, and of those beyond, mismatches are reported with less.
+const OWN: usize = 1 << 14;
+
+/// The structures of the program's own types, by descriptor: each that was written, read, or asked
+/// for.
+static KNOWN: Mutex<BTreeMap<u64, Structure>> = Mutex::new(BTreeMap::new());
+
+fn known(descriptor: u64) -> Option<Structure> {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.get(&descriptor).cloned()
+}
+
+fn remember(descriptor: u64, structure: Vec<u8>) {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.len() < OWN {
+        known.entry(descriptor).or_insert_with(|| structure.into());
+    }
+}
+
+/// Descriptors worked out before, by type.
+#[derive(Debug, Default)]
+pub(crate) struct Descriptors {
+    /// The one asked for last: most readers and writers meet one type over and over.
+    last: Option<(TypeId, u64)>,
+    known: HashMap<TypeId, u64>,
+}
+
+impl Descriptors {
+    #[inline]
+    pub(crate) fn of<F: InPlace>(&mut self) -> u64 {
+        let key = TypeId::of::<F::Key>();
+        match self.last {
+            Some((last, descriptor)) if last == key => descriptor,
+            _ => self.look_up::<F>(key),
+        }
+    }
+
+    fn look_up<F: InPlace>(&mut self, key: TypeId) -> u64 {
+        let descriptor = *self.known.entry(key).or_insert_with(|| {
+            let structure = structure_of::<F>();
+            let descriptor = checksum(&structure);
+            remember(descriptor, structure);
+            descriptor
+        });
+        self.last = Some((key, descriptor));
+        descriptor
+    }
+}
+
+fn structure_of<F: InPlace>() -> Vec<u8> {
+    let (schema, root) = Schema::of_form::<F>();
+    schema.to_bytes(root)
+}
+
+/// The schemas that a reader was taught.
+#[derive(Debug, Default)]
+pub(crate) struct Learnt {
+    known: HashMap<u64, Structure>,
+    bytes: usize,
+}
+
+impl Learnt {
+    /// How many schemas there may be, and of how many bytes in all. A peer that sends schemas
+    /// without end fills no more memory than this.
+    pub(crate) const SCHEMAS: usize = 256;
+    pub(crate) const BYTES: usize = 4 << 20;
+
+    /// Takes a structure unless it is known, and gives its descriptor.
+    pub(crate) fn learn(&mut self, schema: &Schema, root: TypeIndex) -> Result<u64, SchemaError> {
+        let structure = schema.to_bytes(root);
+        let descriptor = checksum(&structure);
+        if self.known.contains_key(&descriptor) {
+            return Ok(descriptor);
+        }
+        let bytes = self.bytes.saturating_add(structure.len());
+        if self.known.len() >= Self::SCHEMAS || bytes > Self::BYTES {
+            return Err(SchemaError::Full {
+                schemas: Self::SCHEMAS,
+                bytes: Self::BYTES,
+            });
+        }
+        self.bytes = bytes;
+        self.known.insert(descriptor, structure.into());
+        Ok(descriptor)
+    }
+
+    /// What a message of the type that `found` is the descriptor of can be told, where an `F` was
+    /// to be read.
+    #[cold]
+    pub(crate) fn mismatch<F: InPlace>(&self, expected: u64, found: u64) -> Option<Box<Mismatch>> {
+        let there = self.known.get(&found).cloned();
+        let there = there.or_else(|| known(found))?;
+        let here = known(expected).unwrap_or_else(|| structure_of::<F>().into());
+        Some(Box::new(Mismatch { here, there }))
+    }
+}
+
+/// Two structures that differ: the reader's, called here, and the message's, called there.
+///
+/// Nothing is worked out before it is asked for.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    here: Structure,
+    there: Structure,
+}
+
+impl Mismatch {
+    /// The structure that the reader expects, and where its root stands in it.
+    #[must_use]
+    pub fn here(&self) -> (Schema, TypeIndex) {
+        decoded(&self.here)
+    }
+
+    /// The structure that the message has.
+    #[must_use]
+    pub fn there(&self) -> (Schema, TypeIndex) {
+        decoded(&self.there)
+    }
+
+    /// The first difference between the two.
+    #[must_use]
+    pub fn difference(&self) -> Option<Difference> {
+        let ((here, root), (there, their_root)) = (self.here(), self.there());
+        here.difference(root, &there, their_root)
+    }
+}
+
+/// The structure that was encoded by `Schema::to_bytes`.
+fn decoded(structure: &Structure) -> (Schema, TypeIndex) {
+    let decoded = Schema::decode(structure);
+    debug_assert!(decoded.is_ok(), "{decoded:?}");
+    decoded.unwrap_or((Schema::default(), TypeIndex(0)))
+}
+
+/// The first difference; in the alternate form (`{:#}`) both structures too.
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.difference() {
+            Some(difference) => difference.fmt(f)?,
+            None => f.write_str("no difference")?,
+        }
+        if f.alternate() {
+            let ((here, _), (there, _)) = (self.here(), self.there());
+            write!(f, "\n\nhere:\n\n{here}\n\nthere:\n\n{there}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Mismatch").field(&self.difference()).finish()
+    }
+}

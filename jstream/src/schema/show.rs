@@ -1,0 +1,213 @@
+//! Schemas as people read them.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::{self, Write};
+
+use super::graph::{Graph, Link};
+use super::kind::TUPLE;
+use super::{FieldInfo, Kind, Schema, TypeIndex};
+
+/// How many bytes of a schema are shown. Short names in many places would otherwise make a small
+/// schema from a peer a large text.
+const SHOWN: usize = 1 << 20;
+
+/// How many bytes of the spelling of a type are shown. Bounds the depth of the recursion too.
+const SPELLED: usize = 160;
+
+impl Schema {
+    /// Shows the structure of a type, and of all that it reaches, in much the way that Rust spells
+    /// definitions, each with its size and the places of its fields. What is longer than a MiB is cut
+    /// off.
+    pub fn display(&self, root: TypeIndex) -> impl fmt::Display + '_ {
+        Display { schema: self, root }
+    }
+}
+
+/// The structure of the type that was described first: the root, for a schema made by
+/// [`Schema::of`] or [`Schema::from_bytes`].
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.display(TypeIndex(0)).fmt(f)
+    }
+}
+
+struct Display<'s> {
+    schema: &'s Schema,
+    root: TypeIndex,
+}
+
+impl fmt::Display for Display<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let named = Named::new(Graph::of(self.schema, self.root));
+        cut(f, SHOWN, |to| named.define_all(to))
+    }
+}
+
+/// A graph whose definitions have a name each: a second `Pair` is `Pair#2`.
+pub(super) struct Named<'s> {
+    pub(super) graph: Graph<'s>,
+    names: Vec<Cow<'s, str>>,
+}
+
+impl<'s> Named<'s> {
+    pub(super) fn new(graph: Graph<'s>) -> Self {
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        let mut names = Vec::new();
+        for node in &graph.nodes {
+            let name = node.info.name.as_str();
+            let is_definition = matches!(node.info.kind, Kind::Struct(_) | Kind::Enum { .. });
+            names.push(Cow::Borrowed(name));
+            if is_definition && name != TUPLE {
+                let times = known.entry(name).or_default();
+                *times = times.wrapping_add(1);
+                if let (Some(last), 2..) = (names.last_mut(), *times) {
+                    *last = Cow::Owned(format!("{name}#{times}"));
+                }
+            }
+        }
+        Self { graph, names }
+    }
+
+    /// How Rust spells a type.
+    pub(super) fn spelling(&self, of: usize) -> String {
+        let mut spelling = String::new();
+        // Writing to a string does not fail.
+        let _ = cut(&mut spelling, SPELLED, |to| self.express(of, to));
+        spelling
+    }
+
+    pub(super) fn express(&self, of: usize, to: &mut dyn Write) -> fmt::Result {
+        match (self.graph.nodes.get(of), self.names.get(of)) {
+            (Some(node), Some(name)) => node.info.kind.express(name, &node.links, self, to),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the only link leads to text.
+    pub(super) fn leads_to_text(&self, links: &[Link<'_>]) -> bool {
+        let target = links.first().and_then(|link| self.graph.nodes.get(link.to));
+        target.is_some_and(|node| node.info.kind == Kind::Text)
+    }
+
+    fn define_all(&self, to: &mut dyn Write) -> fmt::Result {
+        for (i, node) in self.graph.nodes.iter().enumerate() {
+            let is_definition = matches!(node.info.kind, Kind::Struct(_) | Kind::Enum { .. });
+            if i > 0 && is_definition {
+                to.write_str("\n\n")?;
+            }
+            if i == 0 || is_definition {
+                self.define(i, to)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn define(&self, of: usize, to: &mut dyn Write) -> fmt::Result {
+        let Some(node) = self.graph.nodes.get(of) else {
+            return Ok(());
+        };
+        let info = node.info;
+        let mut links = node.links.iter();
+        let layout = format!("{}, aligned to {}", bytes(info.size), info.align);
+        match &info.kind {
+            Kind::Struct(fields) => {
+                to.write_str(if info.name == TUPLE {
+                    "tuple "
+                } else {
+                    "struct "
+                })?;
+                to.write_str(&self.spelling(of))?;
+                writeln!(to, " {{ // {layout}")?;
+                for field in fields {
+                    self.field("    ", field, links.next(), to)?;
+                }
+                to.write_char('}')
+            }
+            Kind::Enum { tag, variants } => {
+                to.write_str("enum ")?;
+                to.write_str(&self.spelling(of))?;
+                writeln!(to, " {{ // {layout}, tag of {}", bytes(*tag))?;
+                for variant in variants {
+                    write!(to, "    {} = {}", variant.name, variant.discriminant)?;
+                    if !variant.fields.is_empty() {
+                        writeln!(to, " {{")?;
+                        for field in &variant.fields {
+                            self.field("        ", field, links.next(), to)?;
+                        }
+                        to.write_str("    }")?;
+                    }
+                    writeln!(to, ",")?;
+                }
+                to.write_char('}')
+            }
+            _ => {
+                to.write_str(&self.spelling(of))?;
+                write!(to, " // {layout}")
+            }
+        }
+    }
+
+    fn field(
+        &self,
+        indent: &str,
+        field: &FieldInfo,
+        link: Option<&Link<'_>>,
+        to: &mut dyn Write,
+    ) -> fmt::Result {
+        write!(to, "{indent}{}: ", field.name)?;
+        if let Some(link) = link {
+            to.write_str(&self.spelling(link.to))?;
+        }
+        writeln!(to, ", // at {}", field.offset)
+    }
+}
+
+/// So many bytes, in words.
+pub(super) fn bytes(n: usize) -> String {
+    match n {
+        1 => "1 byte".to_owned(),
+        n => format!("{n} bytes"),
+    }
+}
+
+/// Writes what `write` writes as far as `limit` bytes, and `…` where there is more.
+fn cut(
+    to: &mut dyn Write,
+    limit: usize,
+    write: impl FnOnce(&mut dyn Write) -> fmt::Result,
+) -> fmt::Result {
+    let mut cut = Cut {
+        to,
+        left: limit,
+        is_full: false,
+    };
+    let written = write(&mut cut);
+    if cut.is_full {
+        return to.write_char('…');
+    }
+    written
+}
+
+struct Cut<'t> {
+    to: &'t mut dyn Write,
+    left: usize,
+    is_full: bool,
+}
+
+impl Write for Cut<'_> {
+    fn write_str(&mut self, s: &str) -> fmt::Result {
+        let mut end = s.len().min(self.left);
+        while !s.is_char_boundary(end) {
+            end = end.saturating_sub(1);
+        }
+        let (fits, rest) = s.split_at(end);
+        self.to.write_str(fits)?;
+        self.left = self.left.wrapping_sub(end);
+        if rest.is_empty() {
+            return Ok(());
+        }
+        self.is_full = true;
+        Err(fmt::Error)
+    }
+}
