@@ -76,10 +76,22 @@ impl Run {
 }
 
 #[derive(Debug, Args)]
+#[command(after_long_help = serialization::HELP)]
 struct Serialization {
     /// Measure this case only; may be given several times.
-    #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(serialization::NAMES))]
+    #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(serialization::names()))]
     cases: Vec<String>,
+    /// Measure the records of FILE instead, one JSON object per line.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "schema",
+        conflicts_with = "cases"
+    )]
+    data: Option<PathBuf>,
+    /// What the fields of these records are; --help says how it is written.
+    #[arg(long, value_name = "FILE", requires = "data")]
+    schema: Option<PathBuf>,
     /// Also write the rows to FILE, as a JSON array.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -113,8 +125,15 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Serialization(args) => {
-            let chosen = |name: &str| args.cases.is_empty() || args.cases.iter().any(|c| c == name);
-            let outcome = serialization::run(&args.run.effort(), &mut args.run.progress(), chosen)?;
+            let (effort, mut progress) = (args.run.effort(), args.run.progress());
+            let outcome = if let (Some(data), Some(schema)) = (args.data, args.schema) {
+                let source = serialization::Source { data, schema };
+                serialization::run_file(&effort, &mut progress, &source)?
+            } else {
+                let chosen =
+                    |name: &str| args.cases.is_empty() || args.cases.iter().any(|c| c == name);
+                serialization::run(&effort, &mut progress, chosen)?
+            };
             print(&outcome)?;
             match &args.json {
                 Some(path) => row::save(path, &outcome.rows),
@@ -156,5 +175,11 @@ mod tests {
             Cli::try_parse_from(["benches", "serialization", "--case", "nothing"]).unwrap_err();
         assert_eq!(error.exit_code(), 2);
         assert!(error.to_string().contains("records-unicode"));
+    }
+
+    #[test]
+    fn data_needs_a_schema() {
+        let args = ["benches", "serialization", "--data", "a.jsonl"];
+        assert_eq!(Cli::try_parse_from(args).unwrap_err().exit_code(), 2);
     }
 }

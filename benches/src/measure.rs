@@ -4,6 +4,7 @@ use std::fs;
 use std::time::Instant;
 
 use crate::Failure;
+use crate::suites::Effort;
 
 /// What many rounds came to, in nanoseconds per operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,6 +13,8 @@ pub(crate) struct Times {
     pub(crate) min: f64,
     /// Half of the rounds were quicker.
     pub(crate) median: f64,
+    /// How many they were.
+    pub(crate) rounds: usize,
 }
 
 impl Times {
@@ -22,26 +25,31 @@ impl Times {
         Self {
             min: at(0),
             median: at(rounds.len() / 2),
+            rounds: rounds.len(),
         }
     }
 }
 
-/// Runs one round of each subject in turn, `rounds` times, so that whatever disturbs the machine
-/// disturbs all subjects alike. Each time another subject begins.
+/// Runs one round of each subject in turn, as often as `effort` says, so that whatever disturbs the
+/// machine disturbs all subjects alike. Each time another subject begins.
 ///
 /// `round` returns nanoseconds per operation. One round of each goes uncounted before.
 pub(crate) fn interleave<S: ?Sized>(
     subjects: &mut [Box<S>],
-    rounds: usize,
+    effort: &Effort,
     mut round: impl FnMut(&mut S) -> Result<f64, Failure>,
 ) -> Result<Vec<Times>, Failure> {
     let mut all: Vec<Vec<f64>> = Vec::new();
     for subject in subjects.iter_mut() {
         round(subject)?;
-        all.push(Vec::with_capacity(rounds));
+        all.push(Vec::with_capacity(effort.rounds));
     }
     let count = subjects.len().max(1);
-    for n in 0..rounds {
+    let start = Instant::now();
+    for n in 0..effort.rounds {
+        if n >= Effort::FEWEST && start.elapsed() > effort.at_most {
+            break;
+        }
         let mut pairs: Vec<_> = subjects.iter_mut().zip(&mut all).collect();
         pairs.rotate_left(n % count);
         for (subject, times) in pairs {
@@ -84,7 +92,16 @@ fn cache_size(size: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    fn effort(rounds: usize) -> Effort {
+        Effort {
+            rounds,
+            at_most: Duration::from_secs(1),
+        }
+    }
 
     #[test]
     fn minimum_and_median_are_found() {
@@ -97,7 +114,7 @@ mod tests {
     fn subjects_take_turns_and_each_begins_equally_often() {
         let mut subjects = [Box::new('a'), Box::new('b'), Box::new('c')];
         let mut order = String::new();
-        let times = interleave(&mut subjects, 3, |subject: &mut char| {
+        let times = interleave(&mut subjects, &effort(3), |subject: &mut char| {
             order.push(*subject);
             Ok(f64::from(u32::from(*subject)))
         })
@@ -110,9 +127,19 @@ mod tests {
     }
 
     #[test]
+    fn no_time_left_leaves_the_fewest_rounds() {
+        let effort = Effort {
+            at_most: Duration::ZERO,
+            ..effort(1_000)
+        };
+        let times = interleave(&mut [Box::new(())], &effort, |()| Ok(1.0)).unwrap();
+        assert_eq!(times.first().unwrap().rounds, Effort::FEWEST);
+    }
+
+    #[test]
     fn a_failed_round_ends_it() {
         let mut subjects = [Box::new(())];
-        assert!(interleave(&mut subjects, 3, |()| Err("no".into())).is_err());
+        assert!(interleave(&mut subjects, &effort(3), |()| Err("no".into())).is_err());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 pub(crate) mod serialization;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::Failure;
 use crate::row::{self, Row};
@@ -12,17 +13,28 @@ use crate::row::{self, Row};
 pub(crate) struct Effort {
     /// How often each subject gets its turn.
     pub(crate) rounds: usize,
+    /// After so long a metric ends with fewer rounds, but not before [`FEWEST`](Self::FEWEST).
+    pub(crate) at_most: Duration,
 }
 
 impl Effort {
+    /// The rounds that even the slowest case gets.
+    pub(crate) const FEWEST: usize = 20;
+
     /// For figures to compare.
     pub(crate) const fn full() -> Self {
-        Self { rounds: 2_000 }
+        Self {
+            rounds: 2_000,
+            at_most: Duration::from_secs(10),
+        }
     }
 
     /// To see that everything works.
     pub(crate) const fn quick() -> Self {
-        Self { rounds: 50 }
+        Self {
+            rounds: 50,
+            at_most: Duration::from_secs(1),
+        }
     }
 }
 

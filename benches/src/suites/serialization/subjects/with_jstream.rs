@@ -4,15 +4,34 @@ use std::hint::black_box;
 use std::mem;
 use std::time::Instant;
 
-use jstream::{Filled, Reader, Received, Spent, Writer};
+use jstream::{Covariant, Filled, Limits, Reader, Received, Spent, Transportable, Writer};
 
-use super::{Case, Data, Subject};
+use super::super::walk::Walk;
+use super::{Subject, fetch_ends};
 use crate::Failure;
 use crate::alloc;
 use crate::measure::since;
 
-pub(super) struct Jstream<C: Case> {
-    graph: &'static C::Graph,
+/// What travels, and is walked as it arrives.
+pub(in super::super) trait Sendable:
+    Transportable + Covariant + for<'b> Transportable<InPlace<'b>: Walk> + 'static
+{
+}
+
+/// A reader of graphs of any depth: rkyv asks nothing of it either.
+fn bottomless() -> Reader {
+    let mut limits = Limits::default();
+    limits.depth = None;
+    Reader::new(limits)
+}
+
+impl<T> Sendable for T where
+    T: Transportable + Covariant + for<'b> Transportable<InPlace<'b>: Walk> + 'static
+{
+}
+
+pub(in super::super) struct Jstream<T: Sendable> {
+    value: &'static T,
     writer: Writer,
     reader: Reader,
     /// The message as it was written.
@@ -22,20 +41,18 @@ pub(super) struct Jstream<C: Case> {
     /// As many jbufs as a round reads; each is in one of these three lists at any time.
     spent: Vec<Spent>,
     filled: Vec<Filled>,
-    received: Vec<Received<C::Graph>>,
+    received: Vec<Received<T>>,
 }
 
-impl<C: Case> Jstream<C> {
-    pub(super) fn new(data: &Data<C>) -> Result<Self, Failure> {
+impl<T: Sendable> Jstream<T> {
+    pub(in super::super) fn new(value: &'static T) -> Result<Self, Failure> {
         let mut writer = Writer::new();
-        let len = writer.gather(data.graph, |segments| {
-            segments.iter().map(|s| s.len()).sum()
-        })?;
-        let filled = writer.write(data.graph, Spent::heap(len))?;
+        let len = writer.gather(value, |segments| segments.iter().map(|s| s.len()).sum())?;
+        let filled = writer.write(value, Spent::heap(len))?;
         Ok(Self {
-            graph: data.graph,
+            value,
             writer,
-            reader: Reader::default(),
+            reader: bottomless(),
             message: filled.as_bytes().to_vec(),
             into: filled.into_spent(),
             spent: Vec::new(),
@@ -47,7 +64,9 @@ impl<C: Case> Jstream<C> {
     /// Fills all jbufs with the message.
     fn prepare(&mut self) -> Result<(), Failure> {
         for spent in self.spent.drain(..) {
-            self.filled.push(spent.copy_from(&self.message)?);
+            let filled = spent.copy_from(&self.message)?;
+            fetch_ends(filled.as_bytes());
+            self.filled.push(filled);
         }
         Ok(())
     }
@@ -56,7 +75,7 @@ impl<C: Case> Jstream<C> {
     #[inline(always)]
     fn read_all(&mut self) -> Result<(), Failure> {
         for filled in self.filled.drain(..) {
-            self.received.push(self.reader.read::<C::Graph>(filled)?);
+            self.received.push(self.reader.read::<T>(filled)?);
         }
         Ok(())
     }
@@ -67,7 +86,7 @@ impl<C: Case> Jstream<C> {
     }
 }
 
-impl<C: Case> Subject for Jstream<C> {
+impl<T: Sendable> Subject for Jstream<T> {
     fn name(&self) -> &'static str {
         "jstream"
     }
@@ -89,7 +108,7 @@ impl<C: Case> Subject for Jstream<C> {
         let mut into = mem::replace(&mut self.into, Spent::heap(0));
         let start = Instant::now();
         for _ in 0..times {
-            let filled = self.writer.write(black_box(self.graph), into)?;
+            let filled = self.writer.write(black_box(self.value), into)?;
             into = black_box(filled).into_spent();
         }
         let time = since(start, times);
@@ -113,7 +132,7 @@ impl<C: Case> Subject for Jstream<C> {
         self.read_all()?;
         let start = Instant::now();
         for received in &self.received {
-            black_box(C::sum_graph(black_box(received).get()));
+            black_box(black_box(received).get().walk());
         }
         let time = since(start, self.received.len());
         self.recover();
@@ -132,10 +151,7 @@ impl<C: Case> Subject for Jstream<C> {
     fn sum(&mut self) -> Result<u64, Failure> {
         self.prepare()?;
         self.read_all()?;
-        let sum = self
-            .received
-            .first()
-            .map(|received| C::sum_graph(received.get()));
+        let sum = self.received.first().map(|received| received.get().walk());
         self.recover();
         sum.ok_or_else(|| "no message was kept".into())
     }

@@ -1,0 +1,82 @@
+//! The case `mesh`: a plain array of triangles.
+
+use super::draw::{Draw, Random, exactly, random};
+use super::{Case, forever, values};
+use crate::Failure;
+use crate::suites::serialization::walk::walk_fields;
+use crate::table::number;
+
+values! {
+    pub(super) struct Mesh {
+        triangles: Vec<Triangle>,
+    }
+
+    #[derive(Clone, Copy)]
+    #[repr(C)]
+    struct Triangle {
+        v0: Vector3,
+        v1: Vector3,
+        v2: Vector3,
+        normal: Vector3,
+    }
+
+    #[derive(Clone, Copy)]
+    #[repr(C)]
+    struct Vector3 {
+        x: f32,
+        y: f32,
+        z: f32,
+    }
+}
+
+walk_fields!(Mesh, MeshRef<'_>, ArchivedMesh => triangles);
+walk_fields!(Triangle, ArchivedTriangle => v0 v1 v2 normal);
+walk_fields!(Vector3, ArchivedVector3 => x y z);
+
+impl Draw for Vector3 {
+    fn draw(random: &mut Random) -> Self {
+        let [x, y, z] = Draw::draw(random);
+        Self { x, y, z }
+    }
+}
+
+impl Draw for Triangle {
+    fn draw(random: &mut Random) -> Self {
+        let [v0, v1, v2, normal] = Draw::draw(random);
+        Self { v0, v1, v2, normal }
+    }
+}
+
+fn value(size: usize) -> Mesh {
+    Mesh {
+        triangles: exactly(&mut random(), size),
+    }
+}
+
+pub(super) fn case(size: usize) -> Result<Case, Failure> {
+    let value = forever(value(size));
+    let size = number(size as f64);
+    let about = format!("{size} triangles: 4 x 3 x f32");
+    let case = Case::new(about, value)?.and_memcpy(&value.triangles);
+    #[cfg(feature = "peers")]
+    let case = case.and_peers(value)?;
+    Ok(case)
+}
+
+#[cfg(test)]
+mod tests {
+    use jstream::Transportable;
+
+    use super::*;
+
+    #[test]
+    fn it_is_the_data_set_that_others_measure() {
+        assert_eq!(value(125_000).triangles.len(), 125_000);
+        assert_eq!(size_of::<Triangle>(), 48);
+    }
+
+    #[test]
+    fn its_wire_form_is_its_memory() {
+        const { assert!(<Triangle as Transportable>::WIRE_IS_MEMORY) };
+    }
+}

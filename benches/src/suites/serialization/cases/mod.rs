@@ -1,0 +1,168 @@
+//! The cases: values to send, each the same in every run.
+
+#![cfg_attr(
+    feature = "peers",
+    allow(
+        non_local_definitions,
+        reason = "the derive of abomonation writes its impls inside a constant"
+    )
+)]
+
+mod array;
+mod draw;
+mod list;
+mod log;
+mod mesh;
+mod minecraft;
+mod mk48;
+mod records;
+pub(super) mod table;
+mod tree;
+
+#[cfg(feature = "peers")]
+use super::subjects::{Abomonation, Bitcode, BitcodeBorrow, Codec, Lend, Postcard, SerdeJson};
+use super::subjects::{Archivable, Jstream, Memcpy, Peer, Rkyv, Sendable, Subject};
+use super::walk::Walk;
+use crate::Failure;
+
+/// Makes a case of a given size.
+pub(super) type Make = fn(usize) -> Result<Case, Failure>;
+
+/// The cases, in the order in which they are run: name, size when it is measured, how it is made.
+pub(super) const ALL: [(&str, usize, Make); 12] = [
+    ("records", 1_000, records::ascii),
+    ("records-unicode", 1_000, records::unicode),
+    ("list", 10_000, list::case),
+    ("tree", (1 << 14) - 1, tree::case),
+    ("log", 10_000, log::case),
+    ("mesh", 125_000, mesh::case),
+    ("minecraft_savedata", 500, minecraft::case),
+    ("mk48", 1_000, mk48::case),
+    ("array/1KiB", 1 << 7, array::case),
+    ("array/32KiB", 1 << 12, array::case),
+    ("array/1MiB", 1 << 17, array::case),
+    ("array/64MiB", 1 << 23, array::case),
+];
+
+/// A value to send, and who sends it.
+pub(super) struct Case {
+    /// What the case is, for its note.
+    pub(super) about: String,
+    /// What walking the value comes to.
+    pub(super) sum: u64,
+    /// The first is the one that the others are compared with.
+    pub(super) subjects: Vec<Box<dyn Subject>>,
+    /// What else must be known to read the figures.
+    pub(super) notes: Vec<String>,
+}
+
+impl Case {
+    /// The value as jstream and rkyv send it.
+    fn new<T: Sendable + Archivable + Walk>(
+        about: String,
+        value: &'static T,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            about,
+            sum: value.walk(),
+            subjects: vec![
+                Box::new(Jstream::new(value)?),
+                Box::new(Peer::new(value, Rkyv::new(value)?)?),
+            ],
+            notes: Vec::new(),
+        })
+    }
+
+    /// How long copying takes, where the value is little more than `array`.
+    fn and_memcpy<T: Copy>(mut self, array: &'static [T]) -> Self {
+        self.subjects.push(Box::new(Memcpy::new(array)));
+        self
+    }
+}
+
+#[cfg(feature = "peers")]
+impl Case {
+    /// All that can send any value without a pointer to itself.
+    fn and_peers<T>(self, value: &'static T) -> Result<Self, Failure>
+    where
+        T: abomonation::Abomonation + bitcode::Encode + bitcode::DecodeOwned,
+        T: serde::Serialize + serde::de::DeserializeOwned + Walk,
+    {
+        self.and_packing(value)?.and_serde(value)
+    }
+
+    /// Those of them that don't need serde.
+    fn and_packing<T>(mut self, value: &'static T) -> Result<Self, Failure>
+    where
+        T: abomonation::Abomonation + bitcode::Encode + bitcode::DecodeOwned + Walk,
+    {
+        // See there why not.
+        if cfg!(not(debug_assertions)) {
+            self = self.and(value, Abomonation::default())?;
+            let text = "abomonation checks nothing, and ignores alignment";
+            self.notes.push(text.to_owned());
+        }
+        self.and(value, Bitcode::default())
+    }
+
+    fn and_serde<T>(self, value: &'static T) -> Result<Self, Failure>
+    where
+        T: serde::Serialize + serde::de::DeserializeOwned + Walk,
+    {
+        let postcard = Postcard::new(value)?;
+        self.and(value, postcard)?.and(value, SerdeJson::default())
+    }
+
+    fn and_borrow<T: Lend>(self, value: &'static T) -> Result<Self, Failure> {
+        self.and(value, BitcodeBorrow::<T>::default())
+    }
+
+    fn and<T>(mut self, value: &'static T, codec: impl Codec<T>) -> Result<Self, Failure> {
+        self.subjects.push(Box::new(Peer::new(value, codec)?));
+        Ok(self)
+    }
+}
+
+/// It is never freed: a program that measures ends soon, and a deep value needs a deep stack to
+/// be dropped.
+fn forever<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}
+
+/// Types that all subjects can send.
+macro_rules! values {
+    ($($value:item)*) => {$(
+        #[derive(jstream::Transportable, rkyv::Archive, rkyv::Serialize)]
+        #[cfg_attr(
+            feature = "peers",
+            derive(
+                bitcode::Encode,
+                bitcode::Decode,
+                serde::Serialize,
+                serde::Deserialize,
+                abomonation_derive::Abomonation,
+            )
+        )]
+        $value
+    )*};
+}
+
+use values;
+
+/// Numbers without pattern, the same in every run (splitmix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `end`, which must not be 0.
+    fn below(&mut self, end: usize) -> usize {
+        self.next() as usize % end
+    }
+}

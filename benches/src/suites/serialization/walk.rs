@@ -1,0 +1,96 @@
+//! Walking what was read: every number and every byte of strings, added up.
+
+use rkyv::boxed::ArchivedBox;
+use rkyv::option::ArchivedOption;
+use rkyv::rend;
+use rkyv::string::ArchivedString;
+use rkyv::tuple::{ArchivedTuple2, ArchivedTuple3};
+use rkyv::vec::ArchivedVec;
+
+/// What can be walked. Whatever a subject reads a value as, walking it comes to one sum.
+pub(super) trait Walk {
+    /// All numbers and all bytes of strings, added up; wraps around. Of a float its bits are
+    /// added, so that walking is not a measure of floating-point latency. What is there of an
+    /// `Option` counts 1 more.
+    fn walk(&self) -> u64;
+}
+
+macro_rules! walk {
+    ($([$($generics:tt)*] $type:ty, $this:ident => $sum:expr;)*) => {$(
+        impl<$($generics)*> Walk for $type {
+            #[inline(always)]
+            fn walk(&self) -> u64 {
+                let $this = self;
+                $sum
+            }
+        }
+    )*};
+}
+
+macro_rules! numbers {
+    ($($type:ty),*) => {walk! {$([] $type, this => *this as u64;)*}};
+}
+
+macro_rules! natives {
+    ($($type:ident),*) => {walk! {$([] rend::$type, this => this.to_native().walk();)*}};
+}
+
+numbers!(u8, u16, u32, u64, i8, i16, i32, i64, bool);
+natives!(
+    u16_le, u32_le, u64_le, i16_le, i32_le, i64_le, f32_le, f64_le
+);
+
+walk! {
+    [] f32, this => u64::from(this.to_bits());
+    [] f64, this => this.to_bits();
+    [] str, this => this.as_bytes().walk();
+    [] String, this => this.as_bytes().walk();
+    [] ArchivedString, this => this.as_bytes().walk();
+    [T: Walk + ?Sized] &T, this => T::walk(this);
+    [T: Walk + ?Sized] Box<T>, this => T::walk(this);
+    [T: Walk] ArchivedBox<T>, this => T::walk(this);
+    [T: Walk] [T], this => this.iter().fold(0, |sum, part| sum.wrapping_add(part.walk()));
+    [T: Walk] Vec<T>, this => this.as_slice().walk();
+    [T: Walk] ArchivedVec<T>, this => this.as_slice().walk();
+    [T: Walk, const N: usize] [T; N], this => this.as_slice().walk();
+    [T: Walk] Option<T>, this => this.as_ref().map_or(0, |part| part.walk().wrapping_add(1));
+    [T: Walk] ArchivedOption<T>, this =>
+        this.as_ref().map_or(0, |part| part.walk().wrapping_add(1));
+    [A: Walk, B: Walk] (A, B), this => this.0.walk().wrapping_add(this.1.walk());
+    [A: Walk, B: Walk] ArchivedTuple2<A, B>, this => this.0.walk().wrapping_add(this.1.walk());
+    [A: Walk, B: Walk, C: Walk] (A, B, C), this =>
+        this.0.walk().wrapping_add(this.1.walk()).wrapping_add(this.2.walk());
+    [A: Walk, B: Walk, C: Walk] ArchivedTuple3<A, B, C>, this =>
+        this.0.walk().wrapping_add(this.1.walk()).wrapping_add(this.2.walk());
+}
+
+/// `Walk` of structs that all have these fields.
+macro_rules! walk_fields {
+    ($type:ty => $($field:ident)+) => {
+        impl $crate::suites::serialization::walk::Walk for $type {
+            #[inline(always)]
+            fn walk(&self) -> u64 {
+                use $crate::suites::serialization::walk::Walk;
+                0u64$(.wrapping_add(Walk::walk(&self.$field)))+
+            }
+        }
+    };
+    ($type:ty, $($more:ty),+ => $($field:ident)+) => {
+        walk_fields!($type => $($field)+);
+        walk_fields!($($more),+ => $($field)+);
+    };
+}
+
+/// `Walk` of enums without data that are `Copy`: the variant's number.
+macro_rules! walk_number {
+    ($($type:ty),+) => {$(
+        impl $crate::suites::serialization::walk::Walk for $type {
+            #[inline(always)]
+            fn walk(&self) -> u64 {
+                *self as u64
+            }
+        }
+    )+};
+}
+
+pub(super) use {walk_fields, walk_number};
