@@ -14,22 +14,13 @@ use crate::interface::{Interface, Remotable, Stub};
 use crate::registry::{Found, REGISTRY, RegistryStub};
 
 /// What a client accepts.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ClientOptions {
     /// The transport's limits and time-outs, and the pool that results are received into.
     pub transport: Options,
     /// What is accepted as a result (default: as [`Limits`]).
     pub limits: Limits,
-}
-
-impl Default for ClientOptions {
-    fn default() -> Self {
-        Self {
-            transport: Options::default(),
-            limits: Limits::default(),
-        }
-    }
 }
 
 /// A connection to a server. Cheap to clone; the connection ends with the last clone, stub and

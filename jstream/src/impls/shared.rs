@@ -133,7 +133,7 @@ unsafe impl<T: CovariantTarget + ?Sized> Covariant for Arc<T> {}
 
 // SAFETY: a zero word is `None`; else the target is written once, and known again by its number.
 // The cell is read once, and its reference lives as long as the cell's borrow.
-unsafe impl<'a, T: Target + ?Sized> Transportable for Cell<Option<&'a T>> {
+unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
     type InPlace<'b>
         = Cell<Option<&'b T::InPlace<'b>>>
     where

@@ -51,7 +51,7 @@ impl Owner {
     /// By how much the number grows from one object to the next.
     #[inline(always)]
     pub(super) const fn step(self) -> u32 {
-        self.0 as u32 & 1
+        (self.0 & 1) as u32
     }
 }
 

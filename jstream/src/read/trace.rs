@@ -467,15 +467,13 @@ unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) -> String {
         ),
         FaultKind::Adapter => said.unwrap_or("the adapter refuses it").to_owned(),
         FaultKind::Class => {
-            // SAFETY: a pointer to a trait object is two words, the second of which is the class.
-            let class = unsafe {
-                fault
-                    .slot
-                    .as_ptr()
-                    .cast::<u64>()
-                    .wrapping_add(1)
-                    .read_unaligned()
-            };
+            let mut class = [0u8; 8];
+            for (i, byte) in (8usize..).zip(&mut class) {
+                // SAFETY: a pointer to a trait object is two words, the second of which is the
+                // class.
+                *byte = unsafe { fault.slot.as_ptr().wrapping_add(i).read() };
+            }
+            let class = u64::from_le_bytes(class);
             format!(
                 "class {class:#018x} is no registered implementation of {}; where it should be \
                  one, see that the crate which registers it is linked: `use that_crate as _;`",
