@@ -28,6 +28,8 @@ pub struct Shape {
     pub verified: bool,
     /// The bytes that it and its parts occupy, padding excluded.
     pub bytes: usize,
+    /// Its bits are one byte, and its values all bytes up to this one.
+    pub most: Option<u8>,
 }
 
 impl Shape {
@@ -40,6 +42,16 @@ impl Shape {
             dense: true,
             verified: false,
             bytes,
+            most: None,
+        }
+    }
+
+    /// A leaf of one byte whose values are 0 up to `most`.
+    #[must_use]
+    pub const fn up_to(most: u8) -> Self {
+        Self {
+            most: Some(most),
+            ..Self::leaf(1, false)
         }
     }
 
@@ -52,6 +64,7 @@ impl Shape {
             dense: true,
             verified: false,
             bytes,
+            most: None,
         }
     }
 
@@ -67,6 +80,7 @@ impl Shape {
             dense: self.dense && other.dense,
             verified: self.verified || other.verified,
             bytes: self.bytes.wrapping_add(other.bytes),
+            most: None,
         }
     }
 
@@ -102,6 +116,7 @@ impl Shape {
             plain: false,
             dense: false,
             bytes: size,
+            most: None,
             ..self
         }
     }
@@ -208,6 +223,10 @@ pub unsafe trait InPlace: Sized {
     unsafe fn read_all(first: *mut Self, count: usize, pass: &mut Pass<'_>) -> Result<(), Fault> {
         if Self::SHAPE.plain {
             return Ok(());
+        }
+        if let Some(most) = Self::SHAPE.most {
+            // SAFETY: the caller's promise is passed on; the values are one byte each.
+            return unsafe { crate::read::bytes_at_most(first.cast(), count, most) };
         }
         for i in 0..count {
             // SAFETY: the caller has `count` values there.

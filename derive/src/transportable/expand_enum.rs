@@ -297,7 +297,10 @@ fn shape(
         }
     };
     let shape = if fieldless {
-        quote!(#support::Shape::leaf(::core::mem::size_of::<Self>(), false))
+        let tags = variants.iter().map(|of| &of.tag);
+        quote! {
+            #support::fieldless(::core::mem::size_of::<Self>(), [#(#tags as ::core::primitive::i128),*])
+        }
     } else {
         let ty_generics = &ty_generics;
         let fields = variants.iter().flat_map(|of| {

@@ -36,6 +36,7 @@ unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
     } else {
         Shape {
             bytes: size_of::<Self>(),
+            most: None,
             ..T::SHAPE
         }
     };

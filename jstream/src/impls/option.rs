@@ -8,7 +8,7 @@ use std::mem::{MaybeUninit, size_of};
 use std::ptr;
 
 use crate::model::{Covariant, InPlace, Shape, Transportable};
-use crate::read::{Fault, FaultKind, Pass, Refusal, Trace};
+use crate::read::{Fault, FaultKind, Pass, Refusal, Trace, choose};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
@@ -66,14 +66,28 @@ pub(crate) unsafe fn read_tagged<T: InPlace>(
         let tag = slot.cast::<u8>().wrapping_add(size_of::<T>());
         // SAFETY: the slot is larger than the payload, so this byte lies inside it, and the
         // caller's slot is initialised.
-        match unsafe { tag.read() } {
-            0 => false,
-            1 => true,
-            _ => return Err(Fault::new(slot, FaultKind::Invalid)),
+        let tag = unsafe { tag.read() };
+        if tag > 1 {
+            return Err(Fault::new(slot, FaultKind::Invalid));
         }
+        tag == 1
     } else {
         pass.tag(slot)?
     };
+    if T::SHAPE.plain {
+        // SAFETY: the slot begins with initialised bytes, any of which are a payload.
+        unsafe { write_if(tag, slot) };
+        return Ok(());
+    }
+    if let Some(most) = T::SHAPE.most {
+        // SAFETY: the slot begins with an initialised byte.
+        if unsafe { slot.cast::<u8>().read() } > most {
+            return Err(Fault::new(slot, FaultKind::Invalid));
+        }
+        // SAFETY: the slot begins with a payload, as was just found.
+        unsafe { write_if(tag, slot) };
+        return Ok(());
+    }
     if !tag {
         // SAFETY: the caller's slot is aligned and writable.
         unsafe { slot.write(None) };
@@ -81,6 +95,24 @@ pub(crate) unsafe fn read_tagged<T: InPlace>(
     }
     // SAFETY: the caller's promise is passed on.
     unsafe { read_payload(slot, pass, Some, payload_of) }
+}
+
+/// Makes a slot the payload at its start, or `None`; which of them can't be foreseen, so there is no
+/// branch.
+///
+/// # Safety
+///
+/// `slot` must be aligned, writable, and begin with a value.
+#[inline(always)]
+unsafe fn write_if<T: InPlace>(tag: bool, slot: *mut Option<T>) {
+    // SAFETY: the caller's slot begins with a value.
+    let payload = unsafe { slot.cast::<T>().read() };
+    // SAFETY: the caller's slot is writable.
+    unsafe { slot.write(Some(payload)) };
+    let mut aside = MaybeUninit::uninit();
+    let none = choose(tag, aside.as_mut_ptr(), slot);
+    // SAFETY: both are aligned and writable.
+    unsafe { none.write(None) };
 }
 
 /// Makes the payload at the start of a slot native, and the slot the value that has it.

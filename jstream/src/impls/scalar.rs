@@ -129,7 +129,7 @@ unsafe impl Transportable for bool {
 // SAFETY: `read` accepts 0 and 1, which are the values of `bool`.
 unsafe impl InPlace for bool {
     type Key = Self;
-    const SHAPE: Shape = Shape::leaf(1, false);
+    const SHAPE: Shape = Shape::up_to(1);
 
     #[inline(always)]
     unsafe fn read(slot: *mut Self, _: &mut Pass<'_>) -> Result<(), Fault> {
@@ -139,17 +139,6 @@ unsafe impl InPlace for bool {
         } else {
             Err(Fault::new(slot, FaultKind::Invalid))
         }
-    }
-
-    #[inline]
-    unsafe fn read_all(first: *mut Self, count: usize, _: &mut Pass<'_>) -> Result<(), Fault> {
-        // SAFETY: the caller has `count` initialised bytes there, and they are only read.
-        let bytes = unsafe { std::slice::from_raw_parts(first.cast::<u8>(), count) };
-        if bytes.iter().fold(0, |all, byte| all | byte) < 2 {
-            return Ok(());
-        }
-        let bad = bytes.iter().position(|byte| *byte > 1).unwrap_or(0);
-        Err(Fault::new(first.wrapping_add(bad), FaultKind::Invalid))
     }
 
     unsafe fn trace(slot: *const Self, trace: &mut Trace) {

@@ -1,7 +1,9 @@
 //! Reading: one pass that checks a message and makes it native where it lies.
 
 mod checks;
+mod choose;
 mod error;
+mod fold;
 mod pass;
 mod queue;
 mod shared;
@@ -11,7 +13,9 @@ use std::mem::{align_of, size_of};
 use std::ptr::NonNull;
 
 pub use checks::Refusal;
+pub(crate) use choose::choose;
 pub use error::{ReadError, ReadFailure, Segment as MessageSegment};
+pub(crate) use fold::bytes_at_most;
 pub use pass::{Edge, Fault, FaultKind, Pass, assert_form};
 pub use trace::Trace;
 pub(crate) use trace::short;

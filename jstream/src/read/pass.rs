@@ -13,6 +13,7 @@ use std::mem::{align_of, size_of};
 use std::ptr::{self, NonNull};
 
 use super::checks::Checks;
+use super::fold;
 use super::queue::{Owner, Queue, ReadRun, Run};
 use super::shared::Table;
 use crate::buffer::ALIGNMENT;
@@ -97,7 +98,7 @@ impl Segment {
         // `end` is a length in memory plus 128 at most, and `at` at most 127 beyond it. So this is
         // negative where `at` is past the end, and one comparison finds both ways to be.
         let rest = self.end.wrapping_sub(at) as isize;
-        if rest < size as isize || align > self.align {
+        if rest < size as isize || align > 1 && align > self.align {
             return Err(FaultKind::PastEnd);
         }
         self.cursor = at.wrapping_add(size);
@@ -148,9 +149,9 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// The fault of this pointer.
-    #[cold]
-    pub(crate) fn fault(&self, kind: FaultKind) -> Fault {
+    /// The fault of this pointer. Inlined, so that only the slot leaves its register.
+    #[inline(always)]
+    pub(crate) fn fault(self, kind: FaultKind) -> Fault {
         Fault::new(self.slot, kind)
     }
 }
@@ -250,6 +251,16 @@ impl Pass<'_> {
         target: *const T,
         count: usize,
     ) -> Result<(), Fault> {
+        if let Some(most) = T::SHAPE.most {
+            let rest = self
+                .bulk
+                .end
+                .wrapping_sub(self.bulk.cursor)
+                .wrapping_add(count);
+            // SAFETY: `claim` has just moved the cursor behind the target, so by invariants 1 and 3
+            // that many bytes from its start on lie inside the buffer and are initialised.
+            return unsafe { fold::bytes_with_more(target.cast_mut().cast(), count, rest, most) };
+        }
         if T::SHAPE.flat {
             // SAFETY: the claim is aligned for `T`, inside the buffer, initialised and derived from
             // its base by invariants 1 and 3, so it may be written to, and has room for `count`

@@ -27,6 +27,27 @@ pub const fn shape_of<S, F: InPlace>(_: Field<S, F>) -> Shape {
     F::SHAPE
 }
 
+/// The shape of an enum without fields, of `size` bytes.
+#[must_use]
+pub const fn fieldless<const N: usize>(size: usize, tags: [i128; N]) -> Shape {
+    let mut dense = size == 1 && N <= 256;
+    let mut rest: &[i128] = &tags;
+    while let [tag, others @ ..] = rest {
+        // Tags differ, so they are all numbers below `N` if none is larger.
+        dense = dense && *tag >= 0 && *tag < N as i128;
+        rest = others;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "there are 256 variants at most"
+    )]
+    if dense && N > 0 {
+        Shape::up_to(N.wrapping_sub(1) as u8)
+    } else {
+        Shape::leaf(size, false)
+    }
+}
+
 /// Describes the type of a field.
 pub fn describe<S, F: InPlace>(schema: &mut Schema, _: Field<S, F>) -> TypeIndex {
     F::describe(schema)

@@ -1,0 +1,46 @@
+//! A choice without a branch.
+
+/// One of two pointers. Where it can't be foreseen which, a wrong guess of the processor would cost
+/// more than the rest of a small value's check, and the compiler takes a branch whatever is written.
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+#[inline(always)]
+pub(crate) fn choose<T>(first: bool, a: *mut T, b: *mut T) -> *mut T {
+    let mut chosen = b;
+    #[expect(
+        clippy::pointers_in_nomem_asm_block,
+        reason = "they are passed on, not followed"
+    )]
+    // SAFETY: the code does what `if first { chosen = a }` does. It touches no memory, and of the
+    // flags, which it is not told to preserve, nothing else.
+    unsafe {
+        std::arch::asm!(
+            "test {first:e}, {first:e}",
+            "cmovne {chosen}, {a}",
+            first = in(reg) u32::from(first),
+            a = in(reg) a,
+            chosen = inout(reg) chosen,
+            options(pure, nomem, nostack),
+        );
+    };
+    chosen
+}
+
+/// One of two pointers.
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+#[inline(always)]
+pub(crate) fn choose<T>(first: bool, a: *mut T, b: *mut T) -> *mut T {
+    if first { a } else { b }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_the_one_asked_for() {
+        let (mut a, mut b) = (1, 2);
+        let (a, b) = (&raw mut a, &raw mut b);
+        assert_eq!(choose(true, a, b), a);
+        assert_eq!(choose(false, a, b), b);
+    }
+}

@@ -1,0 +1,166 @@
+//! Checks of many small values at once.
+//!
+//! Slices of a few bytes are as common as long ones, and their lengths can't be foreseen: a loop over
+//! such a one costs more by a wrong guess of its end than by its rounds. So what fits a block is
+//! checked as a block, in which the bytes behind the slice do not count.
+
+use super::pass::{Fault, FaultKind};
+
+const BLOCK: usize = 32;
+
+type Block = [u8; BLOCK];
+
+const ALL: Block = [u8::MAX; BLOCK];
+
+/// The mask of the first `n` bytes of a block begins at `BLOCK - n`.
+static MASK: [u8; 2 * BLOCK] = {
+    let mut mask = [0; 2 * BLOCK];
+    let mut i = 0;
+    while i < BLOCK {
+        #[expect(clippy::indexing_slicing, reason = "checked by the compiler")]
+        {
+            mask[i] = u8::MAX;
+        }
+        i = i.wrapping_add(1);
+    }
+    mask
+};
+
+/// Has the high bit of each byte set that exceeds `most`.
+#[inline(always)]
+const fn excess(bytes: u64, most: u8) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+    if most & most.wrapping_add(1) == 0 {
+        // The bits that `most` has not.
+        return bytes & !(ONES.wrapping_mul(most as u64));
+    }
+    if most >= 0x80 {
+        // A byte exceeds it that has the high bit, and the other bits exceed the others.
+        let rest =
+            (bytes & !HIGH).wrapping_add(ONES.wrapping_mul(0xff_u8.wrapping_sub(most) as u64));
+        return rest & bytes & HIGH;
+    }
+    let rest = (bytes & !HIGH).wrapping_add(ONES.wrapping_mul(0x7f_u8.wrapping_sub(most) as u64));
+    (rest | bytes) & HIGH
+}
+
+/// Whether no byte of the block that `mask` keeps exceeds `most`.
+#[inline(always)]
+fn block_at_most(block: &Block, mask: &Block, most: u8) -> bool {
+    let words = |of: &Block| -> [u64; BLOCK / 8] {
+        let mut words = [0; BLOCK / 8];
+        for (word, bytes) in words.iter_mut().zip(of.chunks_exact(8)) {
+            *word = bytes.try_into().map_or(0, u64::from_ne_bytes);
+        }
+        words
+    };
+    let kept = words(block)
+        .into_iter()
+        .zip(words(mask))
+        .map(|(bytes, mask)| bytes & mask);
+    kept.fold(0, |all, bytes| all | excess(bytes, most)) == 0
+}
+
+/// Whether no byte of `bytes` exceeds `most`. Kept out of line, as it is unrolled a lot.
+#[inline(never)]
+fn at_most(bytes: &[u8], most: u8) -> bool {
+    let Some(last) = bytes.last_chunk() else {
+        let excess = |excess, byte: &u8| excess | byte.saturating_sub(most);
+        return bytes.iter().fold(0, excess) == 0;
+    };
+    let blocks = bytes.chunks_exact(BLOCK);
+    blocks
+        .filter_map(<[u8]>::first_chunk)
+        .fold(true, |valid, block| {
+            valid & block_at_most(block, &ALL, most)
+        })
+        & block_at_most(last, &ALL, most)
+}
+
+/// Checks that none of `count` bytes exceeds `most`.
+///
+/// # Errors
+///
+/// A [`Fault`] of the first that does.
+///
+/// # Safety
+///
+/// The bytes must be as [`InPlace::read_all`](crate::model::InPlace::read_all) is given them.
+#[inline(never)]
+pub(crate) unsafe fn bytes_at_most(first: *mut u8, count: usize, most: u8) -> Result<(), Fault> {
+    // SAFETY: the caller's bytes are initialised, and only read.
+    let bytes = unsafe { std::slice::from_raw_parts(first, count) };
+    if at_most(bytes, most) {
+        return Ok(());
+    }
+    let bad = bytes.iter().position(|byte| *byte > most).unwrap_or(0);
+    Err(Fault::new(first.wrapping_add(bad), FaultKind::Invalid))
+}
+
+/// As [`bytes_at_most`], for bytes with `rest` initialised ones after the first.
+///
+/// # Errors
+///
+/// As for [`bytes_at_most`].
+///
+/// # Safety
+///
+/// As for [`bytes_at_most`], and `rest` bytes from `first` on must be initialised and in one
+/// allocation.
+#[inline(always)]
+pub(super) unsafe fn bytes_with_more(
+    first: *mut u8,
+    count: usize,
+    rest: usize,
+    most: u8,
+) -> Result<(), Fault> {
+    if count <= BLOCK && rest >= BLOCK {
+        let mask = MASK.get(BLOCK.wrapping_sub(count)..);
+        // SAFETY: the caller has that many initialised bytes there, which nothing writes to while
+        // they are compared.
+        let block = unsafe { &*first.cast::<Block>().cast_const() };
+        if mask
+            .and_then(<[u8]>::first_chunk)
+            .is_some_and(|mask| block_at_most(block, mask, most))
+        {
+            return Ok(());
+        }
+    }
+    // SAFETY: the caller's promise is passed on.
+    unsafe { bytes_at_most(first, count, most) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_byte_counts_whatever_the_length() {
+        for len in 0..150 {
+            let mut bytes = vec![9u8; len];
+            assert!(at_most(&bytes, 9));
+            for i in 0..len {
+                bytes[i] = 10;
+                assert!(!at_most(&bytes, 9), "byte {i} of {len}");
+                bytes[i] = 0;
+                assert!(at_most(&bytes, 9));
+                bytes[i] = 255;
+                assert!(!at_most(&bytes, 9), "byte {i} of {len}");
+                bytes[i] = 9;
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_the_mask_keeps_counts() {
+        let mut block = ALL;
+        for len in 0..=BLOCK {
+            let mask = MASK[BLOCK - len..].first_chunk().unwrap();
+            assert!(block_at_most(&block, mask, 1), "{len}");
+            if let Some(next) = block.get_mut(len) {
+                *next = 1;
+            }
+        }
+    }
+}
