@@ -1,7 +1,11 @@
 //! Walking what was read: every number and every byte of strings, added up.
 
+use std::rc::Rc;
+
+use jstream::Shared;
 use rkyv::boxed::ArchivedBox;
 use rkyv::option::ArchivedOption;
+use rkyv::rc::{ArchivedRc, RcFlavor};
 use rkyv::rend;
 use rkyv::string::ArchivedString;
 use rkyv::tuple::{ArchivedTuple2, ArchivedTuple3};
@@ -49,6 +53,9 @@ walk! {
     [T: Walk + ?Sized] &T, this => T::walk(this);
     [T: Walk + ?Sized] Box<T>, this => T::walk(this);
     [T: Walk] ArchivedBox<T>, this => T::walk(this);
+    [T: Walk] Rc<T>, this => T::walk(this);
+    [T: Walk] Shared<'_, T>, this => T::walk(this);
+    [T: Walk] ArchivedRc<T, RcFlavor>, this => T::walk(this);
     [T: Walk] [T], this => this.iter().fold(0, |sum, part| sum.wrapping_add(part.walk()));
     [T: Walk] Vec<T>, this => this.as_slice().walk();
     [T: Walk] ArchivedVec<T>, this => this.as_slice().walk();
