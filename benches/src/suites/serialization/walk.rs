@@ -71,8 +71,19 @@ walk! {
         this.0.walk().wrapping_add(this.1.walk()).wrapping_add(this.2.walk());
 }
 
-/// `Walk` of structs that all have these fields.
+/// `Walk` of structs that all have these fields, or of one with type parameters.
 macro_rules! walk_fields {
+    ([$($parameter:ident),+] $type:ty => $($field:ident)+) => {
+        impl<$($parameter: $crate::suites::serialization::walk::Walk),+>
+            $crate::suites::serialization::walk::Walk for $type
+        {
+            #[inline(always)]
+            fn walk(&self) -> u64 {
+                use $crate::suites::serialization::walk::Walk;
+                0u64$(.wrapping_add(Walk::walk(&self.$field)))+
+            }
+        }
+    };
     ($type:ty => $($field:ident)+) => {
         impl $crate::suites::serialization::walk::Walk for $type {
             #[inline(always)]

@@ -23,7 +23,10 @@ mod tree;
 use rkyv::ser::sharing::{Share, Unshare};
 
 #[cfg(feature = "peers")]
-use super::subjects::{Abomonation, Bitcode, BitcodeBorrow, Lend, Postcard, SerdeJson};
+use super::subjects::{
+    Abomonation, Bitcode, BitcodeBorrow, Capnp, Copying, Epserde, Flat, Flatbuffers, Lend,
+    Postcard, Segmented, SerdeJson,
+};
 use super::subjects::{Archivable, Codec, Jstream, Memcpy, Peer, Rkyv, Sendable, Subject};
 use super::walk::Walk;
 use crate::Failure;
@@ -138,6 +141,28 @@ impl Case {
 
     fn and_borrow<T: Lend>(self, value: &'static T) -> Result<Self, Failure> {
         self.and(value, BitcodeBorrow::<T>::default())
+    }
+
+    /// Those that have schemas of their own.
+    fn and_schemas<T: Flat + Segmented>(mut self, value: &'static T) -> Result<Self, Failure> {
+        let text = "flatbuffers verifies offsets, alignment and UTF-8 when it reads, capnp only its \
+                    table of segments, and checks pointers, enums and UTF-8 when it walks";
+        self.notes.push(text.to_owned());
+        self.and(value, Flatbuffers::default())?
+            .and(value, Capnp::new(value))
+    }
+
+    /// What sends the twin `U` of the value.
+    fn and_twin<T, U>(mut self, value: &'static T) -> Result<Self, Failure>
+    where
+        T: bitcode::Encode,
+        U: Copying + bitcode::DecodeOwned,
+    {
+        let text = "epserde checks hashes of the type, and tags, but neither UTF-8 nor slices";
+        self.notes.push(text.to_owned());
+        // The twin's fields are the value's, so they are packed alike.
+        let twin: U = bitcode::decode(&bitcode::encode(value))?;
+        self.and(forever(twin), Epserde::default())
     }
 
     fn and<T>(mut self, value: &'static T, codec: impl Codec<T>) -> Result<Self, Failure> {
