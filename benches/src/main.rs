@@ -9,6 +9,7 @@
 
 mod alloc;
 mod html;
+mod markdown;
 mod measure;
 mod progress;
 mod report;
@@ -107,6 +108,9 @@ struct Report {
     /// Where the page goes.
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
+    /// Also write the ratios to FILE, as Markdown tables.
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
     #[command(flatten)]
     run: Run,
 }
@@ -147,7 +151,11 @@ fn run(command: Command) -> Result<(), Failure> {
                 Outcome::from_files(&args.files)?
             };
             print(&outcome)?;
-            report::save(&args.out, &outcome)
+            report::save_page(&args.out, &outcome)?;
+            match &args.markdown {
+                Some(path) => report::save_tables(path, &outcome),
+                None => Ok(()),
+            }
         }
     }
 }

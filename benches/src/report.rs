@@ -1,14 +1,21 @@
-//! The page of a report, on disk.
+//! The files of a report.
 
 use std::fs;
 use std::path::Path;
 
-use crate::Failure;
-use crate::html;
 use crate::suites::Outcome;
+use crate::{Failure, html, markdown};
 
 /// Writes the page to `path`.
-pub(crate) fn save(path: &Path, outcome: &Outcome) -> Result<(), Failure> {
-    let page = html::page(&outcome.rows, &outcome.notes);
-    fs::write(path, page).map_err(|e| format!("can't write {}: {e}", path.display()).into())
+pub(crate) fn save_page(path: &Path, outcome: &Outcome) -> Result<(), Failure> {
+    save(path, &html::page(&outcome.rows, &outcome.notes))
+}
+
+/// Writes the tables of ratios to `path`.
+pub(crate) fn save_tables(path: &Path, outcome: &Outcome) -> Result<(), Failure> {
+    save(path, &markdown::text(&outcome.rows))
+}
+
+fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    fs::write(path, text).map_err(|e| format!("can't write {}: {e}", path.display()).into())
 }

@@ -6,6 +6,8 @@
 //! the wire form, so all subjects read copies made outside the measured time.
 
 mod cases;
+#[cfg(feature = "peers")]
+mod generated;
 mod subjects;
 mod walk;
 

@@ -1,7 +1,11 @@
 //! Walking what was read: every number and every byte of strings, added up.
 
+use std::rc::Rc;
+
+use jstream::Shared;
 use rkyv::boxed::ArchivedBox;
 use rkyv::option::ArchivedOption;
+use rkyv::rc::{ArchivedRc, RcFlavor};
 use rkyv::rend;
 use rkyv::string::ArchivedString;
 use rkyv::tuple::{ArchivedTuple2, ArchivedTuple3};
@@ -49,6 +53,9 @@ walk! {
     [T: Walk + ?Sized] &T, this => T::walk(this);
     [T: Walk + ?Sized] Box<T>, this => T::walk(this);
     [T: Walk] ArchivedBox<T>, this => T::walk(this);
+    [T: Walk] Rc<T>, this => T::walk(this);
+    [T: Walk] Shared<'_, T>, this => T::walk(this);
+    [T: Walk] ArchivedRc<T, RcFlavor>, this => T::walk(this);
     [T: Walk] [T], this => this.iter().fold(0, |sum, part| sum.wrapping_add(part.walk()));
     [T: Walk] Vec<T>, this => this.as_slice().walk();
     [T: Walk] ArchivedVec<T>, this => this.as_slice().walk();
@@ -64,8 +71,19 @@ walk! {
         this.0.walk().wrapping_add(this.1.walk()).wrapping_add(this.2.walk());
 }
 
-/// `Walk` of structs that all have these fields.
+/// `Walk` of structs that all have these fields, or of one with type parameters.
 macro_rules! walk_fields {
+    ([$($parameter:ident),+] $type:ty => $($field:ident)+) => {
+        impl<$($parameter: $crate::suites::serialization::walk::Walk),+>
+            $crate::suites::serialization::walk::Walk for $type
+        {
+            #[inline(always)]
+            fn walk(&self) -> u64 {
+                use $crate::suites::serialization::walk::Walk;
+                0u64$(.wrapping_add(Walk::walk(&self.$field)))+
+            }
+        }
+    };
     ($type:ty => $($field:ident)+) => {
         impl $crate::suites::serialization::walk::Walk for $type {
             #[inline(always)]

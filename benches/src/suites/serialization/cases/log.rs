@@ -24,6 +24,7 @@ values! {
     }
 
     #[derive(Clone, Copy)]
+    #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(deep_copy))]
     struct Address {
         x0: u8,
         x1: u8,
@@ -110,44 +111,26 @@ pub(super) fn case(size: usize) -> Result<Case, Failure> {
     let about = format!("{size} log entries: 4 x u8, 4 strings, u16, u64");
     let case = Case::new(about, value)?;
     #[cfg(feature = "peers")]
-    let case = case.and_peers(value)?.and_borrow(value)?;
+    let case = case
+        .and_peers(value)?
+        .and_borrow(value)?
+        .and_schemas(value)?
+        .and_twin::<_, twin::Of<String>>(value)?;
     Ok(case)
 }
 
 #[cfg(feature = "peers")]
-mod lent {
-    //! The twins that borrow their strings.
-
-    use super::{Address, walk_fields};
-    use crate::suites::serialization::subjects::Lend;
-
-    impl Lend for super::Logs {
-        type Lent<'a> = Logs<'a>;
-    }
-
-    #[derive(bitcode::Decode)]
-    pub(in super::super) struct Logs<'a> {
-        logs: Vec<Log<'a>>,
-    }
-
-    #[derive(bitcode::Decode)]
-    struct Log<'a> {
-        address: Address,
-        identity: &'a str,
-        userid: &'a str,
-        date: &'a str,
-        request: &'a str,
-        code: u16,
-        size: u64,
-    }
-
-    walk_fields!(Logs<'_> => logs);
-    walk_fields!(Log<'_> => address identity userid date request code size);
-}
+mod capnp;
+#[cfg(feature = "peers")]
+mod flat;
+#[cfg(feature = "peers")]
+mod twin;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(feature = "peers")]
+    use crate::suites::serialization::walk::Walk;
 
     #[test]
     fn it_is_the_data_set_that_others_measure() {
@@ -158,5 +141,31 @@ mod tests {
             .flat_map(|log| [&log.identity, &log.userid, &log.date, &log.request]);
         assert_eq!(strings.clone().count(), 40_000);
         assert_eq!(strings.map(String::len).sum::<usize>(), 585_776);
+    }
+    #[cfg(feature = "peers")]
+    #[test]
+    fn what_is_no_utf_8_is_noticed_where_a_note_says_so() {
+        use rkyv::util::AlignedVec;
+
+        use crate::suites::serialization::subjects::{Capnp, Codec, Flatbuffers, Rkyv};
+
+        /// What the value is read as, walked, before and after a byte of a string is broken.
+        fn read<C: Codec<Logs>>(mut codec: C, logs: &Logs) -> [Result<u64, Failure>; 2] {
+            let mut message = AlignedVec::<16>::new();
+            message.extend_from_slice(codec.write(logs).unwrap());
+            let whole = codec.read(&mut message).map(|read| read.walk());
+            let at = message.windows(4).position(|part| part == b"HTTP");
+            message[at.unwrap()] = 0xff;
+            [whole, codec.read(&mut message).map(|read| read.walk())]
+        }
+
+        let logs = value(3);
+        let [whole, broken] = read(<Rkyv>::new(&logs).unwrap(), &logs);
+        assert!(whole.unwrap() == logs.walk() && broken.is_err());
+        let [whole, broken] = read(Flatbuffers::default(), &logs);
+        assert!(whole.unwrap() == logs.walk() && broken.is_err());
+        // It reads, and fails to be walked.
+        let [whole, broken] = read(Capnp::new(&logs), &logs);
+        assert_eq!((whole.unwrap(), broken.unwrap()), (logs.walk(), 0));
     }
 }

@@ -12,6 +12,7 @@ values! {
     }
 
     #[derive(Clone, Copy)]
+    #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(zero_copy))]
     #[repr(C)]
     struct Triangle {
         v0: Vector3,
@@ -21,6 +22,7 @@ values! {
     }
 
     #[derive(Clone, Copy)]
+    #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(zero_copy))]
     #[repr(C)]
     struct Vector3 {
         x: f32,
@@ -59,9 +61,19 @@ pub(super) fn case(size: usize) -> Result<Case, Failure> {
     let about = format!("{size} triangles: 4 x 3 x f32");
     let case = Case::new(about, value)?.and_memcpy(&value.triangles);
     #[cfg(feature = "peers")]
-    let case = case.and_peers(value)?;
+    let case = case
+        .and_peers(value)?
+        .and_schemas(value)?
+        .and_twin::<_, twin::Mesh<Vec<Triangle>>>(value)?;
     Ok(case)
 }
+
+#[cfg(feature = "peers")]
+mod capnp;
+#[cfg(feature = "peers")]
+mod flat;
+#[cfg(feature = "peers")]
+mod twin;
 
 #[cfg(test)]
 mod tests {

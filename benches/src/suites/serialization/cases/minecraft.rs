@@ -45,6 +45,7 @@ values! {
     #[derive(Clone, Copy)]
     #[rkyv(derive(Clone, Copy))]
     #[repr(u8)]
+    #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(deep_copy))]
     enum GameType {
         Survival,
         Creative,
@@ -59,6 +60,7 @@ values! {
     }
 
     #[derive(Clone, Copy)]
+    #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(deep_copy))]
     struct Abilities {
         walk_speed: f32,
         fly_speed: f32,
@@ -104,38 +106,28 @@ values! {
 
 /// `Walk` of the types that have several forms.
 macro_rules! walk_all {
-    ($players:ty, $player:ty, $item:ty, $entity:ty, $recipe_book:ty) => {
-        walk_fields!($players => players);
-        walk_fields!($player => game_type previous_game_type score dimension selected_item_slot
+    (($($players:tt)+) ($($player:tt)+) ($($item:tt)+) ($($entity:tt)+) ($($recipe_book:tt)+)) => {
+        walk_fields!($($players)+ => players);
+        walk_fields!($($player)+ => game_type previous_game_type score dimension selected_item_slot
             selected_item spawn_dimension spawn_x spawn_y spawn_z spawn_forced sleep_timer
             food_exhaustion_level food_saturation_level food_tick_timer xp_level xp_p xp_total
             xp_seed inventory ender_items abilities entered_nether_position root_vehicle
             shoulder_entity_left shoulder_entity_right seen_credits recipe_book);
-        walk_fields!($item => count slot id);
-        walk_fields!($entity => id pos motion rotation fall_distance fire air on_ground no_gravity
+        walk_fields!($($item)+ => count slot id);
+        walk_fields!($($entity)+ => id pos motion rotation fall_distance fire air on_ground no_gravity
             invulnerable portal_cooldown uuid custom_name custom_name_visible silent glowing);
-        walk_fields!($recipe_book => recipes to_be_displayed is_filtering_craftable is_gui_open
+        walk_fields!($($recipe_book)+ => recipes to_be_displayed is_filtering_craftable is_gui_open
             is_furnace_filtering_craftable is_furnace_gui_open
             is_blasting_furnace_filtering_craftable is_blasting_furnace_gui_open
             is_smoker_filtering_craftable is_smoker_gui_open);
     };
 }
 
-walk_all!(Players, Player, Item, Entity, RecipeBook);
-walk_all!(
-    PlayersRef<'_>,
-    PlayerRef<'_>,
-    ItemRef<'_>,
-    EntityRef<'_>,
-    RecipeBookRef<'_>
-);
-walk_all!(
-    ArchivedPlayers,
-    ArchivedPlayer,
-    ArchivedItem,
-    ArchivedEntity,
-    ArchivedRecipeBook
-);
+walk_all!((Players)(Player)(Item)(Entity)(RecipeBook));
+walk_all!((PlayersRef<'_>) (PlayerRef<'_>) (ItemRef<'_>) (EntityRef<'_>) (RecipeBookRef<'_>));
+walk_all!((ArchivedPlayers)(ArchivedPlayer)(ArchivedItem)(
+    ArchivedEntity
+)(ArchivedRecipeBook));
 walk_fields!(Abilities, ArchivedAbilities
     => walk_speed fly_speed may_fly flying invulnerable may_build instabuild);
 walk_number!(GameType, ArchivedGameType);
@@ -303,12 +295,20 @@ pub(super) fn case(size: usize) -> Result<Case, Failure> {
     );
     let case = Case::new(about, value)?;
     #[cfg(feature = "peers")]
-    let case = case.and_peers(value)?.and_borrow(value)?;
+    let case = case
+        .and_peers(value)?
+        .and_borrow(value)?
+        .and_schemas(value)?
+        .and_twin::<_, twin::Of<String>>(value)?;
     Ok(case)
 }
 
 #[cfg(feature = "peers")]
-mod lent;
+mod capnp;
+#[cfg(feature = "peers")]
+mod flat;
+#[cfg(feature = "peers")]
+mod twin;
 
 #[cfg(test)]
 mod tests {

@@ -35,6 +35,7 @@ values! {
     #[derive(Clone, Copy)]
     #[rkyv(derive(Clone, Copy))]
     #[repr(u8)]
+    #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(deep_copy))]
     enum EntityType {
         ArleighBurke,
         Bismarck,
@@ -49,6 +50,7 @@ values! {
     }
 
     #[derive(Clone, Copy)]
+    #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(deep_copy))]
     struct Guidance {
         angle: u16,
         submerge: bool,
@@ -56,6 +58,7 @@ values! {
     }
 
     #[derive(Clone, Copy)]
+    #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(deep_copy))]
     struct Transform {
         altitude: i8,
         angle: u16,
@@ -259,9 +262,19 @@ pub(super) fn case(size: usize) -> Result<Case, Failure> {
     );
     let case = Case::new(about, value)?;
     #[cfg(feature = "peers")]
-    let case = case.and_peers(value)?;
+    let case = case
+        .and_peers(value)?
+        .and_schemas(value)?
+        .and_twin::<_, twin::Owned>(value)?;
     Ok(case)
 }
+
+#[cfg(feature = "peers")]
+mod capnp;
+#[cfg(feature = "peers")]
+mod flat;
+#[cfg(feature = "peers")]
+mod twin;
 
 #[cfg(test)]
 mod tests {

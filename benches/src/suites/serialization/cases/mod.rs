@@ -15,13 +15,19 @@ mod log;
 mod mesh;
 mod minecraft;
 mod mk48;
+mod rc;
 mod records;
 pub(super) mod table;
 mod tree;
 
+use rkyv::ser::sharing::{Share, Unshare};
+
 #[cfg(feature = "peers")]
-use super::subjects::{Abomonation, Bitcode, BitcodeBorrow, Codec, Lend, Postcard, SerdeJson};
-use super::subjects::{Archivable, Jstream, Memcpy, Peer, Rkyv, Sendable, Subject};
+use super::subjects::{
+    Abomonation, Bitcode, BitcodeBorrow, Capnp, Copying, Epserde, Flat, Flatbuffers, Lend,
+    Postcard, Segmented, SerdeJson,
+};
+use super::subjects::{Archivable, Codec, Jstream, Memcpy, Peer, Rkyv, Sendable, Subject};
 use super::walk::Walk;
 use crate::Failure;
 
@@ -29,11 +35,13 @@ use crate::Failure;
 pub(super) type Make = fn(usize) -> Result<Case, Failure>;
 
 /// The cases, in the order in which they are run: name, size when it is measured, how it is made.
-pub(super) const ALL: [(&str, usize, Make); 12] = [
+pub(super) const ALL: [(&str, usize, Make); 14] = [
     ("records", 1_000, records::ascii),
     ("records-unicode", 1_000, records::unicode),
     ("list", 10_000, list::case),
     ("tree", (1 << 14) - 1, tree::case),
+    ("distinct-rc", 100_000, rc::distinct),
+    ("shared-rc", 100_000, rc::shared),
     ("log", 10_000, log::case),
     ("mesh", 125_000, mesh::case),
     ("minecraft_savedata", 500, minecraft::case),
@@ -62,12 +70,30 @@ impl Case {
         about: String,
         value: &'static T,
     ) -> Result<Self, Failure> {
+        let rkyv = Rkyv::<Unshare>::new(value)?;
+        Self::with(about, value, rkyv)
+    }
+
+    /// A value with pointers that may lead to one target.
+    fn sharing<T: Sendable + Archivable<Share> + Walk>(
+        about: String,
+        value: &'static T,
+    ) -> Result<Self, Failure> {
+        let rkyv = Rkyv::<Share>::new(value)?;
+        Self::with(about, value, rkyv)
+    }
+
+    fn with<T: Sendable + Walk>(
+        about: String,
+        value: &'static T,
+        rkyv: impl Codec<T>,
+    ) -> Result<Self, Failure> {
         Ok(Self {
             about,
             sum: value.walk(),
             subjects: vec![
                 Box::new(Jstream::new(value)?),
-                Box::new(Peer::new(value, Rkyv::new(value)?)?),
+                Box::new(Peer::new(value, rkyv)?),
             ],
             notes: Vec::new(),
         })
@@ -115,6 +141,28 @@ impl Case {
 
     fn and_borrow<T: Lend>(self, value: &'static T) -> Result<Self, Failure> {
         self.and(value, BitcodeBorrow::<T>::default())
+    }
+
+    /// Those that have schemas of their own.
+    fn and_schemas<T: Flat + Segmented>(mut self, value: &'static T) -> Result<Self, Failure> {
+        let text = "flatbuffers verifies offsets, alignment and UTF-8 when it reads, capnp only its \
+                    table of segments, and checks pointers, enums and UTF-8 when it walks";
+        self.notes.push(text.to_owned());
+        self.and(value, Flatbuffers::default())?
+            .and(value, Capnp::new(value))
+    }
+
+    /// What sends the twin `U` of the value.
+    fn and_twin<T, U>(mut self, value: &'static T) -> Result<Self, Failure>
+    where
+        T: bitcode::Encode,
+        U: Copying + bitcode::DecodeOwned,
+    {
+        let text = "epserde checks hashes of the type, and tags, but neither UTF-8 nor slices";
+        self.notes.push(text.to_owned());
+        // The twin's fields are the value's, so they are packed alike.
+        let twin: U = bitcode::decode(&bitcode::encode(value))?;
+        self.and(forever(twin), Epserde::default())
     }
 
     fn and<T>(mut self, value: &'static T, codec: impl Codec<T>) -> Result<Self, Failure> {

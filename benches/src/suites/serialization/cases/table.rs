@@ -27,12 +27,16 @@ Your own data:
     comment       text?        # may be null or missing
     tags          [text]       # a list
     ratings       [float]?     # a list that may be missing
-    orders        [record]     # a list of objects, whose fields are named after a dot
+    matrix        [[int]]      # lists nest
+    seller        record       # an object, whose fields are named after a dot
+    seller.name   text
+    orders        [record]     # a list of objects
     orders.item   text
-    orders.count  int
+    orders.to     record?
+    orders.to.zip text
 
-  Every field must be named, and lists don't nest. A record is sent as what a program with such
-  records holds: Record { fields: Vec<Value> }, with
+  Every field must be named, an object before its fields. A record is sent as what a program with
+  such records holds: Record { fields: Vec<Value> }, with
   enum Value { Null, Int(i64), Float(f64), Bool(bool), Text(String), List(Vec<Value>),
   Record(Vec<Value>) }.";
 
@@ -51,20 +55,17 @@ impl Source {
     }
 
     pub(in super::super) fn case(&self) -> Result<Case, Failure> {
-        let value = forever(self.load()?);
+        let table = self.load()?;
         let about = format!(
             "{} records of {} fields each, from {}",
-            number(value.records.len() as f64),
-            value
+            number(table.records.len() as f64),
+            table
                 .records
                 .first()
                 .map_or(0, |record| record.fields.len()),
             self.data.display()
         );
-        let case = Case::new(about, value)?;
-        #[cfg(feature = "peers")]
-        let case = case.and_serde(value)?;
-        Ok(case)
+        table.case(about)
     }
 
     fn load(&self) -> Result<Table, Failure> {
@@ -86,6 +87,16 @@ fn read(path: &Path) -> Result<String, Failure> {
 #[cfg_attr(feature = "peers", derive(serde::Serialize, serde::Deserialize))]
 struct Table {
     records: Vec<Record>,
+}
+
+impl Table {
+    fn case(self, about: String) -> Result<Case, Failure> {
+        let value = forever(self);
+        let case = Case::new(about, value)?;
+        #[cfg(feature = "peers")]
+        let case = case.and_serde(value)?;
+        Ok(case)
+    }
 }
 
 #[derive(jstream::Transportable, rkyv::Archive, rkyv::Serialize)]
@@ -154,14 +165,39 @@ mod tests {
         let source = example("books.jsonl");
         let table = source.load().unwrap();
         assert_eq!(table.records.len(), 12);
-        assert!(table.records.iter().all(|record| record.fields.len() == 8));
+        assert!(table.records.iter().all(|record| record.fields.len() == 9));
         let fields = &table.records[0].fields;
         assert_eq!(fields[0], Value::Int(1));
         assert_eq!(fields[1], Value::Text("The Time Machine".to_owned()));
         assert_eq!(fields[5], Value::Null);
         let sale = vec![Value::Text("Leeds".to_owned()), Value::Int(3)];
         assert_eq!(fields[7], Value::List(vec![Value::Record(sale)]));
+        let imprint = vec![Value::Text("Blue Owl".to_owned()), Value::List(Vec::new())];
+        let address = vec![Value::Text("York".to_owned()), Value::Null];
+        let publisher = vec![
+            Value::Text("Fernham".to_owned()),
+            Value::Record(address),
+            Value::List(vec![Value::Record(imprint)]),
+        ];
+        assert_eq!(fields[8], Value::Record(publisher));
         assert_eq!(source.name(), "books.jsonl");
+    }
+
+    #[test]
+    fn what_is_deepest_is_sent_by_all_subjects() {
+        let deep = |inner: &str| {
+            let (open, close) = ("[".repeat(schema::DEEPEST), "]".repeat(schema::DEEPEST));
+            format!("{open}{inner}{close}")
+        };
+        let fields = schema::parse(&format!("a {}", deep("text"))).unwrap();
+        let text = format!("{{\"a\": {}}}", deep("\"x\""));
+        let records = load::records(&text, &fields).unwrap();
+        let case = Table { records }.case("deep".to_owned()).unwrap();
+        assert_eq!(case.sum, u64::from(b'x'));
+        for mut subject in case.subjects {
+            subject.keep(1);
+            assert_eq!(subject.sum().unwrap(), case.sum, "{}", subject.name());
+        }
     }
 
     #[test]

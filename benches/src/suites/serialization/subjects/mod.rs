@@ -4,6 +4,12 @@
 mod with_abomonation;
 #[cfg(feature = "peers")]
 mod with_bitcode;
+#[cfg(feature = "peers")]
+mod with_capnp;
+#[cfg(feature = "peers")]
+mod with_epserde;
+#[cfg(feature = "peers")]
+mod with_flatbuffers;
 mod with_jstream;
 mod with_memcpy;
 #[cfg(feature = "peers")]
@@ -21,6 +27,12 @@ use rkyv::util::AlignedVec;
 pub(super) use self::with_abomonation::Abomonation;
 #[cfg(feature = "peers")]
 pub(super) use self::with_bitcode::{Bitcode, BitcodeBorrow, Lend};
+#[cfg(feature = "peers")]
+pub(super) use self::with_capnp::{Capnp, Segmented, Sum, sum_getters};
+#[cfg(feature = "peers")]
+pub(super) use self::with_epserde::{Copying, Epserde};
+#[cfg(feature = "peers")]
+pub(super) use self::with_flatbuffers::{Flat, Flatbuffers, walk_accessors};
 pub(super) use self::with_jstream::{Jstream, Sendable};
 pub(super) use self::with_memcpy::Memcpy;
 #[cfg(feature = "peers")]

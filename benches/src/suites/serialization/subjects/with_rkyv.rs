@@ -1,16 +1,18 @@
 //! The subject `rkyv`.
 //!
-//! It writes into a buffer of the right size, with its arena kept and without looking for shared
-//! pointers, of which the cases have none: the quickest of its serializers for these cases.
+//! It writes into a buffer of the right size, with its arena kept. Where a case has shared pointers,
+//! it looks for them, in a table that is kept too; elsewhere it doesn't: the quickest of its
+//! serializers for each case. Its check keeps a table of shared pointers, which begins anew with
+//! each message.
 
 use rkyv::api::high::HighValidator;
 use rkyv::api::serialize_using;
 use rkyv::bytecheck::CheckBytes;
 use rkyv::rancor::{Error, Strategy};
-use rkyv::ser::Serializer;
 use rkyv::ser::allocator::{Arena, ArenaHandle};
-use rkyv::ser::sharing::Unshare;
+use rkyv::ser::sharing::{Share, Unshare};
 use rkyv::ser::writer::Buffer;
+use rkyv::ser::{Serializer, Sharing};
 use rkyv::util::AlignedVec;
 use rkyv::{Archive, Serialize};
 
@@ -18,34 +20,54 @@ use super::super::walk::Walk;
 use super::Codec;
 use crate::Failure;
 
-type Peer<'a> = Strategy<Serializer<Buffer<'a>, ArenaHandle<'a>, Unshare>, Error>;
+type Peer<'a, S> = Strategy<Serializer<Buffer<'a>, ArenaHandle<'a>, &'a mut S>, Error>;
+
+/// What is done about pointers to one target.
+pub(in super::super) trait Sharer: Sharing<Error> + Default + 'static {
+    /// Begins anew, for another message.
+    fn forget(&mut self);
+}
+
+impl Sharer for Unshare {
+    #[inline(always)]
+    fn forget(&mut self) {}
+}
+
+impl Sharer for Share {
+    #[inline(always)]
+    fn forget(&mut self) {
+        self.clear();
+    }
+}
 
 /// What can be written and checked as here.
-pub(in super::super) trait Archivable:
+pub(in super::super) trait Archivable<S: Sharer = Unshare>:
     Archive<Archived: Walk + 'static + for<'a> CheckBytes<HighValidator<'a, Error>>>
-    + for<'a> Serialize<Peer<'a>>
+    + for<'a> Serialize<Peer<'a, S>>
 {
 }
 
-impl<T> Archivable for T where
+impl<T, S: Sharer> Archivable<S> for T where
     T: Archive<Archived: Walk + 'static + for<'a> CheckBytes<HighValidator<'a, Error>>>
-        + for<'a> Serialize<Peer<'a>>
+        + for<'a> Serialize<Peer<'a, S>>
 {
 }
 
-pub(in super::super) struct Rkyv {
+pub(in super::super) struct Rkyv<S = Unshare> {
     arena: Arena,
+    sharing: S,
     into: AlignedVec,
 }
 
-impl Rkyv {
-    pub(in super::super) fn new<T: Archivable>(value: &T) -> Result<Self, Failure> {
+impl<S: Sharer> Rkyv<S> {
+    pub(in super::super) fn new<T: Archivable<S>>(value: &T) -> Result<Self, Failure> {
         let mut arena = Arena::new();
+        let mut sharing = S::default();
         let mut into = AlignedVec::new();
         into.resize(1 << 10, 0);
         // How long an archive gets is known when it fits.
         let len = loop {
-            match write(value, &mut into, &mut arena) {
+            match write(value, &mut into, &mut arena, &mut sharing) {
                 Ok(len) => break len,
                 Err(error) if into.len() >= 1 << 30 => return Err(error.into()),
                 Err(_) => into.resize(into.len() * 2, 0),
@@ -53,25 +75,35 @@ impl Rkyv {
         };
         into.resize(len, 0);
         into.shrink_to_fit();
-        Ok(Self { arena, into })
+        Ok(Self {
+            arena,
+            sharing,
+            into,
+        })
     }
 }
 
 /// Writes the archive, and returns its length.
 #[inline(always)]
-fn write<T: Archivable>(value: &T, into: &mut [u8], arena: &mut Arena) -> Result<usize, Error> {
-    let mut serializer = Serializer::new(Buffer::from(into), arena.acquire(), Unshare);
+fn write<T: Archivable<S>, S: Sharer>(
+    value: &T,
+    into: &mut [u8],
+    arena: &mut Arena,
+    sharing: &mut S,
+) -> Result<usize, Error> {
+    sharing.forget();
+    let mut serializer = Serializer::new(Buffer::from(into), arena.acquire(), sharing);
     serialize_using::<_, Error>(value, &mut serializer)?;
     Ok(serializer.into_writer().len())
 }
 
-impl<T: Archivable + 'static> Codec<T> for Rkyv {
+impl<T: Archivable<S> + 'static, S: Sharer> Codec<T> for Rkyv<S> {
     const NAME: &'static str = "rkyv";
     type Read<'a> = &'a T::Archived;
 
     #[inline(always)]
     fn write(&mut self, value: &T) -> Result<&[u8], Failure> {
-        write(value, &mut self.into, &mut self.arena)?;
+        write(value, &mut self.into, &mut self.arena, &mut self.sharing)?;
         Ok(&self.into)
     }
 

@@ -119,6 +119,25 @@ mod tests {
     }
 
     #[test]
+    fn records_and_lists_nest() {
+        let fields = "a record\na.b [[record]]?\na.b.c record?\na.b.c.d [text]";
+        let fields = schema::parse(fields).unwrap();
+        let text = "{\"a\": {\"b\": [[], [{\"c\": {\"d\": [\"x\"]}}, {}]]}}\n{\"a\": {}}";
+        let records = super::records(text, &fields).unwrap();
+        let c = Value::Record(vec![Value::List(vec![Value::Text("x".to_owned())])]);
+        let inner = vec![Value::Record(vec![c]), Value::Record(vec![Value::Null])];
+        let b = Value::List(vec![Value::List(Vec::new()), Value::List(inner)]);
+        assert_eq!(records[0].fields, [Value::Record(vec![b])]);
+        assert_eq!(records[1].fields, [Value::Record(vec![Value::Null])]);
+        let text = "{\"a\": {\"b\": [[{\"c\": {\"d\": [1]}}]]}}";
+        let error = super::records(text, &fields).err().unwrap();
+        assert!(
+            error.contains("line 1: field `a.b[0][0].c.d[0]`: a string"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn what_is_wrong_is_said_with_its_line_and_field() {
         for (text, wrong) in [
             ("", "holds no record"),

@@ -19,6 +19,9 @@ pub(super) enum Kind {
     Record(Vec<Field>),
 }
 
+/// How deep lists and records may nest. Subjects on serde refuse to read what is much deeper.
+pub(super) const DEEPEST: usize = 40;
+
 /// The fields, in the order of their lines. An error begins with the line's number.
 pub(super) fn parse(text: &str) -> Result<Vec<Field>, String> {
     let mut fields: Vec<Field> = Vec::new();
@@ -31,20 +34,48 @@ pub(super) fn parse(text: &str) -> Result<Vec<Field>, String> {
     if fields.is_empty() {
         return Err("which is the schema, names no field".to_owned());
     }
-    match fields.iter().find(|field| members(&field.kind) == Some(0)) {
-        Some(field) => Err(format!("field `{}`: no line names its members", field.name)),
+    match without_members(&fields, "") {
+        Some(path) => Err(format!("field `{path}`: no line names its members")),
         None => Ok(fields),
     }
 }
 
-/// How many members a list of records has named so far.
-fn members(kind: &Kind) -> Option<usize> {
-    match kind {
-        Kind::List(of) => match &**of {
-            Kind::Record(fields) => Some(fields.len()),
+/// The first record none of whose members was named. `path` leads to the fields.
+fn without_members(fields: &[Field], path: &str) -> Option<String> {
+    fields.iter().find_map(|field| {
+        let path = format!("{path}{}", field.name);
+        match field.kind.record() {
+            Some([]) => Some(path),
+            Some(fields) => without_members(fields, &format!("{path}.")),
+            None => None,
+        }
+    })
+}
+
+impl Kind {
+    /// What a list is a list of, however deep; else itself, and how deep that was.
+    fn innermost(&self) -> (&Self, usize) {
+        let (mut kind, mut depth) = (self, 0);
+        while let Self::List(of) = kind {
+            (kind, depth) = (of, depth + 1);
+        }
+        (kind, depth)
+    }
+
+    /// The members of a record, or of a list of records.
+    fn record(&self) -> Option<&[Field]> {
+        match self.innermost().0 {
+            Self::Record(fields) => Some(fields),
             _ => None,
-        },
-        _ => None,
+        }
+    }
+
+    fn record_mut(&mut self) -> Option<&mut Vec<Field>> {
+        match self {
+            Self::List(of) => of.record_mut(),
+            Self::Record(fields) => Some(fields),
+            _ => None,
+        }
     }
 }
 
@@ -53,16 +84,15 @@ fn add(fields: &mut Vec<Field>, line: &str) -> Result<(), String> {
         return Err(format!("`{line}` has no type; write name and type"));
     };
     let written = written.trim();
-    let (outer, name) = match path.split_once('.') {
-        Some((outer, name)) => (Some(outer), name),
-        None => (None, path),
+    let (fields, name, depth) = match path.rsplit_once('.') {
+        None => (fields, path, 0),
+        Some((outer, name)) => {
+            let (fields, depth) = members_of(fields, outer)?;
+            (fields, name, depth)
+        }
     };
-    let (fields, records) = match outer {
-        None => (fields, true),
-        Some(outer) => (members_of(fields, outer)?, false),
-    };
-    if name.is_empty() || name.contains('.') {
-        return Err(format!("`{path}` is no name of a field; records nest once"));
+    if name.is_empty() {
+        return Err(format!("`{path}` is no name of a field"));
     }
     if fields.iter().any(|field| field.name == name) {
         return Err(format!("field `{path}` is named twice"));
@@ -71,41 +101,59 @@ fn add(fields: &mut Vec<Field>, line: &str) -> Result<(), String> {
         Some(plain) => (plain, true),
         None => (written, false),
     };
+    let kind = kind(plain.trim(), DEEPEST - depth).map_err(|wrong| match wrong {
+        Wrong::Type => format!(
+            "field `{path}`: `{written}` is no type; write int, float, bool, text, record, a list \
+             of one of these like [int], and ? behind what may be missing"
+        ),
+        Wrong::Depth => format!("field `{path}`: it nests deeper than {DEEPEST}"),
+    })?;
     fields.push(Field {
         name: name.to_owned(),
-        kind: kind(plain, records).ok_or_else(|| {
-            format!(
-                "field `{path}`: `{written}` is no type; write int, float, bool, text, a list of \
-                 one of these like [int], or [record] for a list of objects, and ? behind what \
-                 may be missing"
-            )
-        })?,
+        kind,
         optional,
     });
     Ok(())
 }
 
-/// The members of the list of records called `name`.
-fn members_of<'f>(fields: &'f mut [Field], name: &str) -> Result<&'f mut Vec<Field>, String> {
-    let field = fields.iter_mut().find(|field| field.name == name);
-    match field.map(|field| &mut field.kind) {
-        Some(Kind::List(of)) => match &mut **of {
-            Kind::Record(members) => Ok(members),
-            _ => Err(format!("field `{name}` is a list, but not of records")),
-        },
-        Some(_) => Err(format!("field `{name}` is no [record]")),
-        None => Err(format!("no line before names a field `{name}`")),
+/// The members of the record that `path` leads to, and how deep they are.
+fn members_of<'f>(
+    mut fields: &'f mut Vec<Field>,
+    path: &str,
+) -> Result<(&'f mut Vec<Field>, usize), String> {
+    let mut depth = 0;
+    let mut end = 0;
+    for name in path.split('.') {
+        // Up to here the path has been followed.
+        end += name.len();
+        let so_far = path.get(..end).unwrap_or(path);
+        end += 1;
+        let field = fields.iter_mut().find(|field| field.name == name);
+        let field = field.ok_or_else(|| format!("no line before names a field `{so_far}`"))?;
+        depth += field.kind.innermost().1 + 1;
+        fields = field
+            .kind
+            .record_mut()
+            .ok_or_else(|| format!("field `{so_far}` is neither a record nor a list of records"))?;
     }
+    Ok((fields, depth))
 }
 
-fn kind(written: &str, records: bool) -> Option<Kind> {
+enum Wrong {
+    Type,
+    Depth,
+}
+
+/// The type that is written, with no more than so many lists and records inside each other.
+fn kind(written: &str, room: usize) -> Result<Kind, Wrong> {
     let listed = written
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'));
     match listed {
-        Some("record") if records => Some(Kind::List(Box::new(Kind::Record(Vec::new())))),
-        Some(of) => Some(Kind::List(Box::new(leaf(of.trim())?))),
-        None => leaf(written),
+        None if written == "record" && room == 0 => Err(Wrong::Depth),
+        None => leaf(written).ok_or(Wrong::Type),
+        Some(_) if room == 0 => Err(Wrong::Depth),
+        Some(of) => Ok(Kind::List(Box::new(kind(of.trim(), room - 1)?))),
     }
 }
 
@@ -115,6 +163,7 @@ fn leaf(written: &str) -> Option<Kind> {
         "float" => Some(Kind::Float),
         "bool" => Some(Kind::Bool),
         "text" => Some(Kind::Text),
+        "record" => Some(Kind::Record(Vec::new())),
         _ => None,
     }
 }
@@ -126,16 +175,22 @@ mod tests {
     #[test]
     fn all_types_are_understood() {
         let text = "# books\nid int\n price\tfloat? # euros\ntags [ text ]\nsales [record]?\n\
-                    sales.town text\nsales.counts [int]";
+                    sales.town record\nsales.counts [[int]]?\nsales.town.name text\n\
+                    sales.town.shops [[record]]\nsales.town.shops.open bool";
         let field = |name: &str, kind, optional| Field {
             name: name.to_owned(),
             kind,
             optional,
         };
         let list = |kind| Kind::List(Box::new(kind));
+        let shop = vec![field("open", Kind::Bool, false)];
+        let town = vec![
+            field("name", Kind::Text, false),
+            field("shops", list(list(Kind::Record(shop))), false),
+        ];
         let members = vec![
-            field("town", Kind::Text, false),
-            field("counts", list(Kind::Int), false),
+            field("town", Kind::Record(town), false),
+            field("counts", list(list(Kind::Int)), true),
         ];
         let expected = [
             field("id", Kind::Int, false),
@@ -156,22 +211,50 @@ mod tests {
                 "a int\n\nb number",
                 "line 3: field `b`: `number` is no type",
             ),
-            ("a [[int]]", "line 1: field `a`: `[[int]]` is no type"),
+            ("a [[int]", "line 1: field `a`: `[[int]` is no type"),
+            ("a [int?]", "line 1: field `a`: `[int?]` is no type"),
             ("a [record]", "field `a`: no line names its members"),
+            (
+                "a record\na.b record",
+                "field `a.b`: no line names its members",
+            ),
             ("a.b int", "line 1: no line before names a field `a`"),
-            ("a int\na.b int", "line 2: field `a` is no [record]"),
+            (
+                "a record\na.b.c int",
+                "line 2: no line before names a field `a.b`",
+            ),
+            (
+                "a int\na.b int",
+                "line 2: field `a` is neither a record nor",
+            ),
             (
                 "a [int]\na.b int",
-                "line 2: field `a` is a list, but not of",
+                "line 2: field `a` is neither a record nor",
             ),
+            ("a record\na. int", "line 2: `a.` is no name"),
             (
-                "a [record]\na.b [record]",
-                "line 2: field `a.b`: `[record]` is no type",
+                "a record\na.b int\na.b text",
+                "line 3: field `a.b` is named twice",
             ),
-            ("a [record]\na.b.c int", "line 2: `a.b.c` is no name"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(wrong), "{text:?}: {error}");
         }
+    }
+    #[test]
+    fn depth_is_limited() {
+        let lists = |depth: usize| format!("{}int{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(parse(&format!("a {}", lists(DEEPEST))).is_ok());
+        let error = parse(&format!("a {}", lists(DEEPEST + 1))).unwrap_err();
+        assert!(error.contains("field `a`: it nests deeper than"), "{error}");
+        assert!(parse(&format!("a record\na.b {}", lists(DEEPEST - 1))).is_ok());
+        assert!(parse(&format!("a record\na.b {}", lists(DEEPEST))).is_err());
+        assert!(parse(&format!("a record\na.b {}", lists(1_000_000))).is_err());
+        let mut text = String::new();
+        for depth in 1..=DEEPEST + 1 {
+            text += &format!("{} record\n", vec!["a"; depth].join("."));
+        }
+        let error = parse(&text).unwrap_err();
+        assert!(error.contains("it nests deeper than"), "{error}");
     }
 }
