@@ -124,6 +124,7 @@ mod adapter;
 pub mod buffer;
 mod class;
 mod impls;
+mod keep;
 pub mod map;
 mod model;
 mod read;

@@ -6,6 +6,8 @@
 use std::any::TypeId;
 use std::mem::size_of;
 
+use super::KEEP;
+use crate::keep::clear;
 use crate::model::InPlace;
 
 /// What a function of the program does not like about a value.
@@ -108,11 +110,13 @@ impl Checks {
         Ok(())
     }
 
-    /// Forgets everything, gives back memory beyond `keep` entries, and lets `most` be noted.
-    pub(super) fn reset(&mut self, keep: usize, most: usize) {
-        self.list.clear();
-        self.list.shrink_to(keep);
+    /// Forgets everything, and lets `most` be noted.
+    #[inline(always)]
+    pub(super) fn reset(&mut self, most: usize) {
+        clear(&mut self.list, KEEP);
         self.most = most;
-        self.said = None;
+        if self.said.is_some() {
+            self.said = None;
+        }
     }
 }

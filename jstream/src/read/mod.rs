@@ -27,6 +27,7 @@ use self::shared::Table;
 use self::trace::Located;
 use crate::buffer::{ALIGNMENT, Filled};
 use crate::class::Class;
+use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
 use crate::received::Received;
 use crate::schema::{Descriptors, Learnt, Schema, SchemaError, TypeIndex};
@@ -68,7 +69,8 @@ impl Default for Limits {
     }
 }
 
-/// Runs of work that a reader keeps room for between messages; more is given back.
+/// Entries of a work list that a reader keeps room for between messages; more only if the last one
+/// needed them.
 const KEEP: usize = 1 << 16;
 
 /// Reads messages. Keeps its work lists from one to the next, so that reading allocates nothing
@@ -174,13 +176,11 @@ impl Reader {
         let base = message.base().as_ptr();
         // SAFETY: the root begins inside the message by the comparison above.
         let slot = unsafe { message.base().add(root) }.cast::<T::InPlace<'static>>();
-        self.queue.reset(KEEP, self.limits.pending);
-        self.shared.reset(KEEP, self.limits.shared);
-        self.checks.reset(KEEP, self.limits.pending);
-        self.classes.clear();
-        self.classes.shrink_to(KEEP);
+        self.queue.reset(self.limits.pending);
         self.shared
-            .push::<T::InPlace<'static>>(slot.as_ptr().cast_const(), 0, shared::NONE);
+            .reset(self.limits.shared, slot.as_ptr().cast_const());
+        self.checks.reset(self.limits.pending);
+        clear(&mut self.classes, KEEP);
         let mut pass = Pass {
             objects: Segment {
                 origin: base,
@@ -334,6 +334,9 @@ impl Layout {
     /// Checks that the text segment is UTF-8, and says whether it is ASCII.
     fn check_text(&self, message: &[u8]) -> Result<bool, ReadError> {
         let text = message.get(self.text_start..).unwrap_or_default();
+        if text.is_empty() {
+            return Ok(true);
+        }
         debug_assert_eq!(text.len(), self.text_len);
         if text.is_ascii() {
             return Ok(true);

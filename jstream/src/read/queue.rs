@@ -4,7 +4,11 @@
 //! (Cheney's order): no stack, no depth, and memory is touched strictly forward. Neighbours of one
 //! type are one run, so a homogeneous tree or list never holds more than one.
 
+use std::mem;
+
+use super::KEEP;
 use super::pass::{Fault, Pass};
+use crate::keep::clear_after;
 
 /// Reads the values of a run. Calling it is sound only for a run that was pushed with it.
 pub(super) type ReadRun = unsafe fn(&mut Pass<'_>, Run) -> Result<(), Fault>;
@@ -70,6 +74,8 @@ pub(crate) struct Queue {
     next: u32,
     /// How many runs may wait in `closed`.
     most: usize,
+    /// How many it had at most.
+    had: usize,
 }
 
 /// Taken runs are kept at the front of the list until this many have gathered.
@@ -83,6 +89,7 @@ impl Default for Queue {
             open: NOTHING,
             next: 0,
             most: 0,
+            had: 0,
         }
     }
 }
@@ -116,7 +123,7 @@ impl Queue {
             open.end = run.end;
             return true;
         }
-        let closed = std::mem::replace(open, run);
+        let closed = mem::replace(open, run);
         closed.start == closed.end || self.close(closed)
     }
 
@@ -140,7 +147,7 @@ impl Queue {
             open.end = run.end;
             return true;
         }
-        let closed = std::mem::replace(open, run);
+        let closed = mem::replace(open, run);
         closed.start == closed.end || self.close(closed)
     }
 
@@ -155,6 +162,7 @@ impl Queue {
             self.head = 0;
         }
         self.closed.push(run);
+        self.had = self.had.max(self.closed.len());
         true
     }
 
@@ -196,11 +204,11 @@ impl Queue {
         }
     }
 
-    /// Forgets everything, gives back memory beyond `keep` runs, and lets `most` wait.
-    pub(super) fn reset(&mut self, keep: usize, most: usize) {
+    /// Forgets everything, and lets `most` runs wait.
+    #[inline(always)]
+    pub(super) fn reset(&mut self, most: usize) {
         self.most = most;
-        self.closed.clear();
-        self.closed.shrink_to(keep);
+        clear_after(&mut self.closed, KEEP, mem::take(&mut self.had));
         self.head = 0;
         self.open = NOTHING;
     }
@@ -231,7 +239,7 @@ mod tests {
     #[test]
     fn neighbours_merge_and_order_is_kept() {
         let mut queue = Queue::default();
-        queue.reset(0, usize::MAX);
+        queue.reset(usize::MAX);
         assert!(queue.push(run(one, 0, 8)));
         assert!(queue.push(run(one, 8, 16)));
         assert!(queue.push(run(other, 16, 24)));
@@ -247,7 +255,7 @@ mod tests {
     #[test]
     fn taken_runs_do_not_pile_up() {
         let mut queue = Queue::default();
-        queue.reset(0, usize::MAX);
+        queue.reset(usize::MAX);
         // Two kinds in turn, and never empty: nothing merges.
         assert!(queue.push(run(one, 0, 1)));
         for i in 0..100_000usize {
@@ -263,7 +271,7 @@ mod tests {
     #[test]
     fn no_more_than_so_many_wait() {
         let mut queue = Queue::default();
-        queue.reset(0, 2);
+        queue.reset(2);
         assert!(queue.push(run(one, 0, 8)));
         assert!(queue.push(run(other, 8, 16)));
         assert!(queue.push(run(one, 16, 24)));
@@ -277,7 +285,7 @@ mod tests {
             ..run(one, start, end)
         };
         let mut queue = Queue::default();
-        queue.reset(0, usize::MAX);
+        queue.reset(usize::MAX);
         assert!(queue.push_shared(shared(5, 0, 8)));
         assert!(queue.push_shared(shared(6, 8, 16)));
         assert!(queue.push(run(one, 16, 24)));
@@ -306,7 +314,7 @@ mod tests {
     #[test]
     fn only_the_same_code_continues_a_run() {
         let mut queue = Queue::default();
-        queue.reset(0, usize::MAX);
+        queue.reset(usize::MAX);
         assert!(queue.push(run(one, 0, 8)));
         assert!(queue.pop_same(other, 0).is_none());
         assert!(queue.pop_same(one, 0).is_some());

@@ -11,8 +11,10 @@ use std::any::TypeId;
 use std::mem::{MaybeUninit, size_of};
 use std::ptr;
 
+use super::KEEP;
 use super::pass::{Fault, FaultKind, Pass};
-use crate::model::Pointee;
+use crate::keep::clear;
+use crate::model::{InPlace, Pointee};
 use crate::wire::SHARED;
 
 /// A shared target.
@@ -28,8 +30,24 @@ struct Entry {
     from: u32,
 }
 
+impl Entry {
+    #[inline(always)]
+    fn of<T: Pointee + ?Sized>(pointer: *const T, meta: u64, from: u32) -> Self {
+        const { assert!(size_of::<*const T>() <= size_of::<[*const u8; 2]>()) };
+        let mut erased = MaybeUninit::<[*const u8; 2]>::uninit();
+        // SAFETY: a pointer has one word or two, asserted above, and `erased` room for two.
+        unsafe { erased.as_mut_ptr().cast::<*const T>().write(pointer) };
+        Self {
+            key: TypeId::of::<T::Key>(),
+            meta,
+            pointer: erased,
+            from,
+        }
+    }
+}
+
 /// No shared target.
-pub(super) const NONE: u32 = u32::MAX;
+const NONE: u32 = u32::MAX;
 /// First and further pointers together are counted in 32 bits.
 const MOST: usize = 1 << 30;
 
@@ -37,6 +55,8 @@ const MOST: usize = 1 << 30;
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     entries: Vec<Entry>,
+    /// The first of them, before it is needed.
+    root: Option<Entry>,
     /// Which target leads to which, beyond the first pointer to each; `Cell`s left out.
     again: Vec<(u32, u32)>,
     /// Whether one of `again` leads to a target that was not met later.
@@ -76,6 +96,9 @@ impl Pass<'_> {
     ) -> Result<(), Fault> {
         let slot = pointer.cast::<u8>();
         let pointer = pointer.cast::<*const T>();
+        if self.shared.entries.is_empty() {
+            self.shared.entries.extend(self.shared.root);
+        }
         if place & SHARED != 0 {
             let known = self.shared.get::<T>(place & !SHARED, meta);
             let (number, target) = known.ok_or_else(|| Fault::new(slot, FaultKind::NotShared))?;
@@ -101,17 +124,8 @@ impl Pass<'_> {
 impl Table {
     /// Adds a target, to which `pointer` was made.
     #[inline(always)]
-    pub(super) fn push<T: Pointee + ?Sized>(&mut self, pointer: *const T, meta: u64, from: u32) {
-        const { assert!(size_of::<*const T>() <= size_of::<[*const u8; 2]>()) };
-        let mut erased = MaybeUninit::<[*const u8; 2]>::uninit();
-        // SAFETY: a pointer has one word or two, asserted above, and `erased` room for two.
-        unsafe { erased.as_mut_ptr().cast::<*const T>().write(pointer) };
-        self.entries.push(Entry {
-            key: TypeId::of::<T::Key>(),
-            meta,
-            pointer: erased,
-            from,
-        });
+    fn push<T: Pointee + ?Sized>(&mut self, pointer: *const T, meta: u64, from: u32) {
+        self.entries.push(Entry::of(pointer, meta, from));
     }
 
     /// The number of the target that is added next, unless there are too many.
@@ -243,22 +257,28 @@ impl Table {
         ptr::NonNull::new(address.cast_mut())
     }
 
-    /// Forgets everything, gives back memory beyond `keep` entries, and lets `most` be added.
-    pub(super) fn reset(&mut self, keep: usize, most: usize) {
-        self.entries.clear();
-        self.entries.shrink_to(keep);
-        self.again.clear();
-        self.again.shrink_to(keep);
-        self.backward = false;
+    /// Forgets everything, lets `most` be added, and begins with the root as number 0.
+    #[inline(always)]
+    pub(super) fn reset<T: InPlace>(&mut self, most: usize, root: *const T) {
         self.most = most;
+        self.root = Some(Entry::of(root, 0, NONE));
+        // Without entries there is nothing else.
+        if self.entries.capacity() > 0 {
+            self.forget();
+        }
+    }
+
+    fn forget(&mut self) {
+        clear(&mut self.entries, KEEP);
+        clear(&mut self.again, KEEP);
+        self.backward = false;
         for list in [
             &mut self.degree,
             &mut self.starts,
             &mut self.targets,
             &mut self.ready,
         ] {
-            list.clear();
-            list.shrink_to(keep);
+            clear(list, KEEP);
         }
     }
 }

@@ -20,6 +20,7 @@ use super::kept::Kept;
 use super::shared::Shared;
 use super::text::append;
 use crate::buffer::Spent;
+use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
 use crate::read::assert_form;
 use crate::wire::{HEADER_LEN, ORIGIN, align_up};
@@ -48,14 +49,14 @@ pub(super) struct Scratch<'b> {
     pub(super) shared: Shared,
 }
 
-/// Scratch memory that a writer keeps between messages; more is given back.
+/// Scratch memory that a writer keeps between messages; more only if the last one needed it.
 pub(super) const KEEP: usize = 4 << 20;
 
 /// Noted arrays that a writer keeps room for between messages.
 pub(super) const KEEP_PIECES: usize = 1 << 16;
 
 impl Scratch<'_> {
-    pub(super) const fn new() -> Self {
+    const fn new() -> Self {
         Self {
             text: Vec::new(),
             bulk: Vec::new(),
@@ -66,24 +67,16 @@ impl Scratch<'_> {
         }
     }
 
-    /// The same memory, emptied, for values of another lifetime.
-    pub(super) fn recycle<'c>(mut self) -> Scratch<'c> {
-        self.text.clear();
-        self.text.shrink_to(KEEP);
-        self.bulk.clear();
-        self.bulk.shrink_to(KEEP);
-        self.pieces.clear();
-        self.pieces.shrink_to(KEEP_PIECES);
-        self.kept.clear();
+    /// Forgets everything; keeps memory for the next message.
+    #[inline]
+    fn clear(&mut self) {
+        clear(&mut self.text, KEEP);
+        clear(&mut self.bulk, KEEP);
+        clear(&mut self.pieces, KEEP_PIECES);
+        self.jobs.clear();
         self.shared.clear();
-        Scratch {
-            text: self.text,
-            bulk: self.bulk,
-            pieces: self.pieces,
-            jobs: self.jobs.recycle(),
-            kept: self.kept,
-            shared: self.shared,
-        }
+        // At last, as it drops values of the program's, which may panic.
+        self.kept.clear();
     }
 }
 
@@ -113,29 +106,66 @@ pub struct Draft<'b> {
 }
 
 impl<'b> Draft<'b> {
-    pub(super) fn new(objects: Spent, limit: Option<usize>, scratch: Scratch<'b>) -> Self {
+    /// A draft that refers to nothing.
+    pub(super) fn new() -> Self {
         Self {
-            growable: limit.is_some(),
-            limit: limit.unwrap_or_else(|| objects.capacity()),
+            growable: false,
+            limit: 0,
             full: false,
             unregistered: None,
-            objects,
+            objects: Spent::heap(0),
             written: 0,
             cursor: HEADER_LEN,
             bulk_cursor: ORIGIN,
             bulk_align: 1,
             descriptor: 0,
-            scratch,
+            scratch: Scratch::new(),
             values: PhantomData,
         }
     }
 
+    /// Begins a message whose segments have `limit` bytes at most.
+    #[inline]
+    pub(super) fn begin(&mut self, limit: usize, growable: bool) {
+        self.growable = growable;
+        self.limit = limit;
+        self.full = false;
+        self.written = 0;
+        self.cursor = HEADER_LEN;
+        self.bulk_cursor = ORIGIN;
+        self.bulk_align = 1;
+    }
+
+    /// Forgets the message; keeps memory for the next.
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.unregistered = None;
+        let capacity = self.objects.capacity();
+        if capacity > KEEP && capacity / 4 > self.written {
+            self.objects = Spent::heap(0);
+        }
+        self.scratch.clear();
+    }
+
     /// Writes the whole graph, the header excepted.
+    #[inline]
     pub(super) fn write_root<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
+        const { assert_form::<T::InPlace<'b>>() };
         self.reserve(HEADER_LEN)?;
         self.zero_up_to(HEADER_LEN);
         self.scratch.shared.set_root(root);
-        self.allot::<T>(ptr::from_ref(root), 1);
+        let at = align_up(HEADER_LEN, align_of::<T::InPlace<'b>>());
+        self.cursor = at.saturating_add(size_of::<T::InPlace<'b>>());
+        if self.cursor > self.limit {
+            return Err(Full);
+        }
+        let what = What {
+            values: ptr::from_ref(root).cast(),
+            count: 1,
+            at,
+        };
+        // SAFETY: the place was just allotted for one value, which is borrowed for `'b`.
+        unsafe { write_values::<T>(self, what)? };
         while let Some(job) = self.scratch.jobs.pop() {
             let write = job.write;
             // SAFETY: the job was pushed with the function for its type and just taken off.
@@ -326,7 +356,8 @@ unsafe fn write_job<'b, T: Transportable + 'b>(
 
 /// # Safety
 ///
-/// As for [`write_job`].
+/// `what` must be a place that was allotted for values of `T`, or of a type whose instance of this
+/// function is the same code, that outlive the draft, and all before it must have been written.
 #[inline(always)]
 unsafe fn write_values<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,

@@ -1,6 +1,9 @@
 //! What has its place in the message and is not written yet, in the order of the places.
 
+use std::mem;
+
 use super::draft::{Draft, Full};
+use crate::keep::clear_after;
 
 /// Writes a job. Calling it is sound only for a job that was pushed with it.
 pub(super) type WriteJob<'b> = unsafe fn(&mut Draft<'b>, Job<'b>) -> Result<(), Full>;
@@ -32,6 +35,8 @@ pub(super) struct Jobs<'b> {
     list: Vec<Job<'b>>,
     /// How many of `list` have been taken; when it is all of them, `list` is emptied.
     head: usize,
+    /// How many it had at most before.
+    had: usize,
 }
 
 /// Taken jobs are kept at the front of the list until this many have gathered.
@@ -62,6 +67,7 @@ impl<'b> Jobs<'b> {
             first: Job::NOTHING,
             list: Vec::new(),
             head: 0,
+            had: 0,
         }
     }
 
@@ -104,6 +110,7 @@ impl<'b> Jobs<'b> {
     fn advance(&mut self) {
         self.head = self.head.wrapping_add(1);
         if self.head == self.list.len() {
+            self.had = self.had.max(self.head);
             self.list.clear();
             self.head = 0;
         }
@@ -132,16 +139,12 @@ impl<'b> Jobs<'b> {
         Some(What { values, count, at })
     }
 
-    /// An empty list in the same memory, for jobs of another lifetime.
-    pub(super) fn recycle<'c>(mut self) -> Jobs<'c> {
-        self.list.clear();
-        self.list.shrink_to(KEEP);
-        Jobs {
-            first: Job::NOTHING,
-            // Collecting in place keeps the allocation; there is no job to convert.
-            list: self.list.into_iter().map(|_| unreachable!()).collect(),
-            head: 0,
-        }
+    /// Forgets all jobs; keeps memory for the next.
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.first = Job::NOTHING;
+        self.head = 0;
+        clear_after(&mut self.list, KEEP, mem::take(&mut self.had));
     }
 }
 

@@ -103,7 +103,14 @@ impl Kept {
     }
 
     /// Forgets all values; keeps memory for the next.
+    #[inline]
     pub(super) fn clear(&mut self) {
+        if !self.boxed.is_empty() || !self.chunks.is_empty() {
+            self.drop_all();
+        }
+    }
+
+    fn drop_all(&mut self) {
         self.boxed.clear();
         self.chunks.truncate(1);
         self.chunks.retain(|chunk| chunk.capacity() <= KEEP);
@@ -122,8 +129,8 @@ impl<'b> super::Draft<'b> {
         values: impl ExactSizeIterator<Item = T>,
     ) -> &'b [T] {
         let slice = self.scratch.kept.slice(values);
-        // SAFETY: the values were just written, do not move, and stay until the scratch memory is
-        // recycled, which is after the last use of the draft.
+        // SAFETY: the values were just written, do not move, and stay until the draft is cleared,
+        // which is after its last use.
         unsafe { slice::from_raw_parts(slice.cast::<T>(), slice.len()) }
     }
 

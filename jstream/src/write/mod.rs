@@ -9,13 +9,13 @@ mod text;
 
 use std::io::IoSlice;
 use std::mem;
+use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::slice;
 
 use zerocopy::IntoBytes;
 
 pub use self::draft::Draft;
-use self::draft::Scratch;
 pub use self::error::{Unwritten, WriteError};
 use crate::buffer::{Filled, Pool, Spent};
 use crate::model::Transportable;
@@ -26,9 +26,8 @@ use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up};
 /// writing allocates nothing in steady state.
 #[derive(Debug)]
 pub struct Writer {
-    /// Where objects are gathered; none while lent to a draft.
-    objects: Option<Spent>,
-    scratch: Scratch<'static>,
+    /// Between two messages it refers to nothing; its jbuf is where objects are gathered.
+    draft: Draft<'static>,
     segments: Vec<IoSlice<'static>>,
     descriptors: Descriptors,
     limit: usize,
@@ -63,8 +62,7 @@ impl Writer {
     pub fn with_limit(limit: usize) -> Self {
         Self {
             limit,
-            objects: None,
-            scratch: Scratch::new(),
+            draft: Draft::new(),
             segments: Vec::new(),
             descriptors: Descriptors::default(),
         }
@@ -76,15 +74,14 @@ impl Writer {
     ///
     /// [`WriteError::EndOfStream`] when the message does not fit; the jbuf comes back.
     pub fn write<T: Transportable>(&mut self, value: &T, into: Spent) -> Result<Filled, Unwritten> {
-        let (draft, full) = self.draft(value, into, None);
-        let result = if full { Err(None) } else { draft.finish() };
-        let Draft {
-            objects,
-            scratch,
-            unregistered,
-            ..
-        } = draft;
-        self.scratch = scratch.recycle();
+        let mut writing = self.writing(Some(into));
+        let result = if writing.write_root(value).is_err() {
+            Err(None)
+        } else {
+            writing.finish()
+        };
+        let unregistered = writing.unregistered.take();
+        let objects = writing.take();
         let error = match (unregistered, result) {
             // SAFETY: `finish` initialised the first `len` bytes of the jbuf.
             (None, Ok(len)) => return Ok(unsafe { Filled::from_spent(objects, len) }),
@@ -133,50 +130,98 @@ impl Writer {
         value: &T,
         send: impl FnOnce(&[IoSlice<'_>]) -> R,
     ) -> Result<R, WriteError> {
-        let objects = self.objects.take().unwrap_or_else(|| Spent::heap(4096));
-        let (mut draft, full) = self.draft(value, objects, Some(self.limit));
-        let unregistered = draft.unregistered.take();
-        if full || unregistered.is_some() {
-            self.scratch = draft.scratch.recycle();
-            return Err(match unregistered {
-                Some((class, of)) => WriteError::Unregistered { class, of },
-                None => WriteError::TooLong { limit: self.limit },
-            });
+        let limit = self.limit;
+        let kept = mem::take(&mut self.segments);
+        let mut writing = self.writing(None);
+        let full = writing.write_root(value).is_err();
+        if let Some((class, of)) = writing.unregistered.take() {
+            return Err(WriteError::Unregistered { class, of });
         }
-        draft.write_header(draft.bulk_start());
+        if full {
+            return Err(WriteError::TooLong { limit });
+        }
+        writing.write_header(writing.bulk_start());
         // An emptied list's memory serves again, for segments of another lifetime.
-        let mut segments: Vec<IoSlice<'_>> = mem::take(&mut self.segments)
-            .into_iter()
-            .map(|_| IoSlice::new(&[]))
-            .collect();
-        draft.for_each_segment(|bytes| segments.push(IoSlice::new(bytes)));
+        let mut segments: Vec<IoSlice<'_>> = kept.into_iter().map(|_| IoSlice::new(&[])).collect();
+        writing.for_each_segment(|bytes| segments.push(IoSlice::new(bytes)));
         let result = send(&segments);
         segments.clear();
         segments.shrink_to(draft::KEEP_PIECES);
-        self.segments = segments.into_iter().map(|_| IoSlice::new(&[])).collect();
-        let Draft {
-            objects, scratch, ..
-        } = draft;
-        if objects.capacity() <= draft::KEEP {
-            self.objects = Some(objects);
-        }
-        self.scratch = scratch.recycle();
+        let kept = segments.into_iter().map(|_| IoSlice::new(&[])).collect();
+        drop(writing);
+        self.segments = kept;
         Ok(result)
     }
 
-    /// Writes all but the header; also says whether there was too little room. Without a limit
-    /// the room is that of the jbuf.
-    fn draft<'b, T: Transportable>(
-        &mut self,
-        value: &'b T,
-        objects: Spent,
-        limit: Option<usize>,
-    ) -> (Draft<'b>, bool) {
-        let scratch = mem::replace(&mut self.scratch, Scratch::new());
-        let mut draft = Draft::new(objects, limit, scratch.recycle());
-        draft.descriptor = self.descriptors.of::<T::InPlace<'b>>();
-        let full = draft.write_root(value).is_err();
-        (draft, full)
+    /// Begins a message in `into`; without it, in the writer's own jbuf, which grows.
+    #[inline]
+    fn writing<'w, 'b>(&'w mut self, into: Option<Spent>) -> Writing<'w, 'b> {
+        let draft = ptr::from_mut(&mut self.draft).cast::<Draft<'b>>();
+        // SAFETY: the types differ in a lifetime only, and the draft refers to nothing yet. What it
+        // comes to refer to is forgotten when the `Writing` is dropped, which is within `'b`, as it
+        // names that lifetime, and which the functions above see to: none forgets one.
+        let draft = unsafe { &mut *draft };
+        let limit = into.as_ref().map_or(self.limit, Spent::capacity);
+        let own = into.map(|into| mem::replace(&mut draft.objects, into));
+        draft.begin(limit, own.is_none());
+        Writing {
+            draft,
+            own,
+            descriptors: &mut self.descriptors,
+        }
+    }
+}
+
+/// A message that is being written. The draft is empty again when this is dropped.
+struct Writing<'w, 'b> {
+    draft: &'w mut Draft<'b>,
+    /// The writer's own jbuf while the message has another.
+    own: Option<Spent>,
+    descriptors: &'w mut Descriptors,
+}
+
+impl Writing<'_, '_> {
+    /// Takes the message's jbuf.
+    #[inline]
+    fn take(mut self) -> Spent {
+        let own = self.own.take();
+        mem::replace(
+            &mut self.draft.objects,
+            own.unwrap_or_else(|| Spent::heap(0)),
+        )
+    }
+}
+
+impl<'b> Writing<'_, 'b> {
+    /// Writes all but the header; the error says that there was too little room.
+    #[inline]
+    fn write_root<T: Transportable>(&mut self, value: &'b T) -> Result<(), draft::Full> {
+        self.draft.descriptor = self.descriptors.of::<T::InPlace<'b>>();
+        self.draft.write_root(value)
+    }
+}
+
+impl<'b> Deref for Writing<'_, 'b> {
+    type Target = Draft<'b>;
+
+    fn deref(&self) -> &Draft<'b> {
+        self.draft
+    }
+}
+
+impl<'b> DerefMut for Writing<'_, 'b> {
+    fn deref_mut(&mut self) -> &mut Draft<'b> {
+        self.draft
+    }
+}
+
+impl Drop for Writing<'_, '_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(own) = self.own.take() {
+            self.draft.objects = own;
+        }
+        self.draft.clear();
     }
 }
 

@@ -56,9 +56,13 @@ impl Shared {
         });
     }
 
+    #[inline]
     pub(super) fn clear(&mut self) {
-        self.known.clear();
-        self.known.shrink_to(KEEP);
+        let had = self.known.len();
+        if had > 0 || self.known.capacity() > 2 * KEEP {
+            self.known.clear();
+            self.known.shrink_to(KEEP.max(had));
+        }
         self.root = None;
         self.count = 0;
     }
