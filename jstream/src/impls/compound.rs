@@ -59,9 +59,7 @@ unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
         let first = slot.cast::<T>();
         // Of flat elements only the one at fault is of interest; there may be very many.
         let elements = if T::SHAPE.flat {
-            trace
-                .element_of(first, N)
-                .map_or(0..0, |i| i..i.wrapping_add(1))
+            trace.elements_of(first, N)
         } else {
             0..N
         };

@@ -22,7 +22,7 @@ use self::queue::Queue;
 use self::shared::Table;
 use self::trace::Located;
 use crate::buffer::{ALIGNMENT, Filled};
-use crate::class::Class;
+use crate::class::Noted;
 use crate::model::{InPlace, Transportable};
 use crate::received::Received;
 use crate::schema::{Descriptors, Learnt, Schema, SchemaError, TypeIndex};
@@ -75,7 +75,7 @@ pub struct Reader {
     queue: Queue,
     shared: Table,
     checks: Checks,
-    classes: Vec<&'static Class>,
+    classes: Vec<Noted>,
     descriptors: Descriptors,
     learnt: Learnt,
 }

@@ -16,7 +16,7 @@ use super::checks::Checks;
 use super::queue::{Owner, Queue, ReadRun, Run};
 use super::shared::Table;
 use crate::buffer::ALIGNMENT;
-use crate::class::Class;
+use crate::class::Noted;
 use crate::model::InPlace;
 use crate::wire::{align_up, in_memory};
 
@@ -121,7 +121,7 @@ pub struct Pass<'r> {
     pub(super) shared: &'r mut Table,
     pub(super) checks: &'r mut Checks,
     /// The classes of all trait objects met, in the order of their pointers.
-    pub(crate) classes: &'r mut Vec<&'static Class>,
+    pub(crate) classes: &'r mut Vec<Noted>,
 }
 
 /// How many edges lie between the root and what is being read.
