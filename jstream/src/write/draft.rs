@@ -185,7 +185,7 @@ impl<'b> Draft<'b> {
         let align = align_of::<T::InPlace<'b>>();
         let at = align_up(self.bulk_cursor, align);
         let len = values.len().saturating_mul(size_of::<T::InPlace<'b>>());
-        if len > self.limit || at > self.limit.saturating_add(ORIGIN) {
+        if at.saturating_add(len) > self.limit.saturating_add(ORIGIN) {
             self.full = true;
             return 0;
         }
@@ -239,7 +239,7 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     pub(crate) fn string(&mut self, text: &str) -> u64 {
         let at = self.scratch.text.len().wrapping_add(ORIGIN);
-        if text.len() > self.limit || at > self.limit.saturating_add(ORIGIN) {
+        if at.saturating_add(text.len()) > self.limit.saturating_add(ORIGIN) {
             self.full = true;
             return 0;
         }
