@@ -51,7 +51,7 @@ impl Noted {
 
 /// What a form's `TypeId` stands for.
 fn key<F: InPlace>() -> TypeId {
-    TypeId::of::<F::Key>()
+    typeid::of::<F>()
 }
 
 fn number<F: InPlace>() -> u64 {

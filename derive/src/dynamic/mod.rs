@@ -134,8 +134,6 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
             // SAFETY: the target is claimed by the class that the edge names, and the cast is that
             // of the class, for any lifetime.
             unsafe impl<'x> #support::Pointee for dyn #name + 'x {
-                type Key = dyn #name;
-
                 fn claim(
                     edge: #support::Edge,
                     pass: &mut #support::Pass<'_>,

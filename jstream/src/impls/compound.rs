@@ -30,7 +30,6 @@ unsafe impl<T: Transportable, const N: usize> Transportable for [T; N] {
 
 // SAFETY: an array is valid when all its elements are.
 unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
-    type Key = [T::Key; N];
     const SHAPE: Shape = if N == 0 {
         Shape::NOTHING
     } else {
@@ -102,7 +101,6 @@ macro_rules! tuple {
 
         // SAFETY: a tuple is valid when all its parts are.
         unsafe impl<$($param: InPlace),+> InPlace for ($($param,)+) {
-            type Key = ($($param::Key,)+);
             const SHAPE: Shape = Shape::NOTHING$(.and($param::SHAPE))+.within(size_of::<Self>());
 
             #[inline]

@@ -63,7 +63,6 @@ const _: () = assert!(
 // SAFETY: `read` leaves a pointer to memory that was claimed for the type in the slot,
 // `read_option` one or `None`.
 unsafe impl<T: Pointee + ?Sized> InPlace for Shared<'_, T> {
-    type Key = Shared<'static, T::Key>;
     const SHAPE: Shape = Shape::edge(size_of::<Self>());
     const OPTION_SHAPE: Shape = Self::SHAPE;
 
@@ -110,7 +109,7 @@ unsafe impl<T: Pointee + ?Sized> InPlace for Shared<'_, T> {
     fn describe(schema: &mut Schema) -> TypeIndex {
         schema.define::<Self>("Shared", |schema| {
             let pointer = schema.define_as(
-                std::any::TypeId::of::<&'static T::Key>(),
+                typeid::of::<&T>(),
                 size_of::<Self>(),
                 align_of::<Self>(),
                 "&",
@@ -152,7 +151,6 @@ unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
 
 // SAFETY: `read` leaves `None` or a pointer to memory that was claimed for the type in the slot.
 unsafe impl<T: Pointee + ?Sized> InPlace for Cell<Option<&T>> {
-    type Key = Cell<Option<&'static T::Key>>;
     const SHAPE: Shape = Shape::edge(size_of::<Self>());
 
     #[inline]

@@ -18,7 +18,7 @@ use crate::wire::SHARED;
 /// A shared target.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// The type that the pointer was made for.
+    /// The type that the pointer was made for, lifetimes aside.
     key: TypeId,
     /// The second word of the pointer's wire form.
     meta: u64,
@@ -107,7 +107,7 @@ impl Table {
         // SAFETY: a pointer has one word or two, asserted above, and `erased` room for two.
         unsafe { erased.as_mut_ptr().cast::<*const T>().write(pointer) };
         self.entries.push(Entry {
-            key: TypeId::of::<T::Key>(),
+            key: typeid::of::<T>(),
             meta,
             pointer: erased,
             from,
@@ -126,11 +126,11 @@ impl Table {
     fn get<T: Pointee + ?Sized>(&self, number: u64, meta: u64) -> Option<(u32, *const T)> {
         let number = u32::try_from(number).ok()?;
         let entry = self.entries.get(number as usize)?;
-        if entry.key != TypeId::of::<T::Key>() || entry.meta != meta {
+        if entry.key != typeid::of::<T>() || entry.meta != meta {
             return None;
         }
-        // SAFETY: the entry was made from a pointer to a type with this key, and forms with one key
-        // have one layout; the pointers to them have as many words.
+        // SAFETY: the entry was made from a pointer to a type with this key: this one, as no type has
+        // another's, lifetimes aside, and all references in a message have one.
         let pointer = unsafe { entry.pointer.as_ptr().cast::<*const T>().read() };
         Some((number, pointer))
     }
@@ -273,10 +273,7 @@ impl Firsts {
     /// Further pointers to a target without size may be taken for the first to another one of the
     /// same type at its place: it makes no difference.
     pub(super) fn take<T: Pointee + ?Sized>(&mut self, pointer: *const T) -> bool {
-        let next = self
-            .0
-            .last()
-            .filter(|next| next.key == TypeId::of::<T::Key>());
+        let next = self.0.last().filter(|next| next.key == typeid::of::<T>());
         // SAFETY: the entry was made from a pointer to a type with this key.
         let is_next = next.is_some_and(|next| unsafe {
             let of_next = next.pointer.as_ptr().cast::<*const T>().read();

@@ -101,7 +101,7 @@ impl Trace {
     /// The same for a value that a function of the program may have refused.
     #[must_use]
     pub fn hit_verified<T: InPlace>(&mut self, slot: *const T) -> bool {
-        if self.sought == Sought::Refused(TypeId::of::<T::Key>()) {
+        if self.sought == Sought::Refused(typeid::of::<T>()) {
             self.hit_if::<T>(slot.addr());
         }
         self.is_over()

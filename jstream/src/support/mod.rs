@@ -4,7 +4,8 @@ mod fields;
 
 pub use self::fields::*;
 pub use crate::class::{
-    Castable, Class, Dynamic, Implementation, Registered, Registry, class_of, describe_dynamic, write_dynamic,
+    Castable, Class, Dynamic, Implementation, Registered, Registry, class_of, describe_dynamic,
+    write_dynamic,
 };
 pub use crate::model::{
     Covariant, CovariantTarget, InPlace, Pointee, Shape, Target, Transportable,

@@ -7,7 +7,7 @@ use std::mem::size_of;
 use rustc_hash::FxHashMap;
 
 use super::draft::Draft;
-use crate::model::{InPlace, Pointee, Target, Transportable};
+use crate::model::{Target, Transportable};
 use crate::wire::SHARED;
 
 /// What makes two pointers lead to one target: address, length or class, and type, as a struct and
@@ -52,7 +52,7 @@ impl Shared {
         self.root = Some(Identity {
             address: std::ptr::from_ref(root).addr(),
             meta: 0,
-            key: TypeId::of::<<T::InPlace<'b> as InPlace>::Key>(),
+            key: typeid::of::<T::InPlace<'b>>(),
         });
     }
 
@@ -75,7 +75,7 @@ impl<'b> Draft<'b> {
             let identity = Identity {
                 address: std::ptr::from_ref(target).addr(),
                 meta: target.meta(),
-                key: TypeId::of::<<T::InPlace<'b> as Pointee>::Key>(),
+                key: typeid::of::<T::InPlace<'b>>(),
             };
             if shared.root == Some(identity) {
                 return [SHARED, identity.meta];

@@ -81,6 +81,7 @@ fn a_shared_target_is_taken_for_one_of_another_phantom_type() {
     match Reader::default().read::<Both>(message) {
         Err(failure) => assert!(failure.to_string().contains("shared object")),
         Ok(received) => received.with(|(number, text)| {
+            assert_eq!(number.of.0.0, 0x4141_4140);
             assert_ne!(
                 std::ptr::from_ref(number.get()).addr(),
                 std::ptr::from_ref(text.get()).addr(),
