@@ -79,7 +79,7 @@ pub const fn memory_of<S, F: Transportable>(_: Field<S, F>) -> Memory {
 }
 
 /// Takes only a value and a field of one type.
-pub fn same_type<S, F>(_: &F, _: Field<S, F>) {}
+pub fn same_type<S, F>(_: &mut F, _: unsafe fn(*mut S) -> *mut F) {}
 
 /// Where a part lies in a whole, in bytes.
 ///
