@@ -37,8 +37,8 @@ pub struct Limits {
     /// How many elements without size a message may have in all (default 65,536): they cost the
     /// sender no bytes, and whoever walks them time.
     pub zero_sized: usize,
-    /// How many pointers may lead from the root to an object that holds pointers itself (default
-    /// 1,000; `None` for no limit). Reading needs no stack whatever the depth; functions of the
+    /// How many pointers may lead from the root to an object that holds pointers itself, on any way
+    /// without a `Cell` (default 1,000; `None` for no limit). Reading needs no stack whatever the depth; functions of the
     /// program that recurse over what they received do, a derived `Debug` or `PartialEq` among
     /// them.
     pub depth: Option<u32>,
@@ -48,7 +48,7 @@ pub struct Limits {
     /// times their length.
     pub pending: usize,
     /// How many shared objects a message may have, and how many further pointers to them (default
-    /// 2^22 each, which take 256 MiB). Answers the same threat.
+    /// 2^22 each, which take 400 MiB). Answers the same threat.
     pub shared: usize,
 }
 
@@ -176,7 +176,7 @@ impl Reader {
         self.classes.clear();
         self.classes.shrink_to(KEEP);
         self.shared
-            .push::<T::InPlace<'static>>(slot.as_ptr().cast_const(), 0, shared::NONE);
+            .push::<T::InPlace<'static>>(slot.as_ptr().cast_const(), 0, shared::NONE, 0);
         let mut pass = Pass {
             objects: Segment {
                 origin: base,
@@ -243,14 +243,10 @@ impl Reader {
 }
 
 impl Pass<'_> {
-    /// No object may reach itself without a `Cell` on the way.
+    /// No object may reach itself without a `Cell` on the way, nor be deeper on any way than allowed.
     fn assert_no_circle(&mut self) -> Result<(), Fault> {
-        self.shared.circle().map_or(Ok(()), |slot| {
-            Err(Fault {
-                slot,
-                kind: FaultKind::Circle,
-            })
-        })
+        let found = self.shared.circle(self.depth.now, self.depth.max);
+        found.map_or(Ok(()), |(slot, kind)| Err(Fault { slot, kind }))
     }
 
     /// Every segment must have been used exactly to its end.

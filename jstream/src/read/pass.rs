@@ -53,6 +53,8 @@ pub enum FaultKind {
     NotShared,
     /// An object reaches itself although no pointer on the way may change.
     Circle,
+    /// An object is deeper than [`Limits::depth`](super::Limits::depth) on another way than the first.
+    Far,
     /// An adapter of the program refuses the wire value.
     Adapter,
     /// A pointer to a trait object names a class that is not registered.
@@ -361,6 +363,9 @@ unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: Run) -> Result<(), Fault>
             unsafe { T::read(slot, pass)? };
             at = at.wrapping_add(size_of::<T>());
             pass.owner = pass.owner.wrapping_add(of.owner.step());
+        }
+        if of.owner.step() == 0 && of.owner.number() != 0 {
+            pass.note_last(of.owner.number());
         }
         // In a list or a tree the next run starts where this one ended, so it is taken without
         // leaving the loop.

@@ -5,7 +5,8 @@
 //! so identity is kept without a map from addresses.
 //!
 //! A pointer in a `Cell` may lead back to what holds it. Any other must not: nothing could build
-//! such a graph without a `Cell`, and every derived `Debug` or `PartialEq` would walk it for ever.
+//! such a graph without a `Cell`, and every derived `Debug` or `PartialEq` would walk it for ever. Nor
+//! must other ways to a target than the first be longer than a message may be deep.
 
 use std::any::TypeId;
 use std::mem::{MaybeUninit, size_of};
@@ -26,6 +27,28 @@ struct Entry {
     pointer: MaybeUninit<[*const u8; 2]>,
     /// The shared target that it was first reached from, unless through a `Cell`.
     from: u32,
+    /// How many pointers led to it first; [`NONE`] where it holds none itself.
+    level: u32,
+    /// How many led to the last of the objects that belong to it.
+    last: u32,
+}
+
+/// A further pointer to a target, not in a `Cell`.
+#[derive(Debug, Clone, Copy)]
+struct Again {
+    from: u32,
+    to: u32,
+    /// How many pointers led first to the target.
+    level: u32,
+}
+
+impl Entry {
+    /// Where the target stands.
+    fn address(&self) -> Option<ptr::NonNull<u8>> {
+        // SAFETY: every pointer begins with its address, a word.
+        let address = unsafe { self.pointer.as_ptr().cast::<*const u8>().read() };
+        ptr::NonNull::new(address.cast_mut())
+    }
 }
 
 /// No shared target.
@@ -38,15 +61,17 @@ const MOST: usize = 1 << 30;
 pub(crate) struct Table {
     entries: Vec<Entry>,
     /// Which target leads to which, beyond the first pointer to each; `Cell`s left out.
-    again: Vec<(u32, u32)>,
+    again: Vec<Again>,
     /// Whether one of `again` leads to a target that was not met later.
     backward: bool,
     most: usize,
-    /// Room for the search for circles.
+    /// Room for the search for circles and for the longest ways.
     degree: Vec<u32>,
     starts: Vec<u32>,
     targets: Vec<u32>,
+    steps: Vec<u32>,
     ready: Vec<u32>,
+    longest: Vec<u32>,
 }
 
 // SAFETY: a table between two passes is empty, and within one its pointers lead into the buffer that
@@ -79,7 +104,12 @@ impl Pass<'_> {
         if place & SHARED != 0 {
             let known = self.shared.get::<T>(place & !SHARED, meta);
             let (number, target) = known.ok_or_else(|| Fault::new(slot, FaultKind::NotShared))?;
-            if !in_cell && !self.shared.note(self.owner, number) {
+            let again = Again {
+                from: self.owner,
+                to: number,
+                level: self.next_level(),
+            };
+            if !in_cell && !self.shared.note(again) {
                 return Err(Fault::new(slot, FaultKind::Pending));
             }
             // SAFETY: the caller's slot is writable; a reference has the layout of a raw pointer.
@@ -89,19 +119,44 @@ impl Pass<'_> {
         let from = if in_cell { NONE } else { self.owner };
         let number = self.shared.next();
         let number = number.ok_or_else(|| Fault::new(slot, FaultKind::Pending))?;
+        let objects = self.objects.cursor;
         let target = T::claim(Self::shared_edge(slot, place, meta, number), self)?;
-        self.shared.push::<T>(target, meta, from);
+        let level = if self.objects.cursor == objects {
+            NONE
+        } else {
+            self.next_level()
+        };
+        self.shared.push::<T>(target, meta, from, level);
         // SAFETY: as above.
         unsafe { pointer.write(target) };
         // SAFETY: `claim` just returned this target, and the slot holds it.
         unsafe { T::read_now(target, self) }
+    }
+
+    /// How many pointers lead to what is claimed next.
+    fn next_level(&self) -> u32 {
+        u32::try_from(self.depth.now.saturating_add(1)).unwrap_or(NONE.wrapping_sub(1))
+    }
+
+    /// Notes that objects were read which belong to a shared target that is not the root.
+    pub(super) fn note_last(&mut self, owner: u32) {
+        let now = u32::try_from(self.depth.now).unwrap_or(NONE.wrapping_sub(1));
+        if let Some(entry) = self.shared.entries.get_mut(owner as usize) {
+            entry.last = entry.last.max(now);
+        }
     }
 }
 
 impl Table {
     /// Adds a target, to which `pointer` was made.
     #[inline(always)]
-    pub(super) fn push<T: Pointee + ?Sized>(&mut self, pointer: *const T, meta: u64, from: u32) {
+    pub(super) fn push<T: Pointee + ?Sized>(
+        &mut self,
+        pointer: *const T,
+        meta: u64,
+        from: u32,
+        level: u32,
+    ) {
         const { assert!(size_of::<*const T>() <= size_of::<[*const u8; 2]>()) };
         let mut erased = MaybeUninit::<[*const u8; 2]>::uninit();
         // SAFETY: a pointer has one word or two, asserted above, and `erased` room for two.
@@ -111,6 +166,8 @@ impl Table {
             meta,
             pointer: erased,
             from,
+            level,
+            last: if level == NONE { 0 } else { level },
         });
     }
 
@@ -137,9 +194,9 @@ impl Table {
 
     /// Notes that a target leads to one that was met before; false when there are too many.
     #[inline(always)]
-    fn note(&mut self, from: u32, to: u32) -> bool {
-        self.backward |= to <= from;
-        self.again.push((from, to));
+    fn note(&mut self, again: Again) -> bool {
+        self.backward |= again.to <= again.from;
+        self.again.push(again);
         self.again.len() < MOST.min(self.most)
     }
 
@@ -148,19 +205,33 @@ impl Table {
         Firsts(self.entries.iter().skip(1).rev().copied().collect())
     }
 
-    /// Looks for an object that reaches itself without a `Cell`; gives its address.
+    /// Looks for an object that reaches itself without a `Cell`, and for one to which a way leads over
+    /// more pointers than `most`; gives its address. `deepest` is what led first to any object.
     ///
-    /// A first pointer always leads from a target to one that is met later, so there is none unless
-    /// a further pointer leads back.
-    pub(super) fn circle(&mut self) -> Option<ptr::NonNull<u8>> {
-        if !self.backward {
+    /// A first pointer always leads from a target to one that is met later, so there is no circle
+    /// unless a further pointer leads back. A way passes each target and each further pointer once.
+    pub(super) fn circle(
+        &mut self,
+        deepest: usize,
+        most: usize,
+    ) -> Option<(ptr::NonNull<u8>, FaultKind)> {
+        let turns = self.again.len().min(self.entries.len());
+        let longest = turns
+            .saturating_add(1)
+            .saturating_mul(deepest.saturating_add(1));
+        let may_be_long = turns > 0 && longest > most;
+        if !self.backward && !may_be_long {
             return None;
         }
         let Self { entries, again, .. } = self;
         let first = (0u32..)
             .zip(entries.iter())
             .filter(|(_, entry)| entry.from != NONE)
-            .map(|(to, entry)| (entry.from, to));
+            .map(|(to, entry)| Again {
+                from: entry.from,
+                to,
+                level: entry.level,
+            });
         let edges = || first.clone().chain(again.iter().copied());
         // How many edges leave each target, then where each one's list of targets begins.
         let count = entries.len();
@@ -168,9 +239,9 @@ impl Table {
         self.starts.resize(count.saturating_add(1), 0);
         self.degree.clear();
         self.degree.resize(count, 0);
-        for (from, to) in edges() {
-            add(&mut self.starts, from, 1);
-            add(&mut self.degree, to, 1);
+        for edge in edges() {
+            add(&mut self.starts, edge.from, 1);
+            add(&mut self.degree, edge.to, 1);
         }
         let mut sum = 0u32;
         for start in &mut self.starts {
@@ -179,14 +250,22 @@ impl Table {
         }
         self.targets.clear();
         self.targets.resize(sum as usize, 0);
-        for (from, to) in edges() {
+        self.steps.clear();
+        self.steps.resize(sum as usize, 0);
+        let level_of = |of: u32| entries.get(of as usize).map_or(0, |entry| entry.level);
+        for edge in edges() {
             // Filled from the end of each list, whose start is thereby found.
-            add(&mut self.starts, from, u32::MAX);
-            let at = at(&self.starts, from);
-            if let Some(target) = self.targets.get_mut(at as usize) {
-                *target = to;
+            add(&mut self.starts, edge.from, u32::MAX);
+            let at = at(&self.starts, edge.from) as usize;
+            if let Some(target) = self.targets.get_mut(at) {
+                *target = edge.to;
+            }
+            if let Some(steps) = self.steps.get_mut(at) {
+                *steps = edge.level.saturating_sub(level_of(edge.from));
             }
         }
+        self.longest.clear();
+        self.longest.extend(entries.iter().map(|entry| entry.level));
         // Whatever no edge leads to is taken away with the edges that leave it.
         self.ready.clear();
         self.ready.extend(
@@ -205,12 +284,21 @@ impl Table {
                 if at(&self.degree, to) == 0 {
                     self.ready.push(to);
                 }
+                let way = at(&self.longest, from).saturating_add(at(&self.steps, i));
+                if let Some(longest) = self.longest.get_mut(to as usize) {
+                    *longest = way.max(*longest);
+                }
             }
         }
-        if taken == count {
-            return None;
+        if taken != count {
+            return Some((self.on_circle()?, FaultKind::Circle));
         }
-        self.on_circle()
+        let mut ways = self.entries.iter().zip(&self.longest);
+        let (far, _) = ways.find(|(entry, longest)| {
+            let behind = entry.last.saturating_sub(entry.level);
+            entry.level != NONE && longest.saturating_add(behind) as usize > most
+        })?;
+        Some((far.address()?, FaultKind::Far))
     }
 
     /// A target on a circle, once only circles and what they lead to have a degree left.
@@ -237,10 +325,7 @@ impl Table {
         for _ in 0..self.entries.len() {
             one = at(&self.ready, one);
         }
-        let entry = self.entries.get(one as usize)?;
-        // SAFETY: every pointer begins with its address, a word.
-        let address = unsafe { entry.pointer.as_ptr().cast::<*const u8>().read() };
-        ptr::NonNull::new(address.cast_mut())
+        self.entries.get(one as usize)?.address()
     }
 
     /// Forgets everything, gives back memory beyond `keep` entries, and lets `most` be added.
@@ -255,7 +340,9 @@ impl Table {
             &mut self.degree,
             &mut self.starts,
             &mut self.targets,
+            &mut self.steps,
             &mut self.ready,
+            &mut self.longest,
         ] {
             list.clear();
             list.shrink_to(keep);
