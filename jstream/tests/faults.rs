@@ -50,7 +50,7 @@ struct Deep<'b> {
 }
 
 #[test]
-fn a_refused_value_without_size_has_the_walk_run_past_the_fault() {
+fn a_refused_value_without_size_is_found() {
     let deep = Deep {
         text: "text",
         more: None,
@@ -74,7 +74,7 @@ struct Behind<'b> {
 }
 
 #[test]
-fn a_refused_target_without_size_has_the_walk_run_past_the_fault() {
+fn a_refused_target_without_size_is_found() {
     let deep = Deep {
         text: "text",
         more: None,
@@ -167,7 +167,7 @@ struct Whole<'b> {
 }
 
 #[test]
-fn a_cell_that_a_check_changes_has_the_walk_mistake_classes() {
+fn a_check_may_change_a_cell_before_another_refuses() {
     let pointer = Pointer { to: None };
     let words = Words {
         one: 0x4141_4140,

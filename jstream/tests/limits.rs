@@ -9,7 +9,7 @@
 use jstream::{WriteError, Writer};
 
 #[test]
-fn text_of_almost_twice_the_limit_is_written() {
+fn text_beyond_the_limit_is_not_written() {
     let text = "x".repeat(1000);
     let result = Writer::with_limit(1000).gather(&[&*text, &*text], |_| ());
     assert!(
@@ -19,7 +19,7 @@ fn text_of_almost_twice_the_limit_is_written() {
 }
 
 #[test]
-fn bulk_of_almost_twice_the_limit_is_written() {
+fn bulk_beyond_the_limit_is_not_written() {
     let bytes = vec![7u8; 1000];
     let result = Writer::with_limit(1000).gather(&[&*bytes, &*bytes], |_| ());
     assert!(

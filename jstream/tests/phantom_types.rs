@@ -70,7 +70,7 @@ type Twice = (
 );
 
 #[test]
-fn a_shared_target_is_taken_for_one_of_another_phantom_type() {
+fn a_shared_target_is_not_taken_for_one_of_another_phantom_type() {
     let number = chosen::<PhantomData<Number>>();
     let twice: Twice = (number.clone(), number);
     let twice = Writer::new().write(&twice, Spent::heap(512)).unwrap();

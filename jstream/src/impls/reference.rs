@@ -184,6 +184,7 @@ unsafe impl<T: Target + ?Sized> Transportable for &T {
 
     #[inline(always)]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+        draft.borrow();
         let words = T::write_target(self, draft);
         // SAFETY: the caller's promise is passed on.
         unsafe { write_words(slot, words) };
@@ -195,6 +196,7 @@ unsafe impl<T: Target + ?Sized> Transportable for &T {
         slot: *mut Option<Self::InPlace<'b>>,
         draft: &mut Draft<'b>,
     ) {
+        draft.borrow();
         // SAFETY: the caller's promise is passed on.
         unsafe { write_optional_edge(value.as_deref(), slot, draft) }
     }

@@ -108,6 +108,9 @@ pub struct Draft<'b> {
     pub(super) bulk_cursor: usize,
     pub(super) bulk_align: usize,
     pub(super) descriptor: u64,
+    /// Whether a reference was written that does not own its target, so that anything may be met
+    /// again on another way.
+    pub(super) borrows: bool,
     pub(super) scratch: Scratch<'b>,
     values: PhantomData<&'b ()>,
 }
@@ -125,6 +128,7 @@ impl<'b> Draft<'b> {
             bulk_cursor: ORIGIN,
             bulk_align: 1,
             descriptor: 0,
+            borrows: false,
             scratch,
             values: PhantomData,
         }
@@ -245,6 +249,12 @@ impl<'b> Draft<'b> {
         }
         append(&mut self.scratch.text, text.as_bytes());
         at as u64
+    }
+
+    /// Notes that the next target is not owned by the pointer to it.
+    #[inline(always)]
+    pub(crate) fn borrow(&mut self) {
+        self.borrows = true;
     }
 
     /// Notes that a value is of no registered class.

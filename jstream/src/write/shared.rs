@@ -67,11 +67,12 @@ impl Shared {
 impl<'b> Draft<'b> {
     /// The words of a pointer to a shared target: its number if it was met before.
     ///
-    /// `only` says that no other pointer leads there, so that none need be sought.
+    /// `only` says that no other pointer leads there, so that none need be sought unless that one may
+    /// be met again.
     #[inline]
     pub(crate) fn shared<T: Target + ?Sized>(&mut self, target: &'b T, only: bool) -> [u64; 2] {
         let shared = &mut self.scratch.shared;
-        if !only {
+        if !only || self.borrows {
             let identity = Identity {
                 address: std::ptr::from_ref(target).addr(),
                 meta: target.meta(),

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use jstream::{Reader, Shared, Spent, Writer};
 
 #[test]
-fn one_pointer_met_twice_arrives_as_two_objects() {
+fn one_pointer_met_twice_arrives_as_one_object() {
     let number = Rc::new(5u64);
     let twice = [&number, &number];
     let message = Writer::new().write(&twice, Spent::heap(512)).unwrap();
@@ -21,7 +21,7 @@ fn one_pointer_met_twice_arrives_as_two_objects() {
 }
 
 #[test]
-fn a_pointer_elsewhere_changes_the_bytes() {
+fn a_pointer_elsewhere_changes_no_bytes() {
     let number = Rc::new(5u64);
     let twice = [&number, &number];
     let alone = Writer::new().write(&twice, Spent::heap(512)).unwrap();
