@@ -24,6 +24,10 @@ fn link(id: u64, next: Option<Rc<Link>>) -> Link {
 
 /// A chain whose links all stand in one slice, which meets them first.
 fn message(last: Link, count: u64) -> Filled {
+    message_of(last, count, link)
+}
+
+fn message_of(last: Link, count: u64, link: fn(u64, Option<Rc<Link>>) -> Link) -> Filled {
     let mut all = vec![Rc::new(last)];
     for id in 1..count {
         let next = all.last().cloned();
@@ -63,6 +67,20 @@ fn what_belongs_to_the_last_link_counts() {
     };
     assert_eq!(said(message(last(), 10), 12), None);
     assert!(said(message(last(), 10), 11).is_some());
+}
+
+#[test]
+fn ways_through_other_objects_count() {
+    // Every other link leads on through an object of its own, which is met when all links were.
+    let alternate = |id, next| match id % 2 {
+        0 => link(id, next),
+        _ => Link {
+            tail: Some(Box::new(link(id, next))),
+            ..link(id, None)
+        },
+    };
+    assert_eq!(said(message_of(link(0, None), 10, alternate), 16), None);
+    assert!(said(message_of(link(0, None), 10, alternate), 15).is_some());
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod pass;
 mod queue;
 mod shared;
 mod trace;
+mod ways;
 
 use std::mem::{align_of, size_of};
 use std::ptr::NonNull;
@@ -48,7 +49,9 @@ pub struct Limits {
     /// times their length.
     pub pending: usize,
     /// How many shared objects a message may have, and how many further pointers to them (default
-    /// 2^22 each, which take 400 MiB). Answers the same threat.
+    /// 2^22 each, which take 400 MiB). Answers the same threat. Functions of the program that walk a
+    /// shared object on each way to it, as a derived `PartialEq` does, need a limit of their own: thirty
+    /// objects can have a thousand million ways.
     pub shared: usize,
 }
 

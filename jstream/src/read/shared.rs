@@ -18,7 +18,7 @@ use crate::wire::SHARED;
 
 /// A shared target.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+pub(super) struct Entry {
     /// The type that the pointer was made for, lifetimes aside.
     key: TypeId,
     /// The second word of the pointer's wire form.
@@ -26,25 +26,25 @@ struct Entry {
     /// The pointer, of one word or two.
     pointer: MaybeUninit<[*const u8; 2]>,
     /// The shared target that it was first reached from, unless through a `Cell`.
-    from: u32,
+    pub(super) from: u32,
     /// How many pointers led to it first; [`NONE`] where it holds none itself.
-    level: u32,
+    pub(super) level: u32,
     /// How many led to the last of the objects that belong to it.
-    last: u32,
+    pub(super) last: u32,
 }
 
 /// A further pointer to a target, not in a `Cell`.
 #[derive(Debug, Clone, Copy)]
-struct Again {
-    from: u32,
-    to: u32,
-    /// How many pointers led first to the target.
-    level: u32,
+pub(super) struct Again {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// How many pointers lead to the target where the one that holds this was met.
+    pub(super) level: u32,
 }
 
 impl Entry {
     /// Where the target stands.
-    fn address(&self) -> Option<ptr::NonNull<u8>> {
+    pub(super) fn address(&self) -> Option<ptr::NonNull<u8>> {
         // SAFETY: every pointer begins with its address, a word.
         let address = unsafe { self.pointer.as_ptr().cast::<*const u8>().read() };
         ptr::NonNull::new(address.cast_mut())
@@ -59,19 +59,19 @@ const MOST: usize = 1 << 30;
 /// The shared targets of a message, the root being the first.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     /// Which target leads to which, beyond the first pointer to each; `Cell`s left out.
-    again: Vec<Again>,
+    pub(super) again: Vec<Again>,
     /// Whether one of `again` leads to a target that was not met later.
-    backward: bool,
+    pub(super) backward: bool,
     most: usize,
     /// Room for the search for circles and for the longest ways.
-    degree: Vec<u32>,
-    starts: Vec<u32>,
-    targets: Vec<u32>,
-    steps: Vec<u32>,
-    ready: Vec<u32>,
-    longest: Vec<u32>,
+    pub(super) degree: Vec<u32>,
+    pub(super) starts: Vec<u32>,
+    pub(super) targets: Vec<u32>,
+    pub(super) steps: Vec<u32>,
+    pub(super) ready: Vec<u32>,
+    pub(super) longest: Vec<u32>,
 }
 
 // SAFETY: a table between two passes is empty, and within one its pointers lead into the buffer that
@@ -205,129 +205,6 @@ impl Table {
         Firsts(self.entries.iter().skip(1).rev().copied().collect())
     }
 
-    /// Looks for an object that reaches itself without a `Cell`, and for one to which a way leads over
-    /// more pointers than `most`; gives its address. `deepest` is what led first to any object.
-    ///
-    /// A first pointer always leads from a target to one that is met later, so there is no circle
-    /// unless a further pointer leads back. A way passes each target and each further pointer once.
-    pub(super) fn circle(
-        &mut self,
-        deepest: usize,
-        most: usize,
-    ) -> Option<(ptr::NonNull<u8>, FaultKind)> {
-        let turns = self.again.len().min(self.entries.len());
-        let longest = turns
-            .saturating_add(1)
-            .saturating_mul(deepest.saturating_add(1));
-        let may_be_long = turns > 0 && longest > most;
-        if !self.backward && !may_be_long {
-            return None;
-        }
-        let Self { entries, again, .. } = self;
-        let first = (0u32..)
-            .zip(entries.iter())
-            .filter(|(_, entry)| entry.from != NONE)
-            .map(|(to, entry)| Again {
-                from: entry.from,
-                to,
-                level: entry.level,
-            });
-        let edges = || first.clone().chain(again.iter().copied());
-        // How many edges leave each target, then where each one's list of targets begins.
-        let count = entries.len();
-        self.starts.clear();
-        self.starts.resize(count.saturating_add(1), 0);
-        self.degree.clear();
-        self.degree.resize(count, 0);
-        for edge in edges() {
-            add(&mut self.starts, edge.from, 1);
-            add(&mut self.degree, edge.to, 1);
-        }
-        let mut sum = 0u32;
-        for start in &mut self.starts {
-            sum = sum.wrapping_add(*start);
-            *start = sum;
-        }
-        self.targets.clear();
-        self.targets.resize(sum as usize, 0);
-        self.steps.clear();
-        self.steps.resize(sum as usize, 0);
-        let level_of = |of: u32| entries.get(of as usize).map_or(0, |entry| entry.level);
-        for edge in edges() {
-            // Filled from the end of each list, whose start is thereby found.
-            add(&mut self.starts, edge.from, u32::MAX);
-            let at = at(&self.starts, edge.from) as usize;
-            if let Some(target) = self.targets.get_mut(at) {
-                *target = edge.to;
-            }
-            if let Some(steps) = self.steps.get_mut(at) {
-                *steps = edge.level.saturating_sub(level_of(edge.from));
-            }
-        }
-        self.longest.clear();
-        self.longest.extend(entries.iter().map(|entry| entry.level));
-        // Whatever no edge leads to is taken away with the edges that leave it.
-        self.ready.clear();
-        self.ready.extend(
-            (0u32..)
-                .zip(&self.degree)
-                .filter(|(_, n)| **n == 0)
-                .map(|(i, _)| i),
-        );
-        let mut taken = 0usize;
-        while let Some(from) = self.ready.pop() {
-            taken = taken.wrapping_add(1);
-            let list = at(&self.starts, from)..at(&self.starts, from.wrapping_add(1));
-            for i in list {
-                let to = at(&self.targets, i);
-                add(&mut self.degree, to, u32::MAX);
-                if at(&self.degree, to) == 0 {
-                    self.ready.push(to);
-                }
-                let way = at(&self.longest, from).saturating_add(at(&self.steps, i));
-                if let Some(longest) = self.longest.get_mut(to as usize) {
-                    *longest = way.max(*longest);
-                }
-            }
-        }
-        if taken != count {
-            return Some((self.on_circle()?, FaultKind::Circle));
-        }
-        let mut ways = self.entries.iter().zip(&self.longest);
-        let (far, _) = ways.find(|(entry, longest)| {
-            let behind = entry.last.saturating_sub(entry.level);
-            entry.level != NONE && longest.saturating_add(behind) as usize > most
-        })?;
-        Some((far.address()?, FaultKind::Far))
-    }
-
-    /// A target on a circle, once only circles and what they lead to have a degree left.
-    #[cold]
-    fn on_circle(&mut self) -> Option<ptr::NonNull<u8>> {
-        // Each of these has one before it that is of these, so going back ends in a circle.
-        let left = |degree: &[u32], i: u32| at(degree, i) > 0;
-        self.ready.clear();
-        self.ready.resize(self.entries.len(), 0);
-        for from in (0u32..).take(self.entries.len()) {
-            if !left(&self.degree, from) {
-                continue;
-            }
-            for i in at(&self.starts, from)..at(&self.starts, from.wrapping_add(1)) {
-                let to = at(&self.targets, i);
-                if let Some(before) = self.ready.get_mut(to as usize) {
-                    *before = from;
-                }
-            }
-        }
-        let mut one = (0u32..)
-            .take(self.entries.len())
-            .find(|i| left(&self.degree, *i))?;
-        for _ in 0..self.entries.len() {
-            one = at(&self.ready, one);
-        }
-        self.entries.get(one as usize)?.address()
-    }
-
     /// Forgets everything, gives back memory beyond `keep` entries, and lets `most` be added.
     pub(super) fn reset(&mut self, keep: usize, most: usize) {
         self.entries.clear();
@@ -375,17 +252,5 @@ impl Firsts {
             self.0.pop();
         }
         is_next
-    }
-}
-
-/// The number at `i`, 0 where there is none.
-fn at(numbers: &[u32], i: u32) -> u32 {
-    numbers.get(i as usize).copied().unwrap_or(0)
-}
-
-/// Adds to the number at `i`, modulo 2^32.
-fn add(numbers: &mut [u32], i: u32, n: u32) {
-    if let Some(number) = numbers.get_mut(i as usize) {
-        *number = number.wrapping_add(n);
     }
 }
