@@ -35,9 +35,23 @@ impl fmt::Debug for Class {
     }
 }
 
+/// The class of a trait object that a pass claimed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Noted {
+    pub(crate) class: &'static Class,
+    address: usize,
+}
+
+impl Noted {
+    /// Whether it was noted for a target at this address.
+    pub(crate) fn is_of(self, target: *const u8) -> bool {
+        self.address == target.addr()
+    }
+}
+
 /// What a form's `TypeId` stands for.
 fn key<F: InPlace>() -> TypeId {
-    TypeId::of::<F::Key>()
+    typeid::of::<F>()
 }
 
 fn number<F: InPlace>() -> u64 {
@@ -92,7 +106,10 @@ impl Class {
     #[inline]
     pub fn claim(&'static self, edge: Edge, pass: &mut Pass<'_>) -> Result<*const u8, Fault> {
         let target = (self.claim)(edge, pass)?;
-        pass.classes.push(self);
+        pass.classes.push(Noted {
+            class: self,
+            address: target.addr(),
+        });
         Ok(target)
     }
 
@@ -108,7 +125,7 @@ impl Class {
     pub unsafe fn read_now(target: *const u8, pass: &mut Pass<'_>) -> Result<(), Fault> {
         match pass.classes.last() {
             // SAFETY: the last class noted is that of the last target claimed.
-            Some(class) => unsafe { (class.read)(target, pass) },
+            Some(noted) => unsafe { (noted.class.read)(target, pass) },
             None => Ok(()),
         }
     }
@@ -121,6 +138,36 @@ impl Class {
     pub(crate) unsafe fn trace(&self, slot: *const (), target: *const u8, trace: &mut Trace) {
         // SAFETY: the caller's promise is passed on.
         unsafe { (self.trace)(slot, target, trace) };
+    }
+}
+
+/// A class and the cast from its forms to a trait's objects.
+///
+/// Only unsafe code makes one, so that none in the registry casts to another class.
+#[derive(Debug)]
+pub struct Castable<C> {
+    class: Class,
+    cast: C,
+}
+
+impl<C: Copy> Castable<C> {
+    /// The class, and the cast that belongs to it.
+    ///
+    /// # Safety
+    ///
+    /// `cast` must take the address of a value of the form of the class.
+    pub const unsafe fn new(class: Class, cast: C) -> Self {
+        Self { class, cast }
+    }
+
+    /// The class.
+    pub const fn class(&self) -> &Class {
+        &self.class
+    }
+
+    /// Its cast.
+    pub const fn cast(&self) -> C {
+        self.cast
     }
 }
 

@@ -181,16 +181,12 @@ pub unsafe trait Transportable {
 ///
 /// `read` may return `Ok` only when the slot holds a valid value of `Self`, and must do all it
 /// does through `slot` and `pass`. `SHAPE` must be true of it. `trace` must walk what `read` read
-/// in the same order and touch nothing after [`Trace::hit`] said stop. Forms with one `Key` must
-/// have one layout and the same valid values.
+/// in the same order and touch nothing after [`Trace::hit`] said stop.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't stand in a buffer: it is not its own in-place form",
     note = "use plain values, `&'b str`, `&'b [T]`, `&'b T`, and types that derive `Transportable`"
 )]
 pub unsafe trait InPlace: Sized {
-    /// Stands for this type, whatever its lifetimes, where a `TypeId` is needed.
-    type Key: 'static;
-
     /// What its wire bytes are like.
     const SHAPE: Shape;
 
@@ -321,9 +317,6 @@ pub unsafe trait Target {
 /// `Self`, which is queued to be read or that `read_now` reads. `trace_target` must walk what
 /// `claim` returned.
 pub unsafe trait Pointee {
-    /// Stands for this type, whatever its lifetimes, where a `TypeId` is needed.
-    type Key: ?Sized + 'static;
-
     /// Claims the target of an edge.
     ///
     /// # Errors

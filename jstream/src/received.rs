@@ -80,6 +80,9 @@ impl<T: Transportable + 'static> Received<T> {
     /// Visits the object to change what lies in it: values that stand in the root, and slices behind
     /// `&'b mut [T]`. Everything else is reached by shared references.
     ///
+    /// The form must be `Sync`: then no cell leads back to the root, behind a trait object neither. A
+    /// trait whose objects are in the graph must have `Sync` as a supertrait.
+    ///
     /// ```
     /// use jstream::{Reader, Spent, Transportable, Writer};
     ///
@@ -106,10 +109,12 @@ impl<T: Transportable + 'static> Received<T> {
     pub fn with_mut<R>(&mut self, visit: impl for<'x> FnOnce(&'x mut T::InPlace<'x>) -> R) -> R
     where
         T: Covariant,
+        for<'x> T::InPlace<'x>: Sync,
     {
-        // SAFETY: as for `with`; and nothing else leads to the root. Its form is covariant, so no
-        // cell is in the graph through which the program could have stored a reference to it, and
-        // a message in which an object is reached from itself without a cell was refused.
+        // SAFETY: as for `with`; and nothing else leads to the root. Only a pointer in a `Cell` may
+        // lead back to what holds it: a message in which an object is reached from itself without
+        // one was refused. A form that is `Sync` reaches no such `Cell`, not through a trait object
+        // either, and as it is covariant, the program can't have stored a reference to the root.
         visit(unsafe { self.root.as_mut() })
     }
 

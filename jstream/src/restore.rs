@@ -109,15 +109,17 @@ impl Restoring {
         target: &T,
         make: impl FnOnce(&mut Self) -> Result<P, RestoreError>,
     ) -> Result<P, RestoreError> {
+        // What has no size may stand where something else does, and has no identity to keep.
+        if size_of_val(target) == 0 {
+            return self.deeper(make);
+        }
         let key = (std::ptr::from_ref(target).addr(), TypeId::of::<P>());
-        if size_of_val(target) > 0 {
-            if let Some(known) = self
-                .shared
-                .get(&key)
-                .and_then(|known| known.downcast_ref::<P>())
-            {
-                return Ok(known.clone());
-            }
+        if let Some(known) = self
+            .shared
+            .get(&key)
+            .and_then(|known| known.downcast_ref::<P>())
+        {
+            return Ok(known.clone());
         }
         let made = self.deeper(make)?;
         self.shared.insert(key, Box::new(made.clone()));

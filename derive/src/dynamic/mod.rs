@@ -74,13 +74,14 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
 
         #[doc(hidden)]
         #[allow(non_camel_case_types, reason = "named after the trait")]
-        #vis struct #item {
-            class: #support::Class,
-            cast: for<'x> fn(
-                *const ::core::primitive::u8,
-                ::core::marker::PhantomData<&'x ()>,
-            ) -> *const (dyn #name + 'x),
-        }
+        #vis struct #item(
+            #support::Castable<
+                for<'x> fn(
+                    *const ::core::primitive::u8,
+                    ::core::marker::PhantomData<&'x ()>,
+                ) -> *const (dyn #name + 'x),
+            >,
+        );
 
         #[allow(
             clippy::all, clippy::pedantic, clippy::restriction, missing_docs, unreachable_pub,
@@ -95,7 +96,7 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
                 const TRAIT: &'static ::core::primitive::str = #text;
 
                 fn class(&self) -> &#support::Class {
-                    &self.class
+                    self.0.class()
                 }
 
                 fn registry() -> &'static #support::Registry<Self> {
@@ -125,23 +126,22 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
                         ::core::marker::PhantomData<&'x ()>,
                     ) -> *const (dyn #name + 'x),
                 ) -> #item {
-                    #item { class, cast }
+                    // SAFETY: the caller's promise is passed on.
+                    #item(unsafe { #support::Castable::new(class, cast) })
                 }
             }
 
             // SAFETY: the target is claimed by the class that the edge names, and the cast is that
             // of the class, for any lifetime.
             unsafe impl<'x> #support::Pointee for dyn #name + 'x {
-                type Key = dyn #name;
-
                 fn claim(
                     edge: #support::Edge,
                     pass: &mut #support::Pass<'_>,
                 ) -> ::core::result::Result<*const Self, #support::Fault> {
                     let registry = <#item as #support::Implementation>::registry();
                     let one = registry.of_edge(&edge)?;
-                    let target = one.class.claim(edge, pass)?;
-                    ::core::result::Result::Ok((one.cast)(target, ::core::marker::PhantomData))
+                    let target = one.0.class().claim(edge, pass)?;
+                    ::core::result::Result::Ok((one.0.cast())(target, ::core::marker::PhantomData))
                 }
 
                 unsafe fn read_now(

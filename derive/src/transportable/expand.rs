@@ -218,7 +218,6 @@ fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
         kind,
         ..
     } = bodies;
-    let (key_item, key) = key(context);
     let of_type = &of.options.verify;
     let (shape, refused) = if of_type.is_empty() {
         (shape.clone(), TokenStream::new())
@@ -231,12 +230,9 @@ fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
         (quote!(#shape.verified()), refused)
     };
     quote! {
-        #key_item
-
         // SAFETY: every field is read in its own place, and with all of them the whole is valid.
         #[automatically_derived]
         unsafe impl #impl_generics #support::InPlace for #name #ty_generics #where_clause {
-            type Key = #key;
             const SHAPE: #support::Shape = #shape;
 
             #[inline]
@@ -277,31 +273,6 @@ fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
 pub(crate) fn name_of(ident: &impl ToString) -> String {
     let name = ident.to_string();
     name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
-}
-
-/// The type that stands for this one whatever its lifetime: itself for all time, or for generic
-/// types, whose bounds their arguments' keys need not meet, a type made for the purpose.
-fn key(context: &Context<'_>) -> (TokenStream, TokenStream) {
-    let Context { of, support, .. } = context;
-    let name = &of.name;
-    if of.generics.type_params().next().is_none() {
-        let args = args(of, quote!('static), |param| quote!(#param));
-        return (TokenStream::new(), quote!(#name #args));
-    }
-    let types: Vec<_> = of
-        .generics
-        .type_params()
-        .map(|param| &param.ident)
-        .collect();
-    let consts: Vec<_> = of.generics.const_params().collect();
-    let const_names = consts.iter().map(|param| &param.ident);
-    let item = quote! {
-        pub struct __Key<#(#types: ?::core::marker::Sized,)* #(#consts),*>(
-            ::core::marker::PhantomData<(#(*const #types),*)>,
-        );
-    };
-    let key = quote!(__Key<#(<#types as #support::InPlace>::Key,)* #(#const_names),*>);
-    (item, key)
 }
 
 /// Proves that the form is covariant, unless it has cells. Type parameters with bounds of their own leave it unproved.

@@ -156,8 +156,9 @@ fn mirrors(context: &Context<'_>, variants: &[Mirrored<'_>], int: &TokenStream) 
     quote!(#(#mirrors)*)
 }
 
-/// Compiles only if the mirrors' fields have the types of the variants' fields, lifetimes aside.
-/// Both are inferred: a type's spelling may mean something else each time that it is expanded.
+/// Compiles only if the mirrors' fields have the types of the variants' fields, lifetimes included:
+/// what stands behind an exclusive reference is invariant. Both are inferred: a type's spelling may
+/// mean something else each time that it is expanded.
 fn same_types(context: &Context<'_>, variants: &[Mirrored<'_>]) -> TokenStream {
     let support = &context.support;
     let name = &context.of.name;
@@ -167,15 +168,15 @@ fn same_types(context: &Context<'_>, variants: &[Mirrored<'_>]) -> TokenStream {
         let mirror = &of.mirror;
         quote! {
             #pattern => {
-                #(#support::same_type(#bindings, |of: *const #mirror #ty_generics| unsafe {
-                    &raw const (*of).#bindings
+                #(#support::same_type(#bindings, |of: *mut #mirror #ty_generics| unsafe {
+                    &raw mut (*of).#bindings
                 });)*
             }
         }
     });
     quote! {
         const _: () = {
-            fn same_types #impl_generics (of: &#name #ty_generics) #where_clause {
+            fn same_types #impl_generics (of: &mut #name #ty_generics) #where_clause {
                 match of {
                     #(#arms)*
                 }

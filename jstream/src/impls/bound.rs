@@ -46,7 +46,6 @@ unsafe impl<T: Transportable> Transportable for Bound<T> {
 
 // SAFETY: the slot becomes a `Bound` of a payload that was read, or stays as it is.
 unsafe impl<T: InPlace> InPlace for Bound<T> {
-    type Key = Bound<T::Key>;
     const SHAPE: Shape = T::SHAPE.tagged(size_of::<Self>());
 
     #[inline]

@@ -30,7 +30,6 @@ unsafe impl<T: Transportable, const N: usize> Transportable for [T; N] {
 
 // SAFETY: an array is valid when all its elements are.
 unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
-    type Key = [T::Key; N];
     const SHAPE: Shape = if N == 0 {
         Shape::NOTHING
     } else {
@@ -60,9 +59,7 @@ unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
         let first = slot.cast::<T>();
         // Of flat elements only the one at fault is of interest; there may be very many.
         let elements = if T::SHAPE.flat {
-            trace
-                .element_of(first, N)
-                .map_or(0..0, |i| i..i.wrapping_add(1))
+            trace.elements_of(first, N)
         } else {
             0..N
         };
@@ -105,7 +102,6 @@ macro_rules! tuple {
 
         // SAFETY: a tuple is valid when all its parts are.
         unsafe impl<$($param: InPlace),+> InPlace for ($($param,)+) {
-            type Key = ($($param::Key,)+);
             const SHAPE: Shape = Shape::NOTHING$(.and($param::SHAPE))+.within(size_of::<Self>());
 
             #[inline]

@@ -47,7 +47,6 @@ const fn assert_flat<T: InPlace>() {
 // SAFETY: a claim is of memory that no other pointer leads to, and the elements are flat, so the
 // pointer that `read` leaves is exclusive. It is derived from the buffer's base, which may write.
 unsafe impl<T: InPlace> InPlace for &mut [T] {
-    type Key = &'static mut [T::Key];
     const SHAPE: Shape = {
         assert_flat::<T>();
         Shape::edge(size_of::<Self>())

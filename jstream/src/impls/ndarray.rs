@@ -56,6 +56,7 @@ unsafe fn write_elements<'b, S, T, D>(
     T: Transportable,
     D: Dimension,
 {
+    draft.borrow();
     if let Some(all) = array.as_slice() {
         let words = all.write_target(draft);
         // SAFETY: the caller's promise is passed on.

@@ -71,7 +71,6 @@ macro_rules! opaque {
 
         // SAFETY: the slot becomes a value that safe code made, or stays as it is.
         unsafe impl InPlace for $type {
-            type Key = Self;
             const SHAPE: Shape = crate::impls::opaque::shape::<$wire, Self>();
 
             #[inline]

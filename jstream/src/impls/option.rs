@@ -204,7 +204,6 @@ unsafe impl<T: Transportable> Transportable for Option<T> {
 
 // SAFETY: as above.
 unsafe impl<T: InPlace> InPlace for Option<T> {
-    type Key = Option<T::Key>;
     const SHAPE: Shape = T::OPTION_SHAPE;
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use crate::model::{Covariant, CovariantTarget, Target, Transportable};
 use crate::write::Draft;
 
 macro_rules! owner {
-    ([$($generics:tt)*] $owner:ty, $target:ty) => {
+    ([$($generics:tt)*] $owner:ty, $target:ty $(, |$draft:ident| $before:expr)?) => {
         // SAFETY: an owner is written as a reference to what it owns, and read as one.
         unsafe impl<$($generics)*> Transportable for $owner {
             type InPlace<'b> = &'b <$target as Target>::InPlace<'b> where Self: 'b;
@@ -12,6 +12,10 @@ macro_rules! owner {
 
             #[inline(always)]
             unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+                $({
+                    let $draft = &mut *draft;
+                    $before;
+                })?
                 let target: &'b $target = self;
                 let words = target.write_target(draft);
                 // SAFETY: the caller's promise is passed on.
@@ -24,6 +28,10 @@ macro_rules! owner {
                 slot: *mut Option<Self::InPlace<'b>>,
                 draft: &mut Draft<'b>,
             ) {
+                $({
+                    let $draft = &mut *draft;
+                    $before;
+                })?
                 let target: Option<&'b $target> = value.as_deref();
                 // SAFETY: the caller's promise is passed on.
                 unsafe { crate::impls::reference::write_optional_edge(target, slot, draft) }

@@ -37,7 +37,6 @@ macro_rules! range {
 
         // SAFETY: a range is valid when its bounds are.
         unsafe impl<T: InPlace> InPlace for $range<T> {
-            type Key = $range<T::Key>;
             const SHAPE: Shape =
                 Shape::NOTHING$(.and($bound::SHAPE))+.within(size_of::<Self>());
 
@@ -109,7 +108,7 @@ range!(RangeTo, "RangeTo", end: T);
 range!(RangeToInclusive, "RangeToInclusive", end: T);
 
 nothing! {
-    [] RangeFull, RangeFull, "RangeFull";
+    [] RangeFull, "RangeFull";
 }
 
 // SAFETY: a form without a lifetime is trivially covariant.
@@ -149,7 +148,6 @@ unsafe impl<T: Transportable> Transportable for RangeInclusive<T> {
 
 // SAFETY: the slot becomes a range of bounds that were read, or stays as it is.
 unsafe impl<T: InPlace> InPlace for RangeInclusive<T> {
-    type Key = RangeInclusive<T::Key>;
     const SHAPE: Shape = {
         assert!(
             T::SHAPE.flat,

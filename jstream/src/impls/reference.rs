@@ -108,8 +108,6 @@ unsafe impl Target for str {
 
 // SAFETY: the pass claims memory for one value of `T`, aligned, and reads it or queues it.
 unsafe impl<T: InPlace> Pointee for T {
-    type Key = T::Key;
-
     #[inline(always)]
     fn claim(edge: Edge, pass: &mut Pass<'_>) -> Result<*const Self, Fault> {
         Ok(pass.claim::<T>(edge, 1)?.cast_const())
@@ -133,8 +131,6 @@ unsafe impl<T: InPlace> Pointee for T {
 
 // SAFETY: as for a single value, with the length that was claimed.
 unsafe impl<T: InPlace> Pointee for [T] {
-    type Key = [T::Key];
-
     #[inline(always)]
     fn claim(edge: Edge, pass: &mut Pass<'_>) -> Result<*const Self, Fault> {
         let first = pass.claim::<T>(edge, edge.meta)?.cast_const();
@@ -160,8 +156,6 @@ unsafe impl<T: InPlace> Pointee for [T] {
 
 // SAFETY: the text was claimed, is UTF-8 as a whole, and is cut at character boundaries.
 unsafe impl Pointee for str {
-    type Key = str;
-
     #[inline(always)]
     fn claim(edge: Edge, pass: &mut Pass<'_>) -> Result<*const Self, Fault> {
         pass.string(edge)
@@ -190,6 +184,7 @@ unsafe impl<T: Target + ?Sized> Transportable for &T {
 
     #[inline(always)]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+        draft.borrow();
         let words = T::write_target(self, draft);
         // SAFETY: the caller's promise is passed on.
         unsafe { write_words(slot, words) };
@@ -201,6 +196,7 @@ unsafe impl<T: Target + ?Sized> Transportable for &T {
         slot: *mut Option<Self::InPlace<'b>>,
         draft: &mut Draft<'b>,
     ) {
+        draft.borrow();
         // SAFETY: the caller's promise is passed on.
         unsafe { write_optional_edge(value.as_deref(), slot, draft) }
     }
@@ -253,7 +249,6 @@ unsafe fn read_words<T: Pointee + ?Sized>(
 // SAFETY: `read` leaves a pointer to memory that was claimed in the slot, `read_option` one or
 // `None`.
 unsafe impl<T: Pointee + ?Sized> InPlace for &T {
-    type Key = &'static T::Key;
     const SHAPE: Shape = Shape::edge(size_of::<Self>());
     const OPTION_SHAPE: Shape = Self::SHAPE;
 

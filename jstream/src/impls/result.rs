@@ -49,7 +49,6 @@ unsafe impl<T: Transportable, E: Transportable> Transportable for Result<T, E> {
 
 // SAFETY: the slot becomes a `Result` of a payload that was read, or stays as it is.
 unsafe impl<T: InPlace, E: InPlace> InPlace for Result<T, E> {
-    type Key = Result<T::Key, E::Key>;
     const SHAPE: Shape = {
         let shape = T::SHAPE.and(E::SHAPE).tagged(size_of::<Self>());
         Shape {

@@ -31,7 +31,6 @@ macro_rules! leaf {
         // SAFETY: `read` accepts exactly the bit patterns that are values; where it is plain, all
         // of them are.
         unsafe impl InPlace for $type {
-            type Key = Self;
             const SHAPE: Shape = Shape::leaf(size_of::<Self>(), $plain);
 
             #[inline(always)]
@@ -128,7 +127,6 @@ unsafe impl Transportable for bool {
 
 // SAFETY: `read` accepts 0 and 1, which are the values of `bool`.
 unsafe impl InPlace for bool {
-    type Key = Self;
     const SHAPE: Shape = Shape::up_to(1);
 
     #[inline(always)]
@@ -155,7 +153,7 @@ unsafe impl Covariant for bool {}
 
 /// Types without bytes: nothing to write, nothing to check.
 macro_rules! nothing {
-    ($([$($generics:tt)*] $type:ty, $key:ty, $name:literal;)*) => {$(
+    ($([$($generics:tt)*] $type:ty, $name:literal;)*) => {$(
         // SAFETY: there are no bytes.
         unsafe impl<$($generics)*> Transportable for $type {
             type InPlace<'b> = Self where Self: 'b;
@@ -167,7 +165,6 @@ macro_rules! nothing {
 
         // SAFETY: a type without bytes and without fields has one value.
         unsafe impl<$($generics)*> InPlace for $type {
-            type Key = $key;
             const SHAPE: Shape = Shape::NOTHING;
 
             #[inline(always)]
@@ -185,8 +182,8 @@ macro_rules! nothing {
 }
 
 nothing! {
-    [] (), (), "()";
-    [T: ?Sized] PhantomData<T>, PhantomData<()>, "PhantomData";
+    [] (), "()";
+    [T: ?Sized] PhantomData<T>, "PhantomData";
 }
 
 // SAFETY: a form without a lifetime is trivially covariant.

@@ -14,7 +14,7 @@ use crate::shared::Shared;
 use crate::write::Draft;
 
 macro_rules! shared {
-    ([$($generics:tt)*] $pointer:ty, $target:ty, |$value:ident| $only:expr) => {
+    ([$($generics:tt)*] $pointer:ty, $target:ty, |$value:ident, $draft:ident| $only:expr) => {
         // SAFETY: the target is written once, and known again by its number, as it is read.
         unsafe impl<$($generics)*> Transportable for $pointer {
             type InPlace<'b> = Shared<'b, <$target as Target>::InPlace<'b>> where Self: 'b;
@@ -22,7 +22,7 @@ macro_rules! shared {
 
             #[inline]
             unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
-                let $value = self;
+                let ($value, $draft) = (self, &mut *draft);
                 let only = $only;
                 let target: &'b $target = self;
                 let words = draft.shared(target, only);
@@ -50,9 +50,12 @@ macro_rules! shared {
 }
 
 // No other pointer leads to what has one owner.
-shared!([T: Target + ?Sized] Rc<T>, T, |value| Rc::strong_count(value) == 1);
-shared!([T: Target + ?Sized] Arc<T>, T, |value| Arc::strong_count(value) == 1);
-shared!([T: Target + ?Sized] Shared<'_, T>, T, |_value| false);
+shared!([T: Target + ?Sized] Rc<T>, T, |value, _draft| Rc::strong_count(value) == 1);
+shared!([T: Target + ?Sized] Arc<T>, T, |value, _draft| Arc::strong_count(value) == 1);
+shared!([T: Target + ?Sized] Shared<'_, T>, T, |_value, draft| {
+    draft.borrow();
+    false
+});
 
 const _: () = assert!(
     size_of::<Option<Shared<'_, u8>>>() == size_of::<&u8>()
@@ -63,7 +66,6 @@ const _: () = assert!(
 // SAFETY: `read` leaves a pointer to memory that was claimed for the type in the slot,
 // `read_option` one or `None`.
 unsafe impl<T: Pointee + ?Sized> InPlace for Shared<'_, T> {
-    type Key = Shared<'static, T::Key>;
     const SHAPE: Shape = Shape::edge(size_of::<Self>());
     const OPTION_SHAPE: Shape = Self::SHAPE;
 
@@ -110,7 +112,7 @@ unsafe impl<T: Pointee + ?Sized> InPlace for Shared<'_, T> {
     fn describe(schema: &mut Schema) -> TypeIndex {
         schema.define::<Self>("Shared", |schema| {
             let pointer = schema.define_as(
-                std::any::TypeId::of::<&'static T::Key>(),
+                typeid::of::<&T>(),
                 size_of::<Self>(),
                 align_of::<Self>(),
                 "&",
@@ -142,6 +144,7 @@ unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
 
     #[inline]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+        draft.borrow();
         let target: Option<&'b T> = self.get();
         let words = target.map_or([0; 2], |target| draft.shared(target, false));
         // SAFETY: the caller's promise; a cell has the layout of what it holds, and that the
@@ -152,7 +155,6 @@ unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
 
 // SAFETY: `read` leaves `None` or a pointer to memory that was claimed for the type in the slot.
 unsafe impl<T: Pointee + ?Sized> InPlace for Cell<Option<&T>> {
-    type Key = Cell<Option<&'static T::Key>>;
     const SHAPE: Shape = Shape::edge(size_of::<Self>());
 
     #[inline]

@@ -25,7 +25,6 @@ unsafe impl Transportable for Uuid {
 
 // SAFETY: any 16 bytes are a `Uuid`, as `Uuid::from_bytes` shows.
 unsafe impl InPlace for Uuid {
-    type Key = Self;
     const SHAPE: Shape = Shape::leaf(size_of::<Self>(), true);
 
     #[inline(always)]

@@ -31,7 +31,6 @@ macro_rules! wrapper {
         // SAFETY: a wrapper is valid when what it wraps is. It has no other bytes, which is asserted
         // where it is read, and so may be plain.
         unsafe impl<T: InPlace> InPlace for $wrapper<T> {
-            type Key = $wrapper<T::Key>;
             const SHAPE: Shape = {
                 assert!(is_transparent::<T, Self>() && offset_of!(Self, 0) == 0);
                 T::SHAPE

@@ -28,7 +28,7 @@ impl Refusal {
     pub(crate) fn new<T: InPlace>(slot: *const T, why: String) -> Self {
         Self(Box::new(Refused {
             slot: slot.addr(),
-            key: TypeId::of::<T::Key>(),
+            key: typeid::of::<T>(),
             why,
         }))
     }

@@ -8,6 +8,7 @@ mod pass;
 mod queue;
 mod shared;
 mod trace;
+mod ways;
 
 use std::mem::{align_of, size_of};
 use std::ptr::NonNull;
@@ -26,7 +27,7 @@ use self::queue::Queue;
 use self::shared::Table;
 use self::trace::Located;
 use crate::buffer::{ALIGNMENT, Filled};
-use crate::class::Class;
+use crate::class::Noted;
 use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
 use crate::received::Received;
@@ -42,8 +43,8 @@ pub struct Limits {
     /// How many elements without size a message may have in all (default 65,536): they cost the
     /// sender no bytes, and whoever walks them time.
     pub zero_sized: usize,
-    /// How many pointers may lead from the root to an object that holds pointers itself (default
-    /// 1,000; `None` for no limit). Reading needs no stack whatever the depth; functions of the
+    /// How many pointers may lead from the root to an object that holds pointers itself, on any way
+    /// without a `Cell` (default 1,000; `None` for no limit). Reading needs no stack whatever the depth; functions of the
     /// program that recurse over what they received do, a derived `Debug` or `PartialEq` among
     /// them.
     pub depth: Option<u32>,
@@ -53,7 +54,9 @@ pub struct Limits {
     /// times their length.
     pub pending: usize,
     /// How many shared objects a message may have, and how many further pointers to them (default
-    /// 2^22 each, which take 256 MiB). Answers the same threat.
+    /// 2^22 each, which take 400 MiB). Answers the same threat. Functions of the program that walk a
+    /// shared object on each way to it, as a derived `PartialEq` does, need a limit of their own: thirty
+    /// objects can have a thousand million ways.
     pub shared: usize,
 }
 
@@ -81,7 +84,7 @@ pub struct Reader {
     queue: Queue,
     shared: Table,
     checks: Checks,
-    classes: Vec<&'static Class>,
+    classes: Vec<Noted>,
     descriptors: Descriptors,
     learnt: Learnt,
 }
@@ -247,14 +250,10 @@ impl Reader {
 }
 
 impl Pass<'_> {
-    /// No object may reach itself without a `Cell` on the way.
+    /// No object may reach itself without a `Cell` on the way, nor be deeper on any way than allowed.
     fn assert_no_circle(&mut self) -> Result<(), Fault> {
-        self.shared.circle().map_or(Ok(()), |slot| {
-            Err(Fault {
-                slot,
-                kind: FaultKind::Circle,
-            })
-        })
+        let found = self.shared.circle(self.depth.now, self.depth.max);
+        found.map_or(Ok(()), |(slot, kind)| Err(Fault { slot, kind }))
     }
 
     /// Every segment must have been used exactly to its end.

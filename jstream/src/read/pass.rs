@@ -17,7 +17,7 @@ use super::fold;
 use super::queue::{Owner, Queue, ReadRun, Run};
 use super::shared::Table;
 use crate::buffer::ALIGNMENT;
-use crate::class::Class;
+use crate::class::Noted;
 use crate::model::InPlace;
 use crate::wire::{align_up, in_memory};
 
@@ -54,6 +54,8 @@ pub enum FaultKind {
     NotShared,
     /// An object reaches itself although no pointer on the way may change.
     Circle,
+    /// An object is deeper than [`Limits::depth`](super::Limits::depth) on another way than the first.
+    Far,
     /// An adapter of the program refuses the wire value.
     Adapter,
     /// A pointer to a trait object names a class that is not registered.
@@ -122,7 +124,7 @@ pub struct Pass<'r> {
     pub(super) shared: &'r mut Table,
     pub(super) checks: &'r mut Checks,
     /// The classes of all trait objects met, in the order of their pointers.
-    pub(crate) classes: &'r mut Vec<&'static Class>,
+    pub(crate) classes: &'r mut Vec<Noted>,
 }
 
 /// How many edges lie between the root and what is being read.
@@ -372,6 +374,9 @@ unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: Run) -> Result<(), Fault>
             unsafe { T::read(slot, pass)? };
             at = at.wrapping_add(size_of::<T>());
             pass.owner = pass.owner.wrapping_add(of.owner.step());
+        }
+        if of.owner != Owner::of_all(0) {
+            pass.note_last(of.owner);
         }
         // In a list or a tree the next run starts where this one ended, so it is taken without
         // leaving the loop.

@@ -5,7 +5,8 @@
 //! so identity is kept without a map from addresses.
 //!
 //! A pointer in a `Cell` may lead back to what holds it. Any other must not: nothing could build
-//! such a graph without a `Cell`, and every derived `Debug` or `PartialEq` would walk it for ever.
+//! such a graph without a `Cell`, and every derived `Debug` or `PartialEq` would walk it for ever. Nor
+//! must other ways to a target than the first be longer than a message may be deep.
 
 use std::any::TypeId;
 use std::mem::{MaybeUninit, size_of};
@@ -13,60 +14,87 @@ use std::ptr;
 
 use super::KEEP;
 use super::pass::{Fault, FaultKind, Pass};
+use super::queue::Owner;
 use crate::keep::clear;
 use crate::model::{InPlace, Pointee};
 use crate::wire::SHARED;
 
 /// A shared target.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
-    /// The type that the pointer was made for.
+pub(super) struct Entry {
+    /// The type that the pointer was made for, lifetimes aside.
     key: TypeId,
     /// The second word of the pointer's wire form.
     meta: u64,
     /// The pointer, of one word or two.
     pointer: MaybeUninit<[*const u8; 2]>,
     /// The shared target that it was first reached from, unless through a `Cell`.
-    from: u32,
+    pub(super) from: u32,
+    /// How many pointers led to it first; [`NONE`] where it holds none itself.
+    pub(super) level: u32,
+    /// How many led to the last of the objects that belong to it.
+    pub(super) last: u32,
+}
+
+/// A further pointer to a target, not in a `Cell`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Again {
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// How many pointers lead to the target where the one that holds this was met.
+    pub(super) level: u32,
+}
+
+impl Entry {
+    /// Where the target stands.
+    pub(super) fn address(&self) -> Option<ptr::NonNull<u8>> {
+        // SAFETY: every pointer begins with its address, a word.
+        let address = unsafe { self.pointer.as_ptr().cast::<*const u8>().read() };
+        ptr::NonNull::new(address.cast_mut())
+    }
 }
 
 impl Entry {
     #[inline(always)]
-    fn of<T: Pointee + ?Sized>(pointer: *const T, meta: u64, from: u32) -> Self {
+    fn of<T: Pointee + ?Sized>(pointer: *const T, meta: u64, from: u32, level: u32) -> Self {
         const { assert!(size_of::<*const T>() <= size_of::<[*const u8; 2]>()) };
         let mut erased = MaybeUninit::<[*const u8; 2]>::uninit();
         // SAFETY: a pointer has one word or two, asserted above, and `erased` room for two.
         unsafe { erased.as_mut_ptr().cast::<*const T>().write(pointer) };
         Self {
-            key: TypeId::of::<T::Key>(),
+            key: typeid::of::<T>(),
             meta,
             pointer: erased,
             from,
+            level,
+            last: if level == NONE { 0 } else { level },
         }
     }
 }
 
 /// No shared target.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 /// First and further pointers together are counted in 32 bits.
 const MOST: usize = 1 << 30;
 
 /// The shared targets of a message, the root being the first.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     /// The first of them, before it is needed.
     root: Option<Entry>,
     /// Which target leads to which, beyond the first pointer to each; `Cell`s left out.
-    again: Vec<(u32, u32)>,
+    pub(super) again: Vec<Again>,
     /// Whether one of `again` leads to a target that was not met later.
-    backward: bool,
+    pub(super) backward: bool,
     most: usize,
-    /// Room for the search for circles.
-    degree: Vec<u32>,
-    starts: Vec<u32>,
-    targets: Vec<u32>,
-    ready: Vec<u32>,
+    /// Room for the search for circles and for the longest ways.
+    pub(super) degree: Vec<u32>,
+    pub(super) starts: Vec<u32>,
+    pub(super) targets: Vec<u32>,
+    pub(super) steps: Vec<u32>,
+    pub(super) ready: Vec<u32>,
+    pub(super) longest: Vec<u32>,
 }
 
 // SAFETY: a table between two passes is empty, and within one its pointers lead into the buffer that
@@ -102,7 +130,12 @@ impl Pass<'_> {
         if place & SHARED != 0 {
             let known = self.shared.get::<T>(place & !SHARED, meta);
             let (number, target) = known.ok_or_else(|| Fault::new(slot, FaultKind::NotShared))?;
-            if !in_cell && !self.shared.note(self.owner, number) {
+            let again = Again {
+                from: self.owner,
+                to: number,
+                level: self.next_level(),
+            };
+            if !in_cell && !self.shared.note(again) {
                 return Err(Fault::new(slot, FaultKind::Pending));
             }
             // SAFETY: the caller's slot is writable; a reference has the layout of a raw pointer.
@@ -112,20 +145,43 @@ impl Pass<'_> {
         let from = if in_cell { NONE } else { self.owner };
         let number = self.shared.next();
         let number = number.ok_or_else(|| Fault::new(slot, FaultKind::Pending))?;
+        let objects = self.objects.cursor;
         let target = T::claim(Self::shared_edge(slot, place, meta, number), self)?;
-        self.shared.push::<T>(target, meta, from);
+        let level = if self.objects.cursor == objects {
+            NONE
+        } else {
+            self.next_level()
+        };
+        self.shared.push::<T>(target, meta, from, level);
         // SAFETY: as above.
         unsafe { pointer.write(target) };
         // SAFETY: `claim` just returned this target, and the slot holds it.
         unsafe { T::read_now(target, self) }
+    }
+
+    /// How many pointers lead to what is claimed next.
+    fn next_level(&self) -> u32 {
+        u32::try_from(self.depth.now.saturating_add(1)).unwrap_or(NONE.wrapping_sub(1))
+    }
+
+    /// Notes that objects were read which belong to a shared target, unless they are such themselves.
+    #[inline(never)]
+    pub(super) fn note_last(&mut self, owner: Owner) {
+        if owner.step() != 0 {
+            return;
+        }
+        let now = u32::try_from(self.depth.now).unwrap_or(NONE.wrapping_sub(1));
+        if let Some(entry) = self.shared.entries.get_mut(owner.number() as usize) {
+            entry.last = entry.last.max(now);
+        }
     }
 }
 
 impl Table {
     /// Adds a target, to which `pointer` was made.
     #[inline(always)]
-    fn push<T: Pointee + ?Sized>(&mut self, pointer: *const T, meta: u64, from: u32) {
-        self.entries.push(Entry::of(pointer, meta, from));
+    fn push<T: Pointee + ?Sized>(&mut self, pointer: *const T, meta: u64, from: u32, level: u32) {
+        self.entries.push(Entry::of(pointer, meta, from, level));
     }
 
     /// The number of the target that is added next, unless there are too many.
@@ -140,20 +196,20 @@ impl Table {
     fn get<T: Pointee + ?Sized>(&self, number: u64, meta: u64) -> Option<(u32, *const T)> {
         let number = u32::try_from(number).ok()?;
         let entry = self.entries.get(number as usize)?;
-        if entry.key != TypeId::of::<T::Key>() || entry.meta != meta {
+        if entry.key != typeid::of::<T>() || entry.meta != meta {
             return None;
         }
-        // SAFETY: the entry was made from a pointer to a type with this key, and forms with one key
-        // have one layout; the pointers to them have as many words.
+        // SAFETY: the entry was made from a pointer to a type with this key: this one, as no type has
+        // another's, lifetimes aside, and all references in a message have one.
         let pointer = unsafe { entry.pointer.as_ptr().cast::<*const T>().read() };
         Some((number, pointer))
     }
 
     /// Notes that a target leads to one that was met before; false when there are too many.
     #[inline(always)]
-    fn note(&mut self, from: u32, to: u32) -> bool {
-        self.backward |= to <= from;
-        self.again.push((from, to));
+    fn note(&mut self, again: Again) -> bool {
+        self.backward |= again.to <= again.from;
+        self.again.push(again);
         self.again.len() < MOST.min(self.most)
     }
 
@@ -162,106 +218,11 @@ impl Table {
         Firsts(self.entries.iter().skip(1).rev().copied().collect())
     }
 
-    /// Looks for an object that reaches itself without a `Cell`; gives its address.
-    ///
-    /// A first pointer always leads from a target to one that is met later, so there is none unless
-    /// a further pointer leads back.
-    pub(super) fn circle(&mut self) -> Option<ptr::NonNull<u8>> {
-        if !self.backward {
-            return None;
-        }
-        let Self { entries, again, .. } = self;
-        let first = (0u32..)
-            .zip(entries.iter())
-            .filter(|(_, entry)| entry.from != NONE)
-            .map(|(to, entry)| (entry.from, to));
-        let edges = || first.clone().chain(again.iter().copied());
-        // How many edges leave each target, then where each one's list of targets begins.
-        let count = entries.len();
-        self.starts.clear();
-        self.starts.resize(count.saturating_add(1), 0);
-        self.degree.clear();
-        self.degree.resize(count, 0);
-        for (from, to) in edges() {
-            add(&mut self.starts, from, 1);
-            add(&mut self.degree, to, 1);
-        }
-        let mut sum = 0u32;
-        for start in &mut self.starts {
-            sum = sum.wrapping_add(*start);
-            *start = sum;
-        }
-        self.targets.clear();
-        self.targets.resize(sum as usize, 0);
-        for (from, to) in edges() {
-            // Filled from the end of each list, whose start is thereby found.
-            add(&mut self.starts, from, u32::MAX);
-            let at = at(&self.starts, from);
-            if let Some(target) = self.targets.get_mut(at as usize) {
-                *target = to;
-            }
-        }
-        // Whatever no edge leads to is taken away with the edges that leave it.
-        self.ready.clear();
-        self.ready.extend(
-            (0u32..)
-                .zip(&self.degree)
-                .filter(|(_, n)| **n == 0)
-                .map(|(i, _)| i),
-        );
-        let mut taken = 0usize;
-        while let Some(from) = self.ready.pop() {
-            taken = taken.wrapping_add(1);
-            let list = at(&self.starts, from)..at(&self.starts, from.wrapping_add(1));
-            for i in list {
-                let to = at(&self.targets, i);
-                add(&mut self.degree, to, u32::MAX);
-                if at(&self.degree, to) == 0 {
-                    self.ready.push(to);
-                }
-            }
-        }
-        if taken == count {
-            return None;
-        }
-        self.on_circle()
-    }
-
-    /// A target on a circle, once only circles and what they lead to have a degree left.
-    #[cold]
-    fn on_circle(&mut self) -> Option<ptr::NonNull<u8>> {
-        // Each of these has one before it that is of these, so going back ends in a circle.
-        let left = |degree: &[u32], i: u32| at(degree, i) > 0;
-        self.ready.clear();
-        self.ready.resize(self.entries.len(), 0);
-        for from in (0u32..).take(self.entries.len()) {
-            if !left(&self.degree, from) {
-                continue;
-            }
-            for i in at(&self.starts, from)..at(&self.starts, from.wrapping_add(1)) {
-                let to = at(&self.targets, i);
-                if let Some(before) = self.ready.get_mut(to as usize) {
-                    *before = from;
-                }
-            }
-        }
-        let mut one = (0u32..)
-            .take(self.entries.len())
-            .find(|i| left(&self.degree, *i))?;
-        for _ in 0..self.entries.len() {
-            one = at(&self.ready, one);
-        }
-        let entry = self.entries.get(one as usize)?;
-        // SAFETY: every pointer begins with its address, a word.
-        let address = unsafe { entry.pointer.as_ptr().cast::<*const u8>().read() };
-        ptr::NonNull::new(address.cast_mut())
-    }
-
     /// Forgets everything, lets `most` be added, and begins with the root as number 0.
     #[inline(always)]
     pub(super) fn reset<T: InPlace>(&mut self, most: usize, root: *const T) {
         self.most = most;
-        self.root = Some(Entry::of(root, 0, NONE));
+        self.root = Some(Entry::of(root, 0, NONE, 0));
         // Without entries there is nothing else.
         if self.entries.capacity() > 0 {
             self.forget();
@@ -276,7 +237,9 @@ impl Table {
             &mut self.degree,
             &mut self.starts,
             &mut self.targets,
+            &mut self.steps,
             &mut self.ready,
+            &mut self.longest,
         ] {
             clear(list, KEEP);
         }
@@ -293,10 +256,7 @@ impl Firsts {
     /// Further pointers to a target without size may be taken for the first to another one of the
     /// same type at its place: it makes no difference.
     pub(super) fn take<T: Pointee + ?Sized>(&mut self, pointer: *const T) -> bool {
-        let next = self
-            .0
-            .last()
-            .filter(|next| next.key == TypeId::of::<T::Key>());
+        let next = self.0.last().filter(|next| next.key == typeid::of::<T>());
         // SAFETY: the entry was made from a pointer to a type with this key.
         let is_next = next.is_some_and(|next| unsafe {
             let of_next = next.pointer.as_ptr().cast::<*const T>().read();
@@ -311,17 +271,5 @@ impl Firsts {
             self.0.pop();
         }
         is_next
-    }
-}
-
-/// The number at `i`, 0 where there is none.
-fn at(numbers: &[u32], i: u32) -> u32 {
-    numbers.get(i as usize).copied().unwrap_or(0)
-}
-
-/// Adds to the number at `i`, modulo 2^32.
-fn add(numbers: &mut [u32], i: u32, n: u32) {
-    if let Some(number) = numbers.get_mut(i as usize) {
-        *number = number.wrapping_add(n);
     }
 }

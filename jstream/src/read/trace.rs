@@ -9,11 +9,12 @@
 use std::any::{TypeId, type_name};
 use std::fmt::Write as _;
 use std::mem::size_of;
+use std::ops::Range;
 
 use super::checks::Refusal;
 use super::pass::{Fault, FaultKind, Pass};
 use super::shared::Firsts;
-use crate::class::Class;
+use crate::class::Noted;
 use crate::model::{InPlace, Pointee};
 
 /// A walk in search of one slot.
@@ -24,7 +25,7 @@ pub struct Trace {
     /// The shared targets of the pass that have not been met yet.
     firsts: Firsts,
     /// The classes of the pass's trait objects that have not been met yet, the last one first.
-    classes: Vec<&'static Class>,
+    classes: Vec<Noted>,
     path: Vec<Step>,
     found: Option<Found>,
     /// Whether there were too many targets to go on.
@@ -100,7 +101,7 @@ impl Trace {
     /// The same for a value that a function of the program may have refused.
     #[must_use]
     pub fn hit_verified<T: InPlace>(&mut self, slot: *const T) -> bool {
-        if self.sought == Sought::Refused(TypeId::of::<T::Key>()) {
+        if self.sought == Sought::Refused(typeid::of::<T>()) {
             self.hit_if::<T>(slot.addr());
         }
         self.is_over()
@@ -122,11 +123,19 @@ impl Trace {
         self.found.is_some() || self.lost
     }
 
-    /// Which of `count` values from `first` on holds the slot sought.
-    pub(crate) fn element_of<T>(&self, first: *const T, count: usize) -> Option<usize> {
-        let offset = self.wanted.checked_sub(first.addr())?;
-        let index = offset.checked_div(size_of::<T>())?;
-        (index < count).then_some(index)
+    /// Which of `count` values from `first` on may hold the slot sought: one, or where two meet, both,
+    /// as a slot without size may stand at the end of the value that it belongs to.
+    pub(crate) fn elements_of<T>(&self, first: *const T, count: usize) -> Range<usize> {
+        let Some(offset) = self.wanted.checked_sub(first.addr()) else {
+            return 0..0;
+        };
+        let Some(index) = offset.checked_div(size_of::<T>()) else {
+            // Without size they all stand in one place, and the first says what is wrong.
+            return 0..count.min(usize::from(offset == 0));
+        };
+        let is_at_end = offset == index.wrapping_mul(size_of::<T>());
+        let start = index.wrapping_sub(usize::from(is_at_end && index > 0));
+        start.min(count)..index.saturating_add(1).min(count)
     }
 
     /// Steps into a field.
@@ -179,15 +188,20 @@ impl Trace {
                 self.lost = targets.len() >= MOST_TARGETS;
                 targets.push(found);
             }
-        } else if let Some(index) = self.element_of(start, count) {
+            return;
+        }
+        for index in self.elements_of(start, count) {
             // Flat targets are read at once, so they are walked at once.
             if many {
                 self.enter_index(index);
             }
-            // SAFETY: the pointer was read, so `count` values of `T` were claimed at `start`, and
-            // the one with this index holds the slot at fault, so all before it were read.
+            // SAFETY: the pointer was read, so `count` values of `T` were claimed at `start`. The slot
+            // at fault is in this one or in the next, if in any, so all before it were read.
             unsafe { T::trace(start.wrapping_add(index), self) };
-            if many && !self.is_over() {
+            if self.is_over() {
+                return;
+            }
+            if many {
                 self.path.pop();
             }
         }
@@ -214,15 +228,21 @@ impl Trace {
     ///
     /// # Safety
     ///
-    /// As for [`Pointee::trace_target`], with what [`Class::claim`] returned.
+    /// As for [`Pointee::trace_target`], with what [`Class::claim`](crate::class::Class::claim)
+    /// returned.
     pub unsafe fn dynamic<S>(&mut self, slot: *const S, target: *const u8) {
         if self.targets.is_none() {
             return;
         }
-        if let Some(class) = self.classes.pop() {
-            // SAFETY: the pass noted the class of each trait object that it claimed, in order.
-            unsafe { class.trace(slot.cast(), target, self) };
+        // A function of the program that changed a cell before another one refused a value may have
+        // taken pointers out of the graph: the classes noted for them are not met.
+        while let Some(noted) = self.classes.pop() {
+            if noted.is_of(target) {
+                // SAFETY: the pass claimed a target of this class at this address.
+                return unsafe { noted.class.trace(slot.cast(), target, self) };
+            }
         }
+        self.lost = true;
     }
 }
 
@@ -254,7 +274,7 @@ pub(super) unsafe fn locate<T: InPlace>(
     pass: &Pass<'_>,
 ) -> Located {
     let sought = match fault.kind {
-        FaultKind::Circle => Sought::Target,
+        FaultKind::Circle | FaultKind::Far => Sought::Target,
         _ => Sought::Slot,
     };
     // SAFETY: the caller's promise is passed on.
@@ -464,6 +484,9 @@ unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) -> String {
         FaultKind::Circle => format!(
             "{} is reached from itself although no Cell is on the way",
             with_article(&name)
+        ),
+        FaultKind::Far => format!(
+            "the {name}, or what it leads to, is deeper than Limits::depth allows on another way"
         ),
         FaultKind::Adapter => said.unwrap_or("the adapter refuses it").to_owned(),
         FaultKind::Class => {

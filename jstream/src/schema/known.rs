@@ -42,7 +42,7 @@ pub(crate) struct Descriptors {
 impl Descriptors {
     #[inline]
     pub(crate) fn of<F: InPlace>(&mut self) -> u64 {
-        let key = TypeId::of::<F::Key>();
+        let key = typeid::of::<F>();
         match self.last {
             Some((last, descriptor)) if last == key => descriptor,
             _ => self.look_up::<F>(key),

@@ -136,7 +136,7 @@ impl Schema {
         kind: impl FnOnce(&mut Self) -> Kind,
     ) -> TypeIndex {
         self.define_as(
-            TypeId::of::<T::Key>(),
+            typeid::of::<T>(),
             size_of::<T>(),
             align_of::<T>(),
             name,

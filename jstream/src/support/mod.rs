@@ -4,7 +4,8 @@ mod fields;
 
 pub use self::fields::*;
 pub use crate::class::{
-    Class, Dynamic, Implementation, Registered, Registry, class_of, describe_dynamic, write_dynamic,
+    Castable, Class, Dynamic, Implementation, Registered, Registry, class_of, describe_dynamic,
+    write_dynamic,
 };
 pub use crate::model::{
     Covariant, CovariantTarget, InPlace, Pointee, Shape, Target, Transportable,
@@ -99,7 +100,7 @@ pub const fn memory_of<S, F: Transportable>(_: Field<S, F>) -> Memory {
 }
 
 /// Takes only a value and a field of one type.
-pub fn same_type<S, F>(_: &F, _: Field<S, F>) {}
+pub fn same_type<S, F>(_: &mut F, _: unsafe fn(*mut S) -> *mut F) {}
 
 /// Where a part lies in a whole, in bytes.
 ///

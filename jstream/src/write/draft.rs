@@ -101,6 +101,9 @@ pub struct Draft<'b> {
     pub(super) bulk_cursor: usize,
     pub(super) bulk_align: usize,
     pub(super) descriptor: u64,
+    /// Whether a reference was written that does not own its target, so that anything may be met
+    /// again on another way.
+    pub(super) borrows: bool,
     pub(super) scratch: Scratch<'b>,
     values: PhantomData<&'b ()>,
 }
@@ -119,6 +122,7 @@ impl<'b> Draft<'b> {
             bulk_cursor: ORIGIN,
             bulk_align: 1,
             descriptor: 0,
+            borrows: false,
             scratch: Scratch::new(),
             values: PhantomData,
         }
@@ -134,6 +138,7 @@ impl<'b> Draft<'b> {
         self.cursor = HEADER_LEN;
         self.bulk_cursor = ORIGIN;
         self.bulk_align = 1;
+        self.borrows = false;
     }
 
     /// Forgets the message; keeps memory for the next.
@@ -215,7 +220,7 @@ impl<'b> Draft<'b> {
         let align = align_of::<T::InPlace<'b>>();
         let at = align_up(self.bulk_cursor, align);
         let len = values.len().saturating_mul(size_of::<T::InPlace<'b>>());
-        if len > self.limit || at > self.limit.saturating_add(ORIGIN) {
+        if at.saturating_add(len) > self.limit.saturating_add(ORIGIN) {
             self.full = true;
             return 0;
         }
@@ -269,12 +274,18 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     pub(crate) fn string(&mut self, text: &str) -> u64 {
         let at = self.scratch.text.len().wrapping_add(ORIGIN);
-        if text.len() > self.limit || at > self.limit.saturating_add(ORIGIN) {
+        if at.saturating_add(text.len()) > self.limit.saturating_add(ORIGIN) {
             self.full = true;
             return 0;
         }
         append(&mut self.scratch.text, text.as_bytes());
         at as u64
+    }
+
+    /// Notes that the next target is not owned by the pointer to it.
+    #[inline(always)]
+    pub(crate) fn borrow(&mut self) {
+        self.borrows = true;
     }
 
     /// Notes that a value is of no registered class.

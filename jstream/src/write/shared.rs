@@ -7,7 +7,7 @@ use std::mem::size_of;
 use rustc_hash::FxHashMap;
 
 use super::draft::Draft;
-use crate::model::{InPlace, Pointee, Target, Transportable};
+use crate::model::{Target, Transportable};
 use crate::wire::SHARED;
 
 /// What makes two pointers lead to one target: address, length or class, and type, as a struct and
@@ -52,7 +52,7 @@ impl Shared {
         self.root = Some(Identity {
             address: std::ptr::from_ref(root).addr(),
             meta: 0,
-            key: TypeId::of::<<T::InPlace<'b> as InPlace>::Key>(),
+            key: typeid::of::<T::InPlace<'b>>(),
         });
     }
 
@@ -71,15 +71,16 @@ impl Shared {
 impl<'b> Draft<'b> {
     /// The words of a pointer to a shared target: its number if it was met before.
     ///
-    /// `only` says that no other pointer leads there, so that none need be sought.
+    /// `only` says that no other pointer leads there, so that none need be sought unless that one may
+    /// be met again.
     #[inline]
     pub(crate) fn shared<T: Target + ?Sized>(&mut self, target: &'b T, only: bool) -> [u64; 2] {
         let shared = &mut self.scratch.shared;
-        if !only {
+        if !only || self.borrows {
             let identity = Identity {
                 address: std::ptr::from_ref(target).addr(),
                 meta: target.meta(),
-                key: TypeId::of::<<T::InPlace<'b> as Pointee>::Key>(),
+                key: typeid::of::<T::InPlace<'b>>(),
             };
             if shared.root == Some(identity) {
                 return [SHARED, identity.meta];

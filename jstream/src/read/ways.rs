@@ -1,0 +1,185 @@
+//! Ways through a graph from one shared target to the next: circles, and those that are too long.
+
+use std::ptr;
+
+use super::pass::FaultKind;
+use super::shared::{Again, NONE, Table};
+
+impl Table {
+    /// Looks for an object that reaches itself without a `Cell`, and for one to which a way leads over
+    /// more pointers than `most`; gives its address. `deepest` is what led first to any object.
+    ///
+    /// A first pointer always leads from a target to one that is met later, so there is no circle
+    /// unless a further pointer leads back. A way passes each target and each further pointer once.
+    pub(super) fn circle(
+        &mut self,
+        deepest: usize,
+        most: usize,
+    ) -> Option<(ptr::NonNull<u8>, FaultKind)> {
+        let turns = self.again.len().min(self.entries.len());
+        let longest = turns
+            .saturating_add(1)
+            .saturating_mul(deepest.saturating_add(1));
+        let may_be_long = turns > 0 && longest > most;
+        if !self.backward {
+            if !may_be_long {
+                return None;
+            }
+            if self.again.is_sorted_by_key(|again| again.from) {
+                self.walk_forward();
+                return self.far(most);
+            }
+        }
+        let Self { entries, again, .. } = self;
+        let first = (0u32..)
+            .zip(entries.iter())
+            .filter(|(_, entry)| entry.from != NONE)
+            .map(|(to, entry)| Again {
+                from: entry.from,
+                to,
+                level: entry.level,
+            });
+        let edges = || first.clone().chain(again.iter().copied());
+        // How many edges leave each target, then where each one's list of targets begins.
+        let count = entries.len();
+        self.starts.clear();
+        self.starts.resize(count.saturating_add(1), 0);
+        self.degree.clear();
+        self.degree.resize(count, 0);
+        for edge in edges() {
+            add(&mut self.starts, edge.from, 1);
+            add(&mut self.degree, edge.to, 1);
+        }
+        let mut sum = 0u32;
+        for start in &mut self.starts {
+            sum = sum.wrapping_add(*start);
+            *start = sum;
+        }
+        self.targets.clear();
+        self.targets.resize(sum as usize, 0);
+        self.steps.clear();
+        self.steps.resize(sum as usize, 0);
+        let level_of = |of: u32| entries.get(of as usize).map_or(0, |entry| entry.level);
+        for edge in edges() {
+            // Filled from the end of each list, whose start is thereby found.
+            add(&mut self.starts, edge.from, u32::MAX);
+            let at = at(&self.starts, edge.from) as usize;
+            if let Some(target) = self.targets.get_mut(at) {
+                *target = edge.to;
+            }
+            if let Some(steps) = self.steps.get_mut(at) {
+                *steps = edge.level.saturating_sub(level_of(edge.from));
+            }
+        }
+        self.longest.clear();
+        self.longest.extend(entries.iter().map(|entry| entry.level));
+        // Whatever no edge leads to is taken away with the edges that leave it.
+        self.ready.clear();
+        self.ready.extend(
+            (0u32..)
+                .zip(&self.degree)
+                .filter(|(_, n)| **n == 0)
+                .map(|(i, _)| i),
+        );
+        let mut taken = 0usize;
+        while let Some(from) = self.ready.pop() {
+            taken = taken.wrapping_add(1);
+            let list = at(&self.starts, from)..at(&self.starts, from.wrapping_add(1));
+            for i in list {
+                let to = at(&self.targets, i);
+                add(&mut self.degree, to, u32::MAX);
+                if at(&self.degree, to) == 0 {
+                    self.ready.push(to);
+                }
+                let way = at(&self.longest, from).saturating_add(at(&self.steps, i));
+                if let Some(longest) = self.longest.get_mut(to as usize) {
+                    *longest = way.max(*longest);
+                }
+            }
+        }
+        if taken != count {
+            return Some((self.on_circle()?, FaultKind::Circle));
+        }
+        self.far(most)
+    }
+
+    /// Works out the longest ways where all pointers lead to targets met later, and further ones stand
+    /// in the order of what holds them: then each target's way is known when it is come to.
+    fn walk_forward(&mut self) {
+        let Self {
+            entries,
+            again,
+            longest,
+            ..
+        } = self;
+        longest.clear();
+        longest.extend(entries.iter().map(|entry| entry.level));
+        let level_of = |of: u32| entries.get(of as usize).map_or(0, |entry| entry.level);
+        let lead = |longest: &mut [u32], edge: Again| {
+            let steps = edge.level.saturating_sub(level_of(edge.from));
+            let way = at(longest, edge.from).saturating_add(steps);
+            if let Some(longest) = longest.get_mut(edge.to as usize) {
+                *longest = way.max(*longest);
+            }
+        };
+        let mut further = again.iter().copied().peekable();
+        for (to, entry) in (0u32..).zip(entries.iter()) {
+            if entry.from != NONE {
+                let (from, level) = (entry.from, entry.level);
+                lead(longest, Again { from, to, level });
+            }
+            while let Some(edge) = further.next_if(|edge| edge.from == to) {
+                lead(longest, edge);
+            }
+        }
+    }
+
+    /// A target that, or whose last object, lies deeper than `most` on its longest way.
+    fn far(&self, most: usize) -> Option<(ptr::NonNull<u8>, FaultKind)> {
+        let mut ways = self.entries.iter().zip(&self.longest);
+        let (far, _) = ways.find(|(entry, longest)| {
+            let behind = entry.last.saturating_sub(entry.level);
+            entry.level != NONE && longest.saturating_add(behind) as usize > most
+        })?;
+        Some((far.address()?, FaultKind::Far))
+    }
+
+    /// A target on a circle, once only circles and what they lead to have a degree left.
+    #[cold]
+    fn on_circle(&mut self) -> Option<ptr::NonNull<u8>> {
+        // Each of these has one before it that is of these, so going back ends in a circle.
+        let left = |degree: &[u32], i: u32| at(degree, i) > 0;
+        self.ready.clear();
+        self.ready.resize(self.entries.len(), 0);
+        for from in (0u32..).take(self.entries.len()) {
+            if !left(&self.degree, from) {
+                continue;
+            }
+            for i in at(&self.starts, from)..at(&self.starts, from.wrapping_add(1)) {
+                let to = at(&self.targets, i);
+                if let Some(before) = self.ready.get_mut(to as usize) {
+                    *before = from;
+                }
+            }
+        }
+        let mut one = (0u32..)
+            .take(self.entries.len())
+            .find(|i| left(&self.degree, *i))?;
+        for _ in 0..self.entries.len() {
+            one = at(&self.ready, one);
+        }
+        self.entries.get(one as usize)?.address()
+    }
+}
+
+/// The number at `i`, 0 where there is none.
+fn at(numbers: &[u32], i: u32) -> u32 {
+    numbers.get(i as usize).copied().unwrap_or(0)
+}
+
+/// Adds to the number at `i`, modulo 2^32.
+fn add(numbers: &mut [u32], i: u32, n: u32) {
+    if let Some(number) = numbers.get_mut(i as usize) {
+        *number = number.wrapping_add(n);
+    }
+}

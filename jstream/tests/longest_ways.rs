@@ -1,0 +1,92 @@
+//! The depth of a graph is that of its longest ways, however it was met.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+use std::rc::Rc;
+
+use jstream::{Filled, Limits, Reader, Spent, Transportable, Writer};
+
+#[derive(Transportable)]
+struct Link {
+    id: u64,
+    next: Option<Rc<Link>>,
+    tail: Option<Box<Link>>,
+}
+
+fn link(id: u64, next: Option<Rc<Link>>) -> Link {
+    let tail = None;
+    Link { id, next, tail }
+}
+
+/// A chain whose links all stand in one slice, which meets them first.
+fn message(last: Link, count: u64) -> Filled {
+    message_of(last, count, link)
+}
+
+fn message_of(last: Link, count: u64, link: fn(u64, Option<Rc<Link>>) -> Link) -> Filled {
+    let mut all = vec![Rc::new(last)];
+    for id in 1..count {
+        let next = all.last().cloned();
+        all.push(Rc::new(link(id, next)));
+    }
+    all.reverse();
+    let message = Writer::new().write(&all, Spent::heap(64 << 20)).unwrap();
+    // Dropping the chain takes as much stack as printing it.
+    std::mem::forget(all);
+    message
+}
+
+fn said(message: Filled, depth: u32) -> Option<String> {
+    let mut limits = Limits::default();
+    limits.depth = Some(depth);
+    let read = Reader::new(limits).read::<Vec<Rc<Link>>>(message);
+    read.err().map(|failure| failure.to_string())
+}
+
+#[test]
+fn a_chain_beside_a_slice_of_its_links_is_as_deep_as_alone() {
+    // The slice, and then one link after the other.
+    assert_eq!(said(message(link(0, None), 10), 11), None);
+    let said = said(message(link(0, None), 10), 10).unwrap();
+    assert!(
+        said.contains("deeper than Limits::depth allows on another way"),
+        "{said}"
+    );
+    assert!(said.starts_with("Vec<Rc<Link>>[9]"), "{said}");
+}
+
+#[test]
+fn what_belongs_to_the_last_link_counts() {
+    let last = || Link {
+        tail: Some(Box::new(link(7, None))),
+        ..link(0, None)
+    };
+    assert_eq!(said(message(last(), 10), 12), None);
+    assert!(said(message(last(), 10), 11).is_some());
+}
+
+#[test]
+fn ways_through_other_objects_count() {
+    // Every other link leads on through an object of its own, which is met when all links were.
+    let alternate = |id, next| match id % 2 {
+        0 => link(id, next),
+        _ => Link {
+            tail: Some(Box::new(link(id, next))),
+            ..link(id, None)
+        },
+    };
+    assert_eq!(said(message_of(link(0, None), 10, alternate), 16), None);
+    assert!(said(message_of(link(0, None), 10, alternate), 15).is_some());
+}
+
+#[test]
+fn a_long_chain_is_refused_by_default() {
+    let message = message(link(0, None), 200_000);
+    let read = Reader::default().read::<Vec<Rc<Link>>>(message);
+    let said = read.err().unwrap().to_string();
+    assert!(said.contains("Limits::depth"), "{said}");
+}
