@@ -239,7 +239,7 @@ unsafe fn read_words<T: Pointee + ?Sized>(
     [place, meta]: [u64; 2],
     pass: &mut Pass<'_>,
 ) -> Result<(), Fault> {
-    let target = T::claim(pass.edge(slot, place, meta), pass)?;
+    let target = T::claim(Pass::edge(slot, place, meta), pass)?;
     // SAFETY: the caller's slot is writable; a reference has the layout of a raw pointer.
     unsafe { slot.cast::<*const T>().write(target) };
     // SAFETY: `claim` just returned this target, and the slot holds it.

@@ -4,6 +4,7 @@ mod checks;
 mod choose;
 mod error;
 mod fold;
+mod owners;
 mod pass;
 mod queue;
 mod shared;
@@ -22,6 +23,7 @@ pub use trace::Trace;
 pub(crate) use trace::short;
 
 use self::checks::Checks;
+use self::owners::{NO_OWNERS, Owners};
 use self::pass::{Depth, Segment};
 use self::queue::Queue;
 use self::shared::Table;
@@ -82,6 +84,7 @@ const KEEP: usize = 1 << 16;
 pub struct Reader {
     limits: Limits,
     queue: Queue,
+    owners: Owners,
     shared: Table,
     checks: Checks,
     classes: Vec<Noted>,
@@ -180,6 +183,7 @@ impl Reader {
         // SAFETY: the root begins inside the message by the comparison above.
         let slot = unsafe { message.base().add(root) }.cast::<T::InPlace<'static>>();
         self.queue.reset(self.limits.pending);
+        self.owners.reset(self.limits.pending);
         self.shared
             .reset(self.limits.shared, slot.as_ptr().cast_const());
         self.checks.reset(self.limits.pending);
@@ -210,7 +214,12 @@ impl Reader {
                 end: after,
                 max: self.limits.depth.map_or(usize::MAX, |max| max as usize),
             },
+            event: after,
+            turn: after,
+            stride: NO_OWNERS,
             owner: 0,
+            claimed: 0,
+            owners: &mut self.owners,
             queue: &mut self.queue,
             shared: &mut self.shared,
             checks: &mut self.checks,

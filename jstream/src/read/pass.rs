@@ -14,8 +14,9 @@ use std::ptr::{self, NonNull};
 
 use super::checks::Checks;
 use super::fold;
-use super::queue::{Owner, Queue, ReadRun, Run};
-use super::shared::Table;
+use super::owners::Owners;
+use super::queue::{Queue, ReadRun, Run};
+use super::shared::{NONE, Table};
 use crate::buffer::ALIGNMENT;
 use crate::class::Noted;
 use crate::model::InPlace;
@@ -118,8 +119,16 @@ pub struct Pass<'r> {
     pub(super) ascii: bool,
     pub(super) zero_sized: usize,
     pub(super) depth: Depth,
+    /// The place of the next object with which a level begins or whose owner is another.
+    pub(super) event: usize,
+    /// The same, but for targets side by side, of the size `stride`.
+    pub(super) turn: usize,
+    pub(super) stride: usize,
     /// The number of the shared target that what is being read belongs to.
     pub(super) owner: u32,
+    /// The number of that which the objects claimed last belong to, or [`NONE`].
+    pub(super) claimed: u32,
+    pub(super) owners: &'r mut Owners,
     pub(super) queue: &'r mut Queue,
     pub(super) shared: &'r mut Table,
     pub(super) checks: &'r mut Checks,
@@ -147,7 +156,8 @@ pub struct Edge {
     pub(crate) place: u64,
     /// What else a wide pointer says: a length, or a class.
     pub(crate) meta: u64,
-    owner: Owner,
+    /// The number of its target, if that is shared; else [`NONE`].
+    number: u32,
 }
 
 impl Edge {
@@ -161,12 +171,12 @@ impl Edge {
 impl Pass<'_> {
     /// The edge of a pointer with one way to its target.
     #[inline(always)]
-    pub(crate) fn edge<S>(&self, slot: *mut S, place: u64, meta: u64) -> Edge {
+    pub(crate) fn edge<S>(slot: *mut S, place: u64, meta: u64) -> Edge {
         Edge {
             slot: slot.cast(),
             place,
             meta,
-            owner: Owner::of_all(self.owner),
+            number: NONE,
         }
     }
 
@@ -177,7 +187,7 @@ impl Pass<'_> {
             slot,
             place,
             meta,
-            owner: Owner::each(number),
+            number,
         }
     }
 
@@ -217,21 +227,18 @@ impl Pass<'_> {
         if self.depth.now >= self.depth.max {
             return Err(edge.fault(FaultKind::Depth));
         }
-        let mut run = Run {
+        let run = Run {
             read: run::<T> as ReadRun,
             start: self.objects.cursor.wrapping_sub(size),
             end: self.objects.cursor,
-            owner: edge.owner,
         };
-        let queued = if edge.owner.step() == 0 {
-            self.queue.push(run)
-        } else if count == 1 {
-            self.queue.push_shared(run)
-        } else {
-            run.owner = Owner::of_all(edge.owner.number());
-            self.queue.push(run)
-        };
-        if queued {
+        if edge.number != NONE {
+            self.belong_to_shared(run.start, run.end, edge.number, count == 1)
+                .map_err(|kind| edge.fault(kind))?;
+        } else if self.claimed != self.owner {
+            self.belong(run.start).map_err(|kind| edge.fault(kind))?;
+        }
+        if self.queue.push(run) {
             Ok(target)
         } else {
             Err(edge.fault(FaultKind::Pending))
@@ -349,6 +356,7 @@ impl Pass<'_> {
             // for, and it was just taken off the queue.
             unsafe { read(self, run)? };
         }
+        self.note_last();
         Ok(())
     }
 }
@@ -361,22 +369,16 @@ impl Pass<'_> {
 /// code, and must have been taken off the queue.
 unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: Run) -> Result<(), Fault> {
     loop {
-        pass.owner = of.owner.number();
         let mut at = of.start;
         while at < of.end {
-            if at >= pass.depth.end {
-                pass.depth.now = pass.depth.now.wrapping_add(1);
-                pass.depth.end = pass.objects.cursor;
+            if at >= pass.event {
+                pass.turn(at);
             }
             let slot = pass.objects.origin.wrapping_add(at).cast::<T>();
             // SAFETY: the run was claimed for values of `T`: aligned, inside the buffer and
             // initialised, and this one has not been read yet.
             unsafe { T::read(slot, pass)? };
             at = at.wrapping_add(size_of::<T>());
-            pass.owner = pass.owner.wrapping_add(of.owner.step());
-        }
-        if of.owner != Owner::of_all(0) {
-            pass.note_last(of.owner);
         }
         // In a list or a tree the next run starts where this one ended, so it is taken without
         // leaving the loop.

@@ -19,44 +19,6 @@ pub(super) struct Run {
     pub(super) read: ReadRun,
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) owner: Owner,
-}
-
-/// Which shared target the values of a run belong to, for what they refer to.
-///
-/// Every object belongs to the shared target that was met last on the way to it from the root,
-/// which is number 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Owner(u64);
-
-impl Owner {
-    /// The objects of a run belong to this one.
-    #[inline(always)]
-    pub(super) const fn of_all(number: u32) -> Self {
-        Self((number as u64) << 1)
-    }
-
-    /// The objects of a run are themselves shared targets, numbered from this one on.
-    #[inline(always)]
-    pub(super) const fn each(first: u32) -> Self {
-        Self((first as u64) << 1 | 1)
-    }
-
-    /// What the first object of the run belongs to.
-    #[inline(always)]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "made of a number of 32 bits"
-    )]
-    pub(super) const fn number(self) -> u32 {
-        (self.0 >> 1) as u32
-    }
-
-    /// By how much the number grows from one object to the next.
-    #[inline(always)]
-    pub(super) const fn step(self) -> u32 {
-        (self.0 & 1) as u32
-    }
 }
 
 /// Runs in the order in which they were claimed.
@@ -70,8 +32,6 @@ pub(crate) struct Queue {
     head: usize,
     /// Behind all of `closed`; empty when its start has come to its end.
     open: Run,
-    /// The number of the shared target that would continue the open run.
-    next: u32,
     /// How many runs may wait in `closed`.
     most: usize,
     /// How many it had at most.
@@ -87,7 +47,6 @@ impl Default for Queue {
             closed: Vec::new(),
             head: 0,
             open: NOTHING,
-            next: 0,
             most: 0,
             had: 0,
         }
@@ -103,7 +62,6 @@ const NOTHING: Run = {
         read: nothing,
         start: 0,
         end: 0,
-        owner: Owner::of_all(0),
     }
 };
 
@@ -116,34 +74,7 @@ impl Queue {
     #[must_use]
     pub(super) fn push(&mut self, run: Run) -> bool {
         let open = &mut self.open;
-        if open.end == run.start
-            && std::ptr::fn_addr_eq(open.read, run.read)
-            && open.owner == run.owner
-        {
-            open.end = run.end;
-            return true;
-        }
-        let closed = mem::replace(open, run);
-        closed.start == closed.end || self.close(closed)
-    }
-
-    /// Adds the shared target `run`, whose number is in its owner, behind all runs; false when there
-    /// are too many.
-    #[inline]
-    #[must_use]
-    pub(super) fn push_shared(&mut self, run: Run) -> bool {
-        let open = &mut self.open;
-        let number = run.owner.number();
-        let continues = open.owner.step() == 1
-            && open.end == run.start
-            && self.next == number
-            && std::ptr::fn_addr_eq(open.read, run.read);
-        self.next = number.wrapping_add(1);
-        if continues {
-            // The open run may have been taken up to here; its numbers go on from this one then.
-            if open.start == open.end {
-                open.owner = run.owner;
-            }
+        if open.end == run.start && std::ptr::fn_addr_eq(open.read, run.read) {
             open.end = run.end;
             return true;
         }
@@ -228,12 +159,7 @@ mod tests {
     }
 
     fn run(read: ReadRun, start: usize, end: usize) -> Run {
-        Run {
-            read,
-            start,
-            end,
-            owner: Owner::of_all(0),
-        }
+        Run { read, start, end }
     }
 
     #[test]
@@ -276,39 +202,6 @@ mod tests {
         assert!(queue.push(run(other, 8, 16)));
         assert!(queue.push(run(one, 16, 24)));
         assert!(!queue.push(run(other, 24, 32)));
-    }
-
-    #[test]
-    fn shared_targets_merge_with_their_successors() {
-        let shared = |number, start, end| Run {
-            owner: Owner::each(number),
-            ..run(one, start, end)
-        };
-        let mut queue = Queue::default();
-        queue.reset(usize::MAX);
-        assert!(queue.push_shared(shared(5, 0, 8)));
-        assert!(queue.push_shared(shared(6, 8, 16)));
-        assert!(queue.push(run(one, 16, 24)));
-        assert!(queue.push_shared(shared(7, 24, 32)));
-        // One with another number in between was flat, and so is no run.
-        assert!(queue.push_shared(shared(9, 32, 40)));
-        let mut runs = Vec::new();
-        while let Some(run) = queue.pop() {
-            runs.push((run.start, run.end, run.owner.number(), run.owner.step()));
-        }
-        assert_eq!(
-            runs,
-            [
-                (0, 16, 5, 1),
-                (16, 24, 0, 0),
-                (24, 32, 7, 1),
-                (32, 40, 9, 1)
-            ]
-        );
-        // What continues a run that has been taken has its own number.
-        assert!(queue.push_shared(shared(10, 40, 48)));
-        let run = queue.pop_same(one, 40).unwrap();
-        assert_eq!((run.start, run.end, run.owner.number()), (40, 48, 10));
     }
 
     #[test]

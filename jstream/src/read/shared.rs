@@ -14,7 +14,6 @@ use std::ptr;
 
 use super::KEEP;
 use super::pass::{Fault, FaultKind, Pass};
-use super::queue::Owner;
 use crate::keep::clear;
 use crate::model::{InPlace, Pointee};
 use crate::wire::SHARED;
@@ -163,18 +162,6 @@ impl Pass<'_> {
     fn next_level(&self) -> u32 {
         u32::try_from(self.depth.now.saturating_add(1)).unwrap_or(NONE.wrapping_sub(1))
     }
-
-    /// Notes that objects were read which belong to a shared target, unless they are such themselves.
-    #[inline(never)]
-    pub(super) fn note_last(&mut self, owner: Owner) {
-        if owner.step() != 0 {
-            return;
-        }
-        let now = u32::try_from(self.depth.now).unwrap_or(NONE.wrapping_sub(1));
-        if let Some(entry) = self.shared.entries.get_mut(owner.number() as usize) {
-            entry.last = entry.last.max(now);
-        }
-    }
 }
 
 impl Table {
@@ -182,6 +169,13 @@ impl Table {
     #[inline(always)]
     fn push<T: Pointee + ?Sized>(&mut self, pointer: *const T, meta: u64, from: u32, level: u32) {
         self.entries.push(Entry::of(pointer, meta, from, level));
+    }
+
+    /// Notes that an object which belongs to a target lies as deep as `level`.
+    pub(super) fn note_last(&mut self, number: u32, level: u32) {
+        if let Some(entry) = self.entries.get_mut(number as usize) {
+            entry.last = entry.last.max(level);
+        }
     }
 
     /// The number of the target that is added next, unless there are too many.
