@@ -7,6 +7,7 @@
 mod dynamic;
 mod errors;
 mod remote;
+mod spans;
 mod transportable;
 
 use proc_macro::TokenStream;

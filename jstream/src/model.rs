@@ -124,7 +124,7 @@ impl Shape {
     message = "`{Self}` can't travel: it does not implement `Transportable`",
     note = "derive `Transportable` for your own types; plain numbers, `bool`, `char`, `&str`, \
             slices, references, `Option`, `Result`, arrays, tuples, `String`, `Vec` and `Box` have \
-            it already"
+            it already; a trait's objects need `#[jstream::transportable]` on the trait"
 )]
 pub unsafe trait Transportable {
     /// The form in a buffer that lives for `'b`.

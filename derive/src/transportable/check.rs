@@ -39,7 +39,7 @@ pub(super) fn check(of: &Own) -> Result<()> {
         if part.options.skip.is_none() && part.options.with.is_none() {
             FieldTypes {
                 errors: &mut errors,
-                own: !form::is_needed(of),
+                own: !of.has_form,
             }
             .visit_type(&part.ty);
         }
@@ -104,13 +104,13 @@ fn check_enum(of: &Own, errors: &mut Errors) {
             span,
             "an enum travels with `#[repr(u8)]`, or another integer, alone",
         ));
-    } else if has_data && of.repr.int.is_none() && !form::is_needed(of) {
+    } else if has_data && of.repr.int.is_none() && !of.has_form {
         errors.add(Error::new(
             of.name.span(),
             "the language does not say how an enum with data is laid out: add `#[repr(u8)]`",
         ));
     }
-    if !form::is_needed(of) {
+    if !of.has_form {
         for part in of.parts() {
             NoSelf { errors }.visit_type(&part.ty);
         }

@@ -8,8 +8,9 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{DeriveInput, GenericParam, Generics, Ident, TypeParam, parse_quote};
 
-use super::parse::{Body, Own, Part};
-use super::{expand_enum, form, restore};
+use super::asked::{Need, asked, asked_of_owner};
+use super::parse::{Body, Own};
+use super::{expand_enum, expand_struct, form, restore};
 
 /// The pieces that all impls share.
 pub(super) struct Context<'o> {
@@ -50,7 +51,11 @@ pub(super) fn with_bound(generics: &Generics, bound: &TokenStream) -> Generics {
 }
 
 /// Generic arguments: this lifetime, and what `of_type` makes of each type parameter.
-fn args(of: &Own, lifetime: TokenStream, of_type: impl Fn(&Ident) -> TokenStream) -> TokenStream {
+pub(super) fn args(
+    of: &Own,
+    lifetime: TokenStream,
+    of_type: impl Fn(&Ident) -> TokenStream,
+) -> TokenStream {
     let args = of.generics.params.iter().map(|param| match param {
         GenericParam::Lifetime(_) => lifetime.clone(),
         GenericParam::Type(TypeParam { ident, .. }) => of_type(ident),
@@ -99,12 +104,12 @@ pub(super) fn with_form(of: &Own, form: &Own, definition: &DeriveInput) -> Token
 fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
     let context = Context::new(of);
     let bodies = match &of.body {
-        Body::Struct(parts) => of_struct(&context, parts),
+        Body::Struct(parts) => expand_struct::of_struct(&context, parts),
         Body::Enum(variants) => expand_enum::of_enum(&context, variants),
         Body::Union(_) => return TokenStream::new(),
     };
-    let transportable = transportable(&context, of, &bodies.wire_is_memory, &bodies.write);
-    let in_place = in_place(&context, &bodies);
+    let transportable = transportable(&context, of, owner, (&bodies.wire_is_memory, &bodies.write));
+    let in_place = in_place(&context, &bodies, owner);
     let covariant = covariant(&context);
     let early = early(&context);
     let restore = restore::of(&context, owner.unwrap_or(of));
@@ -135,11 +140,11 @@ fn of_owner(form: &Context<'_>, owner: &Own) -> TokenStream {
     let support = &form.support;
     let name = &owner.name;
     let write = match &owner.body {
-        Body::Struct(parts) => write_struct(owner, name, parts),
+        Body::Struct(parts) => expand_struct::write_struct(owner, name, parts),
         Body::Enum(variants) => expand_enum::write_enum(form, owner, variants),
         Body::Union(_) => TokenStream::new(),
     };
-    let transportable = transportable(form, owner, &quote!(false), &write);
+    let transportable = transportable(form, owner, Some(owner), (&quote!(false), &write));
     let (_, ty_generics, where_clause) = owner.generics.split_for_impl();
     let covariant = with_bound(&owner.generics, &quote!(#support::Covariant));
     let (covariant_generics, ..) = covariant.split_for_impl();
@@ -174,8 +179,8 @@ fn early(context: &Context<'_>) -> TokenStream {
 fn transportable(
     form: &Context<'_>,
     of: &Own,
-    wire_is_memory: &TokenStream,
-    write: &TokenStream,
+    owner: Option<&Own>,
+    (wire_is_memory, write): (&TokenStream, &TokenStream),
 ) -> TokenStream {
     let Context {
         support, form_args, ..
@@ -184,13 +189,19 @@ fn transportable(
     let sent = with_bound(&of.generics, &quote!(#support::Transportable));
     let (impl_generics, _, where_clause) = sent.split_for_impl();
     let (_, ty_generics, _) = of.generics.split_for_impl();
+    let of_owner = owner.map(|owner| asked_of_owner(owner, form.of));
+    let asked = asked(of, Need::Travel);
+    let asked = quote!(#of_owner #asked);
     quote! {
         // SAFETY: every field is written into the slot of its own form, in the order in which the
         // form's `read` reads them; the types of the slots are those of the form.
         #[automatically_derived]
         unsafe impl #impl_generics #support::Transportable for #name #ty_generics #where_clause {
             type InPlace<'__b> = #form_name #form_args where Self: '__b;
-            const WIRE_IS_MEMORY: bool = #wire_is_memory;
+            const WIRE_IS_MEMORY: bool = {
+                #asked
+                #wire_is_memory
+            };
 
             #[inline]
             unsafe fn write<'__b>(
@@ -198,13 +209,14 @@ fn transportable(
                 slot: *mut Self::InPlace<'__b>,
                 draft: &mut #support::Draft<'__b>,
             ) {
+                #asked
                 #write
             }
         }
     }
 }
 
-fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
+fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> TokenStream {
     let Context { of, support, .. } = context;
     let name = &of.name;
     let name_string = name_of(name);
@@ -219,6 +231,9 @@ fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
         ..
     } = bodies;
     let (key_item, key) = key(context);
+    let of_owner = owner.map(|owner| asked_of_owner(owner, of));
+    let asked = asked(of, Need::Stand);
+    let asked = quote!(#of_owner #asked);
     let of_type = &of.options.verify;
     let (shape, refused) = if of_type.is_empty() {
         (shape.clone(), TokenStream::new())
@@ -237,13 +252,17 @@ fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
         #[automatically_derived]
         unsafe impl #impl_generics #support::InPlace for #name #ty_generics #where_clause {
             type Key = #key;
-            const SHAPE: #support::Shape = #shape;
+            const SHAPE: #support::Shape = {
+                #asked
+                #shape
+            };
 
             #[inline]
             unsafe fn read(
                 slot: *mut Self,
                 pass: &mut #support::Pass<'_>,
             ) -> ::core::result::Result<(), #support::Fault> {
+                #asked
                 #read
                 ::core::result::Result::Ok(())
             }
@@ -251,6 +270,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
             unsafe fn verify(
                 slot: *const Self,
             ) -> ::core::result::Result<(), #support::Refusal> {
+                #asked
                 if Self::SHAPE.verified {
                     #verify
                     // SAFETY: the caller's slot holds a value, and nothing changes it.
@@ -262,11 +282,13 @@ fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
             }
 
             unsafe fn trace(slot: *const Self, trace: &mut #support::Trace) {
+                #asked
                 #refused
                 #trace
             }
 
             fn describe(schema: &mut #support::Schema) -> #support::TypeIndex {
+                #asked
                 schema.define::<Self>(#name_string, |schema| #kind)
             }
         }
@@ -350,113 +372,4 @@ fn implements(of: &Own) -> TokenStream {
         quote!(#name<'static>)
     };
     quote!(#(#krate::implements!(#all: #ty);)*)
-}
-
-/// Writes the fields of a type into the slots of its form's fields.
-fn write_struct(of: &Own, name: &Ident, parts: &[Part]) -> TokenStream {
-    let members = parts.iter().map(|part| &part.member);
-    let bindings = parts.iter().map(|part| &part.binding);
-    let writes = parts.iter().map(|part| {
-        let member = &part.member;
-        part.write(of, &quote!(&raw mut (*slot).#member))
-    });
-    quote! {
-        let #name { #(#members: #bindings),* } = self;
-        // SAFETY: the caller's slot is that of the whole, and each of these lies inside it.
-        unsafe {
-            #(#writes)*
-        }
-    }
-}
-
-fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
-    let Context { of, support, .. } = context;
-    let name = &of.name;
-    let members: Vec<_> = parts.iter().map(|part| &part.member).collect();
-    // Errors about a field's type belong to the field.
-    let of_each = |code: &dyn Fn(&Part, &TokenStream) -> TokenStream| -> Vec<TokenStream> {
-        let access = |part: &Part| {
-            let member = &part.member;
-            quote!(|of: *const Self| unsafe { &raw const (*of).#member })
-        };
-        parts.iter().map(|part| code(part, &access(part))).collect()
-    };
-    let memories = of_each(&|part, access| part.memory(of, access));
-    // A generic type and its form need not be laid out alike unless the language says so.
-    let same_layout = of.generics.type_params().next().is_none() || of.repr.c.is_some();
-    let wire_is_memory = quote! {
-        #same_layout
-            && #support::Memory::NOTHING
-                #(.and(#memories))*
-                .fills(::core::mem::size_of::<Self>())
-    };
-    let shapes = of_each(&|part, access| part.shape(of, access));
-    let shape = quote! {
-        #support::Shape::NOTHING #(.and(#shapes))* .within(::core::mem::size_of::<Self>())
-    };
-    let reads = parts.iter().map(|part| {
-        let member = &part.member;
-        part.read(of, &quote!(&raw mut (*slot).#member))
-    });
-    let read = quote! {
-        // SAFETY: the caller's slot is that of the whole, and each of these lies inside it.
-        unsafe {
-            #(#reads)*
-        }
-    };
-    let checks = parts.iter().map(|part| {
-        let member = &part.member;
-        part.verify(of, &quote!(&raw const (*slot).#member))
-    });
-    let verify = quote! {
-        // SAFETY: the caller's slot holds a value, and so does each field of it.
-        unsafe {
-            #(#checks)*
-        }
-    };
-    let walks = parts.iter().filter(|part| part.travels()).map(|part| {
-        let member = &part.member;
-        let name = name_of(&quote!(#member));
-        let walk = part.trace(of, &quote!(&raw const (*slot).#member));
-        quote! {
-            trace.enter(#name);
-            // SAFETY: the fields before this one did not hold the fault.
-            unsafe {
-                #walk
-            }
-            if trace.leave() {
-                return;
-            }
-        }
-    });
-    let infos = parts.iter().filter(|part| part.travels()).map(|part| {
-        let member = &part.member;
-        let name = name_of(&quote!(#member));
-        let access = quote!(|of: *const Self| unsafe { &raw const (*of).#member });
-        let of_part = part.describe(of, &access);
-        quote! {
-            #support::FieldInfo::new(#name, ::core::mem::offset_of!(Self, #member), #of_part)
-        }
-    });
-    let (impl_generics, ty_generics, where_clause) = of.generics.split_for_impl();
-    let bindings = parts.iter().map(|part| &part.binding);
-    // Safe, so that it does not compile for a union.
-    let all_fields = quote! {
-        const _: () = {
-            #[allow(unused_variables, reason = "all that matters is that they are there")]
-            fn all_fields #impl_generics (of: &#name #ty_generics) #where_clause {
-                let #name { #(#members: #bindings),* } = of;
-            }
-        };
-    };
-    Bodies {
-        wire_is_memory,
-        write: write_struct(of, name, parts),
-        shape,
-        read,
-        verify,
-        trace: quote!(#(#walks)*),
-        kind: quote!(#support::Kind::Struct(#support::list([#(#infos),*]))),
-        beside: all_fields,
-    }
 }

@@ -304,10 +304,9 @@ fn shape(
             let mirror = &of.mirror;
             of.variant.parts.iter().map(move |part| {
                 let binding = &part.binding;
-                let access = quote! {
-                    |of: *const #mirror #ty_generics| unsafe { &raw const (*of).#binding }
-                };
-                let shape = part.shape(context.of, &access);
+                let whole = quote!(#mirror #ty_generics);
+                let place = quote!(&raw const (*of).#binding);
+                let shape = part.shape(context.of, &whole, &place);
                 quote!(.and(#shape))
             })
         });
@@ -383,10 +382,8 @@ fn info(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
     let fields = parts.map(|part| {
         let (member, binding) = (&part.member, &part.binding);
         let name = name_of(&quote!(#member));
-        let access = quote! {
-            |of: *const #mirror #ty_generics| unsafe { &raw const (*of).#binding }
-        };
-        let of_part = part.describe(context.of, &access);
+        let whole = quote!(#mirror #ty_generics);
+        let of_part = part.describe(context.of, &whole, &quote!(&raw const (*of).#binding));
         quote! {
             #support::FieldInfo::new(
                 #name,

@@ -155,8 +155,10 @@ pub(super) fn carry(of: &Own, form: &mut Own) {
     form.options.verify.clone_from(&of.options.verify);
     form.options.invariant = of.options.invariant;
     form.options.implements.clear();
-    let parts = of.parts().into_iter().map(|part| &part.options);
-    for (options, part) in parts.zip(form.parts_mut()) {
+    form.has_form = false;
+    for (owner, part) in of.parts().into_iter().zip(form.parts_mut()) {
+        let options = &owner.options;
+        part.place = owner.place;
         part.options = PartOptions {
             skip: options.skip,
             shared: options.shared,

@@ -10,6 +10,9 @@ use syn::{
     Path, Result, Token, Type, Visibility,
 };
 
+use super::form;
+use crate::spans::Place;
+
 /// A type, and what its attributes say.
 pub(super) struct Own {
     pub(super) vis: Visibility,
@@ -20,6 +23,8 @@ pub(super) struct Own {
     pub(super) repr: Repr,
     pub(super) options: Options,
     pub(super) body: Body,
+    /// Whether its form is another type.
+    pub(super) has_form: bool,
 }
 
 /// What `transportable` attributes on the type say.
@@ -58,8 +63,8 @@ pub(super) struct Part {
     pub(super) binding: Ident,
     pub(super) ty: Type,
     pub(super) options: PartOptions,
-    /// Where errors about its type belong.
-    pub(super) span: Span,
+    /// Where errors about how it travels belong.
+    pub(super) place: Place,
 }
 
 /// What the `transportable` attributes of a field say.
@@ -103,7 +108,7 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Own> {
         Data::Enum(of) => Body::Enum(of.variants.iter().map(variant).collect::<Result<_>>()?),
         Data::Union(of) => Body::Union(of.union_token.span()),
     };
-    Ok(Own {
+    let mut of = Own {
         vis: input.vis.clone(),
         name: input.ident.clone(),
         generics: input.generics.clone(),
@@ -115,7 +120,10 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Own> {
         repr: repr(input)?,
         options: options(&input.attrs)?,
         body,
-    })
+        has_form: false,
+    };
+    of.has_form = form::is_needed(&of);
+    Ok(of)
 }
 
 fn variant(of: &syn::Variant) -> Result<Variant> {
@@ -140,12 +148,16 @@ fn parts(fields: &Fields) -> Result<Vec<Part>> {
     let of_each = fields.members().zip(fields).enumerate();
     of_each
         .map(|(i, (member, field))| {
+            let options = part_options(&field.attrs)?;
             Ok(Part {
                 member,
                 binding: format_ident!("__part_{i}"),
                 ty: field.ty.clone(),
-                options: part_options(&field.attrs)?,
-                span: Span::call_site().located_at(field.ty.span()),
+                place: match &options.with {
+                    Some(adapter) => Place::of(adapter),
+                    None => Place::of(&field.ty),
+                },
+                options,
             })
         })
         .collect()
@@ -276,7 +288,7 @@ impl Own {
 
     /// Whether the type's form is not covariant in the buffer's lifetime.
     pub(super) fn is_invariant(&self) -> bool {
-        self.options.invariant || super::form::has_cells(self)
+        self.options.invariant || form::has_cells(self)
     }
 
     /// The fields of all variants, to be changed.
@@ -284,6 +296,21 @@ impl Own {
         match &mut self.body {
             Body::Struct(parts) => parts.iter_mut().collect(),
             Body::Enum(variants) => variants.iter_mut().flat_map(|of| &mut of.parts).collect(),
+            Body::Union(_) => Vec::new(),
+        }
+    }
+
+    /// The fields by what follows the type's name to name a struct, or a variant.
+    pub(super) fn paths(&self) -> Vec<(TokenStream, &[Part])> {
+        match &self.body {
+            Body::Struct(parts) => vec![(TokenStream::new(), parts)],
+            Body::Enum(variants) => variants
+                .iter()
+                .map(|of| {
+                    let name = &of.name;
+                    (quote!(::#name), of.parts.as_slice())
+                })
+                .collect(),
             Body::Union(_) => Vec::new(),
         }
     }

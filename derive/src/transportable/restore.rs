@@ -1,12 +1,12 @@
 //! The way back from a form to the type that owns its parts.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::quote;
 use syn::visit::Visit;
 use syn::{Type, TypeReference};
 
+use super::asked::{Need, asked, asked_of_owner};
 use super::expand::{Context, with_bound};
-use super::field::Mode;
 use super::parse::{Body, Own, Part};
 
 /// How a value of the type is made from one of its form, unless its fields' types tell that it
@@ -58,6 +58,9 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
             }
         }
     });
+    let of_form = of.has_form.then(|| asked_of_owner(of, context.of));
+    let asked = asked(of, Need::Restore);
+    let asked = quote!(#of_form #asked);
     quote! {
         #[automatically_derived]
         impl #impl_generics #support::Restore for #name #ty_generics #where_clause {
@@ -68,6 +71,7 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
             where
                 Self: '__b,
             {
+                #asked
                 ::core::result::Result::Ok(match form {
                     #body
                 })
@@ -80,25 +84,11 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
 
 /// An arm that makes a struct or variant from its form.
 fn fields(of: &Own, owner: &TokenStream, form: &TokenStream, parts: &[Part]) -> TokenStream {
-    let support = of.support();
     let members = parts.iter().map(|part| &part.member);
     let bindings = parts.iter().map(|part| &part.binding);
     let values = parts.iter().map(|part| {
-        let (member, binding) = (&part.member, &part.binding);
-        let value = match part.mode(of) {
-            Mode::Skipped => quote!({
-                let _ = #binding;
-                ::core::default::Default::default()
-            }),
-            Mode::Adapted(_) => quote_spanned!(part.span=> ::core::clone::Clone::clone(#binding)),
-            Mode::Replaced(adapter) => {
-                quote_spanned!(part.span=> #support::restore_replaced::<#adapter, _>(#binding)?)
-            }
-            Mode::Exclusive => quote_spanned! {part.span=>
-                #support::restore_exclusive(&**#binding, restoring)?
-            },
-            _ => quote_spanned!(part.span=> #support::Restore::restore(#binding, restoring)?),
-        };
+        let member = &part.member;
+        let value = part.restore(of);
         quote!(#member: #value)
     });
     quote!(#form { #(#members: #bindings),* } => #owner { #(#values),* },)
