@@ -5,12 +5,13 @@
 //! missing and that none is packed.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote};
 use syn::{DeriveInput, GenericParam, Generics, Ident, TypeParam, parse_quote};
 
 use super::asked::{Need, asked, asked_of_owner};
 use super::parse::{Body, Own};
 use super::{expand_enum, expand_struct, form, restore};
+use crate::spans::Place;
 
 /// The pieces that all impls share.
 pub(super) struct Context<'o> {
@@ -171,8 +172,7 @@ fn early(context: &Context<'_>) -> TokenStream {
     }
     let name = &of.name;
     let args = args(of, quote!('static), |param| quote!(#param));
-    let span = proc_macro2::Span::call_site().located_at(name.span());
-    quote_spanned!(span=> const _: () = #support::assert_form::<#name #args>();)
+    Place::of(name).put(quote!(const _: () = #support::assert_form::<#name #args>();))
 }
 
 /// How a type is written: the form itself, or the type whose form it is.
@@ -341,9 +341,18 @@ fn covariant(context: &Context<'_>) -> TokenStream {
     let (_, ty_generics, _) = of.generics.split_for_impl();
     let generics = with_bound(&of.generics, &quote!(#support::Covariant));
     let (impl_generics, ..) = generics.split_for_impl();
-    let long = args(of, quote!('long), |_| quote!(&'long ()));
+    let long = args(of, quote!('long_unless_the_type_says_invariant), |_| {
+        quote!(&'long_unless_the_type_says_invariant ())
+    });
     let short = args(of, quote!('short), |_| quote!(&'short ()));
     let consts: Vec<_> = of.generics.const_params().collect();
+    let proof = Place::of(name).put(quote! {
+        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short, #(#consts),*>(
+            long: ::core::marker::PhantomData<#name #long>,
+        ) -> ::core::marker::PhantomData<#name #short> {
+            long
+        }
+    });
     quote! {
         // SAFETY: the function compiles only if the type is covariant in its lifetime and in each
         // type parameter, whose forms are covariant by their bounds.
@@ -351,11 +360,7 @@ fn covariant(context: &Context<'_>) -> TokenStream {
         unsafe impl #impl_generics #support::Covariant for #name #ty_generics {}
 
         const _: () = {
-            fn covariant<'long: 'short, 'short, #(#consts),*>(
-                long: ::core::marker::PhantomData<#name #long>,
-            ) -> ::core::marker::PhantomData<#name #short> {
-                long
-            }
+            #proof
         };
     }
 }

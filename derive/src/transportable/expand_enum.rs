@@ -11,6 +11,7 @@ use syn::Ident;
 
 use super::expand::{Bodies, Context, name_of};
 use super::parse::{Own, Part, Variant};
+use crate::spans::Place;
 
 /// A variant and the names of what is generated for it.
 struct Mirrored<'v> {
@@ -276,12 +277,12 @@ fn shape(
         }
     });
     let size = if fieldless {
-        quote! {
+        Place::of(name).put(quote! {
             ::core::assert!(
                 ::core::mem::size_of::<Self>() == ::core::mem::size_of::<#int>(),
                 "this fieldless enum is not one byte large: add `#[repr(u8)]`, or a larger integer"
             );
-        }
+        })
     } else {
         let mirrors = variants
             .iter()

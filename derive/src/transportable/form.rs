@@ -19,18 +19,18 @@ use super::parse::{Body, Own, Part, PartOptions};
 pub(super) fn is_needed(of: &Own) -> bool {
     let parts = of.parts();
     of.options.own.is_none()
-        && (of.options.owned
+        && (of.options.owned.is_some()
             || parts.iter().any(|part| part.options.form.is_some())
             || parts.iter().any(|part| Owners::are_in(&part.ty)))
 }
 
 /// Looks for types that own memory.
-struct Owners {
+pub(super) struct Owners {
     found: bool,
 }
 
 impl Owners {
-    fn are_in(ty: &Type) -> bool {
+    pub(super) fn are_in(ty: &Type) -> bool {
         let mut owners = Self { found: false };
         owners.visit_type(ty);
         owners.found
@@ -168,6 +168,21 @@ pub(super) fn carry(of: &Own, form: &mut Own) {
             ..PartOptions::default()
         };
     }
+}
+
+/// Whether a form refers to the buffer, as far as its spelling tells.
+pub(super) fn is_in_a_buffer(form: &Own) -> bool {
+    struct Lifetimes(bool);
+    impl<'ast> Visit<'ast> for Lifetimes {
+        fn visit_lifetime(&mut self, of: &'ast Lifetime) {
+            self.0 |= of.ident != "static";
+        }
+    }
+    let mut lifetimes = Lifetimes(false);
+    for part in form.parts() {
+        lifetimes.visit_type(&part.ty);
+    }
+    lifetimes.0
 }
 
 /// From a type, as it is spelled, to its form.

@@ -2,6 +2,7 @@
 
 mod asked;
 mod check;
+mod check_options;
 mod expand;
 mod expand_enum;
 mod expand_struct;
@@ -28,6 +29,7 @@ fn derive_or_error(input: TokenStream) -> Result<TokenStream> {
         let definition = form::definition(&input, &of);
         let mut form = parse::parse(&definition)?;
         form::carry(&of, &mut form);
+        check::check_form(&of, &form)?;
         Ok(expand::with_form(&of, &form, &definition))
     } else {
         Ok(expand::own_form(&of))

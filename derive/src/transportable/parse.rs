@@ -33,7 +33,7 @@ pub(super) struct Options {
     /// The crate `jstream`.
     pub(super) krate: Option<Path>,
     /// That it has a form of its own, where no field's type tells.
-    pub(super) owned: bool,
+    pub(super) owned: Option<Span>,
     /// That it is its own form.
     pub(super) own: Option<Span>,
     /// What its form derives.
@@ -100,6 +100,8 @@ pub(super) struct Repr {
     pub(super) packed: Option<Span>,
     /// The integer of an enum's tag.
     pub(super) int: Option<Ident>,
+    /// An integer that is no tag.
+    pub(super) wide: Option<Span>,
 }
 
 pub(super) fn parse(input: &DeriveInput) -> Result<Own> {
@@ -166,11 +168,13 @@ fn parts(fields: &Fields) -> Result<Vec<Part>> {
 /// The options of a field.
 fn part_options(attrs: &[Attribute]) -> Result<PartOptions> {
     let mut options = PartOptions::default();
+    let mut said = Vec::new();
     for attr in attrs
         .iter()
         .filter(|attr| attr.path().is_ident("transportable"))
     {
         attr.parse_nested_meta(|meta| {
+            once(&meta, &mut said)?;
             let span = meta.path.span();
             if meta.path.is_ident("form") {
                 options.form = Some(meta.value()?.parse()?);
@@ -201,15 +205,17 @@ fn part_options(attrs: &[Attribute]) -> Result<PartOptions> {
 /// The options of the type.
 fn options(attrs: &[Attribute]) -> Result<Options> {
     let mut options = Options::default();
+    let mut said = Vec::new();
     for attr in attrs
         .iter()
         .filter(|attr| attr.path().is_ident("transportable"))
     {
         attr.parse_nested_meta(|meta| {
+            once(&meta, &mut said)?;
             if meta.path.is_ident("crate") {
                 options.krate = Some(meta.value()?.parse()?);
             } else if meta.path.is_ident("owned") {
-                options.owned = true;
+                options.owned = Some(meta.path.span());
             } else if meta.path.is_ident("own") {
                 options.own = Some(meta.path.span());
             } else if meta.path.is_ident("derive") {
@@ -235,6 +241,19 @@ fn options(attrs: &[Attribute]) -> Result<Options> {
         })?;
     }
     Ok(options)
+}
+
+/// Refuses an option that was said before, unless it adds to what was said.
+fn once(meta: &ParseNestedMeta<'_>, said: &mut Vec<Ident>) -> Result<()> {
+    const MANY: [&str; 3] = ["derive", "implements", "verify"];
+    let Some(name) = meta.path.get_ident() else {
+        return Ok(());
+    };
+    if said.contains(name) && !MANY.iter().any(|many| name == many) {
+        return Err(meta.error(format!("`{name}` is said twice")));
+    }
+    said.push(name.clone());
+    Ok(())
 }
 
 /// The paths in the parentheses of an option.
@@ -264,6 +283,7 @@ fn repr(input: &DeriveInput) -> Result<Repr> {
                 "transparent" => repr.transparent = Some(meta.span()),
                 "packed" => repr.packed = Some(meta.span()),
                 int if INTEGERS.contains(&int) => repr.int = Some(name.clone()),
+                "u128" | "i128" => repr.wide = Some(meta.span()),
                 _ => {}
             }
         }
