@@ -6,6 +6,8 @@
 
 mod dynamic;
 mod errors;
+#[cfg(test)]
+mod golden;
 mod remote;
 mod spans;
 mod transportable;

@@ -341,6 +341,11 @@ pub unsafe trait Pointee {
 /// # Safety
 ///
 /// `T::InPlace<'long>` must be a subtype of `T::InPlace<'short>`.
+#[diagnostic::on_unimplemented(
+    message = "the form of `{Self}` is not known to be covariant in the buffer's lifetime",
+    note = "a form with cells, or of a type with bounds on its parameters, is visited by \
+            `Received::with`"
+)]
 pub unsafe trait Covariant: Transportable {}
 
 /// What can stand behind a reference that is covariant in the buffer's lifetime.

@@ -175,7 +175,7 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
                 ///
                 /// `cast` must take the address of a value of the form of the class.
                 #[doc(hidden)]
-                pub const unsafe fn __implementation(
+                pub const unsafe fn __has_the_attribute_transportable(
                     class: #support::Class,
                     cast: for<'x> fn(
                         *const ::core::primitive::u8,

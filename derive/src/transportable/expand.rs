@@ -369,12 +369,14 @@ fn covariant(context: &Context<'_>) -> TokenStream {
 fn implements(of: &Own) -> TokenStream {
     let (krate, name) = (of.krate(), &of.name);
     let (_, ty_generics, _) = of.generics.split_for_impl();
-    let all = of.options.implements.iter();
     // The class is that of the type for all time.
     let ty = if of.lifetimes.is_empty() {
         quote!(#name #ty_generics)
     } else {
         quote!(#name<'static>)
     };
-    quote!(#(#krate::implements!(#all: #ty);)*)
+    let all = of.options.implements.iter();
+    let all =
+        all.map(|of_trait| Place::of(of_trait).put(quote!(#krate::implements!(#of_trait: #ty);)));
+    all.collect()
 }
