@@ -1,5 +1,10 @@
 ///The in-place form of [`Node`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 type NodeRef<'b> = Node<'b>;
 #[allow(
     clippy::all,
@@ -26,7 +31,6 @@ const _: () = {
         const WIRE_IS_MEMORY: bool = {
             let _ = |of: &Node<'b>| match of {
                 Node { next: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -47,7 +51,6 @@ const _: () = {
         ) {
             let _ = |of: &Node<'b>| match of {
                 Node { next: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -67,7 +70,6 @@ const _: () = {
         const SHAPE: ::jstream::__private::Shape = {
             let _ = |of: &Node<'b>| match of {
                 Node { next: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -86,7 +88,6 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
             let _ = |of: &Node<'b>| match of {
                 Node { next: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -100,7 +101,6 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
             let _ = |of: &Node<'b>| match of {
                 Node { next: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -115,7 +115,6 @@ const _: () = {
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
             let _ = |of: &Node<'b>| match of {
                 Node { next: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -132,7 +131,6 @@ const _: () = {
         ) -> ::jstream::__private::TypeIndex {
             let _ = |of: &Node<'b>| match of {
                 Node { next: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -160,6 +158,7 @@ const _: () = {
 };
 #[allow(
     dead_code,
+    non_camel_case_types,
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Graph`]: what it is in a receive buffer.
@@ -204,7 +203,6 @@ const _: () = {
             };
             let _ = |of: &GraphRef<'b>| match of {
                 GraphRef { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -238,7 +236,6 @@ const _: () = {
             };
             let _ = |of: &GraphRef<'b>| match of {
                 GraphRef { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -271,7 +268,6 @@ const _: () = {
             };
             let _ = |of: &GraphRef<'b>| match of {
                 GraphRef { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -303,7 +299,6 @@ const _: () = {
             };
             let _ = |of: &GraphRef<'b>| match of {
                 GraphRef { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -330,7 +325,6 @@ const _: () = {
             };
             let _ = |of: &GraphRef<'b>| match of {
                 GraphRef { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -358,7 +352,6 @@ const _: () = {
             };
             let _ = |of: &GraphRef<'b>| match of {
                 GraphRef { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -388,7 +381,6 @@ const _: () = {
             };
             let _ = |of: &GraphRef<'b>| match of {
                 GraphRef { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };

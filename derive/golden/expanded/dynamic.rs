@@ -33,8 +33,11 @@ const _: () = {
             REGISTRY
                 .get_or_init(|| {
                     ::jstream::__private::Registry::new(
-                        ::jstream::__private::inventory::iter::<__ShapeImplementation>
-                            .into_iter(),
+                        ::core::iter::IntoIterator::into_iter(
+                            ::jstream::__private::inventory::iter::<
+                                __ShapeImplementation,
+                            >,
+                        ),
                     )
                 })
         }
@@ -107,7 +110,12 @@ const _: () = {
     unsafe impl<'x> ::jstream::__private::CovariantTarget for dyn Shape + 'x {}
 };
 ///The in-place form of [`Circle`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 type CircleRef<'b> = Circle;
 #[allow(
     clippy::all,
@@ -134,7 +142,6 @@ const _: () = {
         const WIRE_IS_MEMORY: bool = {
             let _ = |of: &Circle| match of {
                 Circle { radius: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -155,7 +162,6 @@ const _: () = {
         ) {
             let _ = |of: &Circle| match of {
                 Circle { radius: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -175,7 +181,6 @@ const _: () = {
         const SHAPE: ::jstream::__private::Shape = {
             let _ = |of: &Circle| match of {
                 Circle { radius: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -194,7 +199,6 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
             let _ = |of: &Circle| match of {
                 Circle { radius: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -208,7 +212,6 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
             let _ = |of: &Circle| match of {
                 Circle { radius: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -223,7 +226,6 @@ const _: () = {
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
             let _ = |of: &Circle| match of {
                 Circle { radius: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -240,7 +242,6 @@ const _: () = {
         ) -> ::jstream::__private::TypeIndex {
             let _ = |of: &Circle| match of {
                 Circle { radius: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -285,7 +286,6 @@ const _: () = {
         {
             let _ = |of: &Circle| match of {
                 Circle { radius: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -308,6 +308,7 @@ const _: () = {
 };
 #[allow(
     dead_code,
+    non_camel_case_types,
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Drawing`]: what it is in a receive buffer.
@@ -352,7 +353,6 @@ const _: () = {
             };
             let _ = |of: &DrawingRef<'b>| match of {
                 DrawingRef { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -386,7 +386,6 @@ const _: () = {
             };
             let _ = |of: &DrawingRef<'b>| match of {
                 DrawingRef { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -419,7 +418,6 @@ const _: () = {
             };
             let _ = |of: &DrawingRef<'b>| match of {
                 DrawingRef { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -451,7 +449,6 @@ const _: () = {
             };
             let _ = |of: &DrawingRef<'b>| match of {
                 DrawingRef { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -478,7 +475,6 @@ const _: () = {
             };
             let _ = |of: &DrawingRef<'b>| match of {
                 DrawingRef { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -506,7 +502,6 @@ const _: () = {
             };
             let _ = |of: &DrawingRef<'b>| match of {
                 DrawingRef { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -536,7 +531,6 @@ const _: () = {
             };
             let _ = |of: &DrawingRef<'b>| match of {
                 DrawingRef { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };

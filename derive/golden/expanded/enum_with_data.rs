@@ -1,5 +1,10 @@
 ///The in-place form of [`Shape`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 type ShapeRef<'b> = Shape<'b>;
 #[allow(
     clippy::all,
@@ -60,13 +65,10 @@ const _: () = {
             let _ = |of: &Shape<'b>| match of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
                 Shape::Named { name: __part_0, of: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -81,13 +83,10 @@ const _: () = {
             let _ = |of: &Shape<'b>| match of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
                 Shape::Named { name: __part_0, of: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -132,13 +131,10 @@ const _: () = {
             let _ = |of: &Shape<'b>| match of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
                 Shape::Named { name: __part_0, of: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -232,13 +228,10 @@ const _: () = {
             let _ = |of: &Shape<'b>| match of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
                 Shape::Named { name: __part_0, of: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -276,13 +269,10 @@ const _: () = {
             let _ = |of: &Shape<'b>| match of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
                 Shape::Named { name: __part_0, of: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -319,13 +309,10 @@ const _: () = {
             let _ = |of: &Shape<'b>| match of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
                 Shape::Named { name: __part_0, of: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -378,13 +365,10 @@ const _: () = {
             let _ = |of: &Shape<'b>| match of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
                 Shape::Named { name: __part_0, of: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };

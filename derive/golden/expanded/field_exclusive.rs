@@ -1,5 +1,6 @@
 #[allow(
     dead_code,
+    non_camel_case_types,
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Column`]: what it is in a receive buffer.
@@ -50,9 +51,7 @@ const _: () = {
             };
             let _ = |of: &ColumnRef<'b>| match of {
                 ColumnRef { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -96,9 +95,7 @@ const _: () = {
             };
             let _ = |of: &ColumnRef<'b>| match of {
                 ColumnRef { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -141,9 +138,7 @@ const _: () = {
             };
             let _ = |of: &ColumnRef<'b>| match of {
                 ColumnRef { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -185,9 +180,7 @@ const _: () = {
             };
             let _ = |of: &ColumnRef<'b>| match of {
                 ColumnRef { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -220,9 +213,7 @@ const _: () = {
             };
             let _ = |of: &ColumnRef<'b>| match of {
                 ColumnRef { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -256,9 +247,7 @@ const _: () = {
             };
             let _ = |of: &ColumnRef<'b>| match of {
                 ColumnRef { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -300,9 +289,7 @@ const _: () = {
             };
             let _ = |of: &ColumnRef<'b>| match of {
                 ColumnRef { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };

@@ -1,5 +1,6 @@
 #[allow(
     dead_code,
+    non_camel_case_types,
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Named`]: what it is in a receive buffer.
@@ -44,7 +45,6 @@ const _: () = {
             };
             let _ = |of: &NamedRef<'b>| match of {
                 NamedRef { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -78,7 +78,6 @@ const _: () = {
             };
             let _ = |of: &NamedRef<'b>| match of {
                 NamedRef { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -111,7 +110,6 @@ const _: () = {
             };
             let _ = |of: &NamedRef<'b>| match of {
                 NamedRef { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -143,7 +141,6 @@ const _: () = {
             };
             let _ = |of: &NamedRef<'b>| match of {
                 NamedRef { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -170,7 +167,6 @@ const _: () = {
             };
             let _ = |of: &NamedRef<'b>| match of {
                 NamedRef { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -198,7 +194,6 @@ const _: () = {
             };
             let _ = |of: &NamedRef<'b>| match of {
                 NamedRef { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -228,7 +223,6 @@ const _: () = {
             };
             let _ = |of: &NamedRef<'b>| match of {
                 NamedRef { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };

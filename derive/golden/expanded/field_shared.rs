@@ -1,5 +1,10 @@
 ///The in-place form of [`Node`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 type NodeRef<'b> = Node<'b>;
 #[allow(
     clippy::all,
@@ -29,14 +34,9 @@ const _: () = {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
-                        .travels();
-                    ::jstream::__private::asked_of::<
-                        Option<::jstream::Shared<'b, Node<'b>>>,
-                    >()
                         .arrives_as_itself();
                     ::jstream::__private::asked(__part_0)
                         .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -61,14 +61,9 @@ const _: () = {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
-                        .travels();
-                    ::jstream::__private::asked_of::<
-                        Option<::jstream::Shared<'b, Node<'b>>>,
-                    >()
                         .arrives_as_itself();
                     ::jstream::__private::asked(__part_0)
                         .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -94,14 +89,9 @@ const _: () = {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
-                        .travels();
-                    ::jstream::__private::asked_of::<
-                        Option<::jstream::Shared<'b, Node<'b>>>,
-                    >()
                         .arrives_as_itself();
                     ::jstream::__private::asked(__part_0)
                         .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -128,14 +118,9 @@ const _: () = {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
-                        .travels();
-                    ::jstream::__private::asked_of::<
-                        Option<::jstream::Shared<'b, Node<'b>>>,
-                    >()
                         .arrives_as_itself();
                     ::jstream::__private::asked(__part_0)
                         .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -157,14 +142,9 @@ const _: () = {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
-                        .travels();
-                    ::jstream::__private::asked_of::<
-                        Option<::jstream::Shared<'b, Node<'b>>>,
-                    >()
                         .arrives_as_itself();
                     ::jstream::__private::asked(__part_0)
                         .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -182,14 +162,9 @@ const _: () = {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
-                        .travels();
-                    ::jstream::__private::asked_of::<
-                        Option<::jstream::Shared<'b, Node<'b>>>,
-                    >()
                         .arrives_as_itself();
                     ::jstream::__private::asked(__part_0)
                         .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -220,14 +195,9 @@ const _: () = {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
-                        .travels();
-                    ::jstream::__private::asked_of::<
-                        Option<::jstream::Shared<'b, Node<'b>>>,
-                    >()
                         .arrives_as_itself();
                     ::jstream::__private::asked(__part_0)
                         .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };

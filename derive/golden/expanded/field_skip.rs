@@ -1,5 +1,10 @@
 ///The in-place form of [`Order`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 type OrderRef<'b> = Order<'b>;
 #[allow(
     clippy::all,
@@ -26,7 +31,6 @@ const _: () = {
         const WIRE_IS_MEMORY: bool = {
             let _ = |of: &Order<'b>| match of {
                 Order { symbol: __part_0, handle: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     let _ = __part_1;
                 }
@@ -49,7 +53,6 @@ const _: () = {
         ) {
             let _ = |of: &Order<'b>| match of {
                 Order { symbol: __part_0, handle: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     let _ = __part_1;
                 }
@@ -71,7 +74,6 @@ const _: () = {
         const SHAPE: ::jstream::__private::Shape = {
             let _ = |of: &Order<'b>| match of {
                 Order { symbol: __part_0, handle: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
@@ -92,7 +94,6 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
             let _ = |of: &Order<'b>| match of {
                 Order { symbol: __part_0, handle: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
@@ -108,7 +109,6 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
             let _ = |of: &Order<'b>| match of {
                 Order { symbol: __part_0, handle: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
@@ -124,7 +124,6 @@ const _: () = {
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
             let _ = |of: &Order<'b>| match of {
                 Order { symbol: __part_0, handle: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
@@ -142,7 +141,6 @@ const _: () = {
         ) -> ::jstream::__private::TypeIndex {
             let _ = |of: &Order<'b>| match of {
                 Order { symbol: __part_0, handle: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
@@ -182,6 +180,7 @@ const _: () = {
 };
 #[allow(
     dead_code,
+    non_camel_case_types,
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Owner`]: what it is in a receive buffer.
@@ -232,7 +231,6 @@ const _: () = {
             };
             let _ = |of: &OwnerRef<'b>| match of {
                 OwnerRef { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     let _ = __part_1;
                 }
@@ -273,7 +271,6 @@ const _: () = {
             };
             let _ = |of: &OwnerRef<'b>| match of {
                 OwnerRef { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     let _ = __part_1;
                 }
@@ -313,7 +310,6 @@ const _: () = {
             };
             let _ = |of: &OwnerRef<'b>| match of {
                 OwnerRef { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
@@ -352,7 +348,6 @@ const _: () = {
             };
             let _ = |of: &OwnerRef<'b>| match of {
                 OwnerRef { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
@@ -386,7 +381,6 @@ const _: () = {
             };
             let _ = |of: &OwnerRef<'b>| match of {
                 OwnerRef { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
@@ -420,7 +414,6 @@ const _: () = {
             };
             let _ = |of: &OwnerRef<'b>| match of {
                 OwnerRef { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
@@ -456,7 +449,6 @@ const _: () = {
             };
             let _ = |of: &OwnerRef<'b>| match of {
                 OwnerRef { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }

@@ -1,5 +1,10 @@
 ///The in-place form of [`Range`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 type RangeRef<'b> = Range;
 #[allow(
     clippy::all,
@@ -26,9 +31,7 @@ const _: () = {
         const WIRE_IS_MEMORY: bool = {
             let _ = |of: &Range| match of {
                 Range { from: __part_0, to: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -54,9 +57,7 @@ const _: () = {
         ) {
             let _ = |of: &Range| match of {
                 Range { from: __part_0, to: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -77,9 +78,7 @@ const _: () = {
         const SHAPE: ::jstream::__private::Shape = {
             let _ = |of: &Range| match of {
                 Range { from: __part_0, to: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -105,9 +104,7 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
             let _ = |of: &Range| match of {
                 Range { from: __part_0, to: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -122,9 +119,7 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
             let _ = |of: &Range| match of {
                 Range { from: __part_0, to: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -144,9 +139,7 @@ const _: () = {
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
             let _ = |of: &Range| match of {
                 Range { from: __part_0, to: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -176,9 +169,7 @@ const _: () = {
         ) -> ::jstream::__private::TypeIndex {
             let _ = |of: &Range| match of {
                 Range { from: __part_0, to: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -231,9 +222,7 @@ const _: () = {
         {
             let _ = |of: &Range| match of {
                 Range { from: __part_0, to: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };

@@ -1,5 +1,10 @@
 ///The in-place form of [`Turn`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 type TurnRef<'b> = Turn;
 #[allow(
     clippy::all,
@@ -212,6 +217,7 @@ const _: () = {
 };
 #[allow(
     dead_code,
+    non_camel_case_types,
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Path`]: what it is in a receive buffer.
@@ -257,7 +263,6 @@ const _: () = {
             };
             let _ = |of: &PathRef<'b>| match of {
                 PathRef { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -292,7 +297,6 @@ const _: () = {
             };
             let _ = |of: &PathRef<'b>| match of {
                 PathRef { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -322,7 +326,6 @@ const _: () = {
             };
             let _ = |of: &PathRef<'b>| match of {
                 PathRef { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -355,7 +358,6 @@ const _: () = {
             };
             let _ = |of: &PathRef<'b>| match of {
                 PathRef { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -383,7 +385,6 @@ const _: () = {
             };
             let _ = |of: &PathRef<'b>| match of {
                 PathRef { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -412,7 +413,6 @@ const _: () = {
             };
             let _ = |of: &PathRef<'b>| match of {
                 PathRef { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -443,7 +443,6 @@ const _: () = {
             };
             let _ = |of: &PathRef<'b>| match of {
                 PathRef { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };

@@ -1,5 +1,10 @@
 ///The in-place form of [`Side`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 type SideRef<'b> = Side;
 #[allow(
     clippy::all,

@@ -1,5 +1,10 @@
 ///The in-place form of [`Pair`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 type PairRef<'b, A, B, const N: usize> = Pair<'b, A, B, N>;
 #[allow(
     clippy::all,
@@ -32,6 +37,8 @@ const _: () = {
     > ::jstream::__private::Transportable for Pair<'b, A, B, N>
     where
         A: PartialEq,
+        for<'__x> <B as ::jstream::__private::Transportable>::InPlace<'__x>: Copy,
+        for<'__x> <A as ::jstream::__private::Transportable>::InPlace<'__x>: PartialEq,
     {
         type InPlace<'__b> = Pair<
             '__b,
@@ -46,7 +53,6 @@ const _: () = {
                 Pair { a: __part_0, b: __part_1, id: __part_2 } => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -79,7 +85,6 @@ const _: () = {
                 Pair { a: __part_0, b: __part_1, id: __part_2 } => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -118,7 +123,6 @@ const _: () = {
                 Pair { a: __part_0, b: __part_1, id: __part_2 } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_1).stands_in_a_buffer();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -149,7 +153,6 @@ const _: () = {
                 Pair { a: __part_0, b: __part_1, id: __part_2 } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_1).stands_in_a_buffer();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -167,7 +170,6 @@ const _: () = {
                 Pair { a: __part_0, b: __part_1, id: __part_2 } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_1).stands_in_a_buffer();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -186,7 +188,6 @@ const _: () = {
                 Pair { a: __part_0, b: __part_1, id: __part_2 } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_1).stands_in_a_buffer();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -219,7 +220,6 @@ const _: () = {
                 Pair { a: __part_0, b: __part_1, id: __part_2 } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_1).stands_in_a_buffer();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -262,6 +262,7 @@ const _: () = {
 };
 #[allow(
     dead_code,
+    non_camel_case_types,
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`List`]: what it is in a receive buffer.

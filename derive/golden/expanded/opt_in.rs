@@ -1,5 +1,10 @@
 ///The in-place form of [`Node`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 type NodeRef<'b> = Node<'b>;
 #[allow(
     clippy::all,
@@ -26,9 +31,7 @@ const _: () = {
         const WIRE_IS_MEMORY: bool = {
             let _ = |of: &Node<'b>| match of {
                 Node { left: __part_0, right: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -50,9 +53,7 @@ const _: () = {
         ) {
             let _ = |of: &Node<'b>| match of {
                 Node { left: __part_0, right: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -77,9 +78,7 @@ const _: () = {
         const SHAPE: ::jstream::__private::Shape = {
             let _ = |of: &Node<'b>| match of {
                 Node { left: __part_0, right: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -103,9 +102,7 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
             let _ = |of: &Node<'b>| match of {
                 Node { left: __part_0, right: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -120,9 +117,7 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
             let _ = |of: &Node<'b>| match of {
                 Node { left: __part_0, right: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -138,9 +133,7 @@ const _: () = {
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
             let _ = |of: &Node<'b>| match of {
                 Node { left: __part_0, right: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -164,9 +157,7 @@ const _: () = {
         ) -> ::jstream::__private::TypeIndex {
             let _ = |of: &Node<'b>| match of {
                 Node { left: __part_0, right: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };

@@ -1,6 +1,7 @@
 #[derive(Debug, PartialEq)]
 #[allow(
     dead_code,
+    non_camel_case_types,
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Player`]: what it is in a receive buffer.
@@ -60,11 +61,8 @@ const _: () = {
             };
             let _ = |of: &PlayerRef<'b>| match of {
                 PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -121,11 +119,8 @@ const _: () = {
             };
             let _ = |of: &PlayerRef<'b>| match of {
                 PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -181,11 +176,8 @@ const _: () = {
             };
             let _ = |of: &PlayerRef<'b>| match of {
                 PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -240,11 +232,8 @@ const _: () = {
             };
             let _ = |of: &PlayerRef<'b>| match of {
                 PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -286,11 +275,8 @@ const _: () = {
             };
             let _ = |of: &PlayerRef<'b>| match of {
                 PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -333,11 +319,8 @@ const _: () = {
             };
             let _ = |of: &PlayerRef<'b>| match of {
                 PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -394,11 +377,8 @@ const _: () = {
             };
             let _ = |of: &PlayerRef<'b>| match of {
                 PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };

@@ -1,5 +1,6 @@
 #[allow(
     dead_code,
+    non_camel_case_types,
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Line`]: what it is in a receive buffer.
@@ -51,9 +52,7 @@ const _: () = {
             };
             let _ = |of: &LineRef<'b>| match of {
                 LineRef { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -98,9 +97,7 @@ const _: () = {
             };
             let _ = |of: &LineRef<'b>| match of {
                 LineRef { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -144,9 +141,7 @@ const _: () = {
             };
             let _ = |of: &LineRef<'b>| match of {
                 LineRef { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -189,9 +184,7 @@ const _: () = {
             };
             let _ = |of: &LineRef<'b>| match of {
                 LineRef { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -225,9 +218,7 @@ const _: () = {
             };
             let _ = |of: &LineRef<'b>| match of {
                 LineRef { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -262,9 +253,7 @@ const _: () = {
             };
             let _ = |of: &LineRef<'b>| match of {
                 LineRef { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -307,9 +296,7 @@ const _: () = {
             };
             let _ = |of: &LineRef<'b>| match of {
                 LineRef { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };

@@ -1,5 +1,6 @@
 #[allow(
     dead_code,
+    non_camel_case_types,
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Item`]: what it is in a receive buffer.
@@ -82,11 +83,9 @@ const _: () = {
             };
             let _ = |of: &ItemRef<'b>| match of {
                 ItemRef::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
                 ItemRef::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -123,11 +122,9 @@ const _: () = {
             };
             let _ = |of: &ItemRef<'b>| match of {
                 ItemRef::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
                 ItemRef::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -186,11 +183,9 @@ const _: () = {
             };
             let _ = |of: &ItemRef<'b>| match of {
                 ItemRef::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
                 ItemRef::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -284,11 +279,9 @@ const _: () = {
             };
             let _ = |of: &ItemRef<'b>| match of {
                 ItemRef::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
                 ItemRef::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -346,11 +339,9 @@ const _: () = {
             };
             let _ = |of: &ItemRef<'b>| match of {
                 ItemRef::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
                 ItemRef::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -405,11 +396,9 @@ const _: () = {
             };
             let _ = |of: &ItemRef<'b>| match of {
                 ItemRef::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
                 ItemRef::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -475,11 +464,9 @@ const _: () = {
             };
             let _ = |of: &ItemRef<'b>| match of {
                 ItemRef::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
                 ItemRef::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };

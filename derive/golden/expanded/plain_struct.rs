@@ -1,5 +1,10 @@
 ///The in-place form of [`Leg`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 pub type LegRef<'b> = Leg;
 #[allow(
     clippy::all,
@@ -26,11 +31,8 @@ const _: () = {
         const WIRE_IS_MEMORY: bool = {
             let _ = |of: &Leg| match of {
                 Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -61,11 +63,8 @@ const _: () = {
         ) {
             let _ = |of: &Leg| match of {
                 Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -95,11 +94,8 @@ const _: () = {
         const SHAPE: ::jstream::__private::Shape = {
             let _ = |of: &Leg| match of {
                 Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -128,11 +124,8 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
             let _ = |of: &Leg| match of {
                 Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -148,11 +141,8 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
             let _ = |of: &Leg| match of {
                 Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -169,11 +159,8 @@ const _: () = {
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
             let _ = |of: &Leg| match of {
                 Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -204,11 +191,8 @@ const _: () = {
         ) -> ::jstream::__private::TypeIndex {
             let _ = |of: &Leg| match of {
                 Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -269,11 +253,8 @@ const _: () = {
         {
             let _ = |of: &Leg| match of {
                 Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -301,7 +282,12 @@ const _: () = {
     }
 };
 ///The in-place form of [`Unit`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 type UnitRef<'b> = Unit;
 #[allow(
     clippy::all,
@@ -406,7 +392,12 @@ const _: () = {
     }
 };
 ///The in-place form of [`Pair`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 type PairRef<'b> = Pair;
 #[allow(
     clippy::all,
@@ -433,9 +424,7 @@ const _: () = {
         const WIRE_IS_MEMORY: bool = {
             let _ = |of: &Pair| match of {
                 Pair { 0: __part_0, 1: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -461,9 +450,7 @@ const _: () = {
         ) {
             let _ = |of: &Pair| match of {
                 Pair { 0: __part_0, 1: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -480,9 +467,7 @@ const _: () = {
         const SHAPE: ::jstream::__private::Shape = {
             let _ = |of: &Pair| match of {
                 Pair { 0: __part_0, 1: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -506,9 +491,7 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
             let _ = |of: &Pair| match of {
                 Pair { 0: __part_0, 1: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -523,9 +506,7 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
             let _ = |of: &Pair| match of {
                 Pair { 0: __part_0, 1: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -541,9 +522,7 @@ const _: () = {
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
             let _ = |of: &Pair| match of {
                 Pair { 0: __part_0, 1: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -567,9 +546,7 @@ const _: () = {
         ) -> ::jstream::__private::TypeIndex {
             let _ = |of: &Pair| match of {
                 Pair { 0: __part_0, 1: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
@@ -622,9 +599,7 @@ const _: () = {
         {
             let _ = |of: &Pair| match of {
                 Pair { 0: __part_0, 1: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };

@@ -1,5 +1,10 @@
 ///The in-place form of [`r#struct`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 type structRef<'b> = r#struct<'b>;
 #[allow(
     clippy::all,
@@ -26,10 +31,8 @@ const _: () = {
         const WIRE_IS_MEMORY: bool = {
             let _ = |of: &r#struct<'b>| match of {
                 r#struct { r#type: __part_0, r#fn: __part_1 } => {
-                    crate::r#mod::jstream::__private::asked(__part_0).travels();
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
-                    crate::r#mod::jstream::__private::asked(__part_1).travels();
                     crate::r#mod::jstream::__private::asked(__part_1)
                         .arrives_as_itself();
                 }
@@ -56,10 +59,8 @@ const _: () = {
         ) {
             let _ = |of: &r#struct<'b>| match of {
                 r#struct { r#type: __part_0, r#fn: __part_1 } => {
-                    crate::r#mod::jstream::__private::asked(__part_0).travels();
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
-                    crate::r#mod::jstream::__private::asked(__part_1).travels();
                     crate::r#mod::jstream::__private::asked(__part_1)
                         .arrives_as_itself();
                 }
@@ -85,10 +86,8 @@ const _: () = {
         const SHAPE: crate::r#mod::jstream::__private::Shape = {
             let _ = |of: &r#struct<'b>| match of {
                 r#struct { r#type: __part_0, r#fn: __part_1 } => {
-                    crate::r#mod::jstream::__private::asked(__part_0).travels();
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
-                    crate::r#mod::jstream::__private::asked(__part_1).travels();
                     crate::r#mod::jstream::__private::asked(__part_1)
                         .arrives_as_itself();
                 }
@@ -113,10 +112,8 @@ const _: () = {
         ) -> ::core::result::Result<(), crate::r#mod::jstream::__private::Fault> {
             let _ = |of: &r#struct<'b>| match of {
                 r#struct { r#type: __part_0, r#fn: __part_1 } => {
-                    crate::r#mod::jstream::__private::asked(__part_0).travels();
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
-                    crate::r#mod::jstream::__private::asked(__part_1).travels();
                     crate::r#mod::jstream::__private::asked(__part_1)
                         .arrives_as_itself();
                 }
@@ -135,10 +132,8 @@ const _: () = {
         ) -> ::core::result::Result<(), crate::r#mod::jstream::__private::Refusal> {
             let _ = |of: &r#struct<'b>| match of {
                 r#struct { r#type: __part_0, r#fn: __part_1 } => {
-                    crate::r#mod::jstream::__private::asked(__part_0).travels();
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
-                    crate::r#mod::jstream::__private::asked(__part_1).travels();
                     crate::r#mod::jstream::__private::asked(__part_1)
                         .arrives_as_itself();
                 }
@@ -162,10 +157,8 @@ const _: () = {
         ) {
             let _ = |of: &r#struct<'b>| match of {
                 r#struct { r#type: __part_0, r#fn: __part_1 } => {
-                    crate::r#mod::jstream::__private::asked(__part_0).travels();
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
-                    crate::r#mod::jstream::__private::asked(__part_1).travels();
                     crate::r#mod::jstream::__private::asked(__part_1)
                         .arrives_as_itself();
                 }
@@ -196,10 +189,8 @@ const _: () = {
         ) -> crate::r#mod::jstream::__private::TypeIndex {
             let _ = |of: &r#struct<'b>| match of {
                 r#struct { r#type: __part_0, r#fn: __part_1 } => {
-                    crate::r#mod::jstream::__private::asked(__part_0).travels();
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
-                    crate::r#mod::jstream::__private::asked(__part_1).travels();
                     crate::r#mod::jstream::__private::asked(__part_1)
                         .arrives_as_itself();
                 }
@@ -246,7 +237,12 @@ const _: () = {
     const _: () = crate::r#mod::jstream::__private::assert_form::<r#struct<'static>>();
 };
 ///The in-place form of [`r#enum`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 type enumRef<'b> = r#enum;
 #[allow(
     clippy::all,

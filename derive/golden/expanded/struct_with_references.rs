@@ -1,5 +1,10 @@
 ///The in-place form of [`Order`]: itself.
-#[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
 pub type OrderRef<'b> = Order<'b>;
 #[allow(
     clippy::all,
@@ -36,13 +41,9 @@ const _: () = {
                     legs: __part_2,
                     parent: __part_3,
                 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
-                    ::jstream::__private::asked(__part_3).travels();
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
@@ -83,13 +84,9 @@ const _: () = {
                     legs: __part_2,
                     parent: __part_3,
                 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
-                    ::jstream::__private::asked(__part_3).travels();
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
@@ -130,13 +127,9 @@ const _: () = {
                     legs: __part_2,
                     parent: __part_3,
                 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
-                    ::jstream::__private::asked(__part_3).travels();
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
@@ -175,13 +168,9 @@ const _: () = {
                     legs: __part_2,
                     parent: __part_3,
                 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
-                    ::jstream::__private::asked(__part_3).travels();
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
@@ -203,13 +192,9 @@ const _: () = {
                     legs: __part_2,
                     parent: __part_3,
                 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
-                    ::jstream::__private::asked(__part_3).travels();
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
@@ -232,13 +217,9 @@ const _: () = {
                     legs: __part_2,
                     parent: __part_3,
                 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
-                    ::jstream::__private::asked(__part_3).travels();
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
@@ -281,13 +262,9 @@ const _: () = {
                     legs: __part_2,
                     parent: __part_3,
                 } => {
-                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
-                    ::jstream::__private::asked(__part_3).travels();
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };

@@ -159,7 +159,9 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
                     static REGISTRY: #support::OnceLock<#support::Registry<#item>> =
                         #support::OnceLock::new();
                     REGISTRY.get_or_init(|| {
-                        #support::Registry::new(#support::inventory::iter::<#item>.into_iter())
+                        #support::Registry::new(::core::iter::IntoIterator::into_iter(
+                            #support::inventory::iter::<#item>,
+                        ))
                     })
                 }
             }

@@ -106,10 +106,7 @@ impl Part {
     /// Asks what a function needs of a type.
     fn ask_type(&self, of: &Own, need: Need, asked: &TokenStream) -> TokenStream {
         if self.is_own(of) {
-            quote! {
-                #asked.travels();
-                #asked.arrives_as_itself();
-            }
+            quote!(#asked.arrives_as_itself();)
         } else if need == Need::Stand {
             quote!(#asked.stands_in_a_buffer();)
         } else {

@@ -10,7 +10,7 @@ use syn::{DeriveInput, GenericParam, Generics, Ident, TypeParam, parse_quote};
 
 use super::asked::{Need, asked, asked_of_owner};
 use super::parse::{Body, Own};
-use super::{expand_enum, expand_struct, form, restore};
+use super::{bounds, expand_enum, expand_struct, form, restore};
 use crate::spans::Place;
 
 /// The pieces that all impls share.
@@ -95,7 +95,10 @@ pub(super) fn with_form(of: &Own, form: &Own, definition: &DeriveInput) -> Token
     let impls = expand(form, Some(of));
     quote! {
         #derives
-        #[allow(dead_code, reason = "made by reading, and of interest as far as the program says")]
+        #[allow(
+            dead_code, non_camel_case_types,
+            reason = "made by reading, and of interest as far as the program says"
+        )]
         #definition
         #impls
     }
@@ -186,7 +189,8 @@ fn transportable(
         support, form_args, ..
     } = form;
     let (name, form_name) = (&of.name, &form.of.name);
-    let sent = with_bound(&of.generics, &quote!(#support::Transportable));
+    let mut sent = with_bound(&of.generics, &quote!(#support::Transportable));
+    bounds::add_of_forms(&mut sent, of);
     let (impl_generics, _, where_clause) = sent.split_for_impl();
     let (_, ty_generics, _) = of.generics.split_for_impl();
     let of_owner = owner.map(|owner| asked_of_owner(owner, form.of));

@@ -332,7 +332,10 @@ pub(super) fn alias(of: &Own) -> proc_macro2::TokenStream {
     let doc = format!("The in-place form of [`{own}`]: itself.");
     quote! {
         #[doc = #doc]
-        #[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+        #[allow(
+            dead_code, non_camel_case_types, type_alias_bounds,
+            reason = "for types that have it as a part"
+        )]
         #vis type #name #generics = #own #args;
     }
 }

@@ -1,6 +1,7 @@
 //! `#[derive(Transportable)]`.
 
 mod asked;
+mod bounds;
 mod check;
 mod check_options;
 mod expand;
