@@ -277,8 +277,8 @@ pub unsafe trait InPlace: Sized {
 /// `write_target` returns beside the place.
 #[diagnostic::on_unimplemented(
     message = "a pointer to `{Self}` can't travel",
-    note = "its target must implement `Transportable`; of a trait object the trait must have the \
-            attribute `#[jstream::transportable]`"
+    note = "derive `Transportable` for what it leads to; for a trait's objects say \
+            `#[jstream::transportable]` on the trait"
 )]
 pub unsafe trait Target {
     /// The form behind the reference.

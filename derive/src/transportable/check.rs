@@ -37,7 +37,12 @@ pub(super) fn check(of: &Own) -> Result<()> {
     check_options::of_type(of, &mut errors);
     for part in of.parts() {
         check_options::of_field(of, part, &mut errors);
-        if part.options.skip.is_none() && part.options.with.is_none() {
+        if is_unsized(&part.ty) {
+            errors.add(Error::new_spanned(
+                &part.ty,
+                "a field that travels has a size: put this behind a reference, or in a `Box`",
+            ));
+        } else if part.options.skip.is_none() && part.options.with.is_none() {
             FieldTypes {
                 errors: &mut errors,
                 own: !of.has_form,
@@ -46,6 +51,15 @@ pub(super) fn check(of: &Own) -> Result<()> {
         }
     }
     errors.finish()
+}
+
+/// Whether a type, as it is spelled, has no size of its own.
+fn is_unsized(ty: &Type) -> bool {
+    match ty {
+        Type::Slice(_) | Type::TraitObject(_) => true,
+        Type::Path(of) => of.path.is_ident("str"),
+        _ => false,
+    }
 }
 
 /// What the form of a type must have.
@@ -205,6 +219,7 @@ fn instead_of(owner: &str) -> Option<&'static str> {
     Some(match owner {
         "VecDeque" | "LinkedList" | "BinaryHeap" => "Vec<T>",
         "Weak" => "Cell<Option<&'b T>>",
+        "PathBuf" | "OsString" | "CString" => "String",
         _ => return None,
     })
 }
