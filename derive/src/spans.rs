@@ -1,6 +1,6 @@
 //! Where errors about generated code belong.
 
-use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
 /// The first token of what somebody wrote.
@@ -12,8 +12,7 @@ pub(crate) struct Place(Span);
 
 impl Place {
     pub(crate) fn of(tokens: &impl ToTokens) -> Self {
-        let first = tokens.to_token_stream().into_iter().next();
-        Self(first.map_or_else(Span::call_site, |first| first.span()))
+        Self(first(tokens.to_token_stream()).unwrap_or_else(Span::call_site))
     }
 
     /// The same tokens, which mean what they meant, as if they had been written here.
@@ -32,5 +31,13 @@ impl Place {
         };
         token.set_span(span.located_at(self.0));
         token
+    }
+}
+
+/// The place of the first token, where a macro of the program got it from.
+fn first(tokens: TokenStream) -> Option<Span> {
+    match tokens.into_iter().next()? {
+        TokenTree::Group(of) if of.delimiter() == Delimiter::None => first(of.stream()),
+        token => Some(token.span()),
     }
 }

@@ -188,23 +188,14 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for GraphRef<'b> {
         type InPlace<'__b> = GraphRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Graph| match of {
-                Graph { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Graph, &GraphRef<'_>)| match both {
                 (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &GraphRef<'b>| match of {
-                GraphRef { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             true
                 && ::jstream::__private::Memory::NOTHING
@@ -221,23 +212,14 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Graph| match of {
-                Graph { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Graph, &GraphRef<'_>)| match both {
                 (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &GraphRef<'b>| match of {
-                GraphRef { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             let GraphRef { nodes: __part_0 } = self;
             unsafe {
@@ -253,23 +235,14 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::InPlace for GraphRef<'b> {
         type Key = GraphRef<'static>;
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Graph| match of {
-                Graph { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Graph, &GraphRef<'_>)| match both {
                 (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &GraphRef<'b>| match of {
-                GraphRef { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
@@ -284,23 +257,14 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Graph| match of {
-                Graph { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Graph, &GraphRef<'_>)| match both {
                 (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &GraphRef<'b>| match of {
-                GraphRef { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*slot).nodes, pass)?;
@@ -310,23 +274,14 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Graph| match of {
-                Graph { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Graph, &GraphRef<'_>)| match both {
                 (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &GraphRef<'b>| match of {
-                GraphRef { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             if Self::SHAPE.verified {
                 unsafe {
@@ -337,23 +292,14 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Graph| match of {
-                Graph { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Graph, &GraphRef<'_>)| match both {
                 (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &GraphRef<'b>| match of {
-                GraphRef { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             trace.enter("nodes");
             unsafe {
@@ -366,23 +312,14 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Graph| match of {
-                Graph { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Graph, &GraphRef<'_>)| match both {
                 (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &GraphRef<'b>| match of {
-                GraphRef { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             schema
                 .define::<
@@ -409,23 +346,14 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Graph {
         type InPlace<'__b> = GraphRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Graph| match of {
-                Graph { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Graph, &GraphRef<'_>)| match both {
                 (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Graph| match of {
-                Graph { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
             };
             false
         };
@@ -435,23 +363,14 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Graph| match of {
-                Graph { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Graph, &GraphRef<'_>)| match both {
                 (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Graph| match of {
-                Graph { nodes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
             };
             let Graph { nodes: __part_0 } = self;
             unsafe {

@@ -338,23 +338,14 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for DrawingRef<'b> {
         type InPlace<'__b> = DrawingRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Drawing| match of {
-                Drawing { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
                 (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &DrawingRef<'b>| match of {
-                DrawingRef { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             true
                 && ::jstream::__private::Memory::NOTHING
@@ -371,23 +362,14 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Drawing| match of {
-                Drawing { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
                 (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &DrawingRef<'b>| match of {
-                DrawingRef { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             let DrawingRef { shapes: __part_0 } = self;
             unsafe {
@@ -403,23 +385,14 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::InPlace for DrawingRef<'b> {
         type Key = DrawingRef<'static>;
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Drawing| match of {
-                Drawing { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
                 (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &DrawingRef<'b>| match of {
-                DrawingRef { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
@@ -434,23 +407,14 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Drawing| match of {
-                Drawing { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
                 (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &DrawingRef<'b>| match of {
-                DrawingRef { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*slot).shapes, pass)?;
@@ -460,23 +424,14 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Drawing| match of {
-                Drawing { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
                 (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &DrawingRef<'b>| match of {
-                DrawingRef { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             if Self::SHAPE.verified {
                 unsafe {
@@ -487,23 +442,14 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Drawing| match of {
-                Drawing { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
                 (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &DrawingRef<'b>| match of {
-                DrawingRef { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             trace.enter("shapes");
             unsafe {
@@ -516,23 +462,14 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Drawing| match of {
-                Drawing { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
                 (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &DrawingRef<'b>| match of {
-                DrawingRef { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             schema
                 .define::<
@@ -570,23 +507,14 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Drawing {
         type InPlace<'__b> = DrawingRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Drawing| match of {
-                Drawing { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
                 (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Drawing| match of {
-                Drawing { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
             };
             false
         };
@@ -596,23 +524,14 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Drawing| match of {
-                Drawing { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
                 (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Drawing| match of {
-                Drawing { shapes: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
             };
             let Drawing { shapes: __part_0 } = self;
             unsafe {

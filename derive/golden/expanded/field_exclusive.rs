@@ -31,29 +31,19 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for ColumnRef<'b> {
         type InPlace<'__b> = ColumnRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Column| match of {
-                Column { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Column, &ColumnRef<'_>)| match both {
                 (
                     Column { name: __part_0, values: __part_1 },
                     ColumnRef { name: __part_0_form, values: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    ::jstream::__private::asked(__part_1).travels();
+                    let _ = __part_1_form;
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &ColumnRef<'b>| match of {
-                ColumnRef { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
             };
             true
                 && ::jstream::__private::Memory::NOTHING
@@ -75,29 +65,19 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Column| match of {
-                Column { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Column, &ColumnRef<'_>)| match both {
                 (
                     Column { name: __part_0, values: __part_1 },
                     ColumnRef { name: __part_0_form, values: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    ::jstream::__private::asked(__part_1).travels();
+                    let _ = __part_1_form;
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &ColumnRef<'b>| match of {
-                ColumnRef { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
             };
             let ColumnRef { name: __part_0, values: __part_1 } = self;
             unsafe {
@@ -118,29 +98,19 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::InPlace for ColumnRef<'b> {
         type Key = ColumnRef<'static>;
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Column| match of {
-                Column { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Column, &ColumnRef<'_>)| match both {
                 (
                     Column { name: __part_0, values: __part_1 },
                     ColumnRef { name: __part_0_form, values: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    ::jstream::__private::asked(__part_1).travels();
+                    let _ = __part_1_form;
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &ColumnRef<'b>| match of {
-                ColumnRef { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
@@ -160,29 +130,19 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Column| match of {
-                Column { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Column, &ColumnRef<'_>)| match both {
                 (
                     Column { name: __part_0, values: __part_1 },
                     ColumnRef { name: __part_0_form, values: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    ::jstream::__private::asked(__part_1).travels();
+                    let _ = __part_1_form;
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &ColumnRef<'b>| match of {
-                ColumnRef { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
             };
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*slot).name, pass)?;
@@ -193,29 +153,19 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Column| match of {
-                Column { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Column, &ColumnRef<'_>)| match both {
                 (
                     Column { name: __part_0, values: __part_1 },
                     ColumnRef { name: __part_0_form, values: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    ::jstream::__private::asked(__part_1).travels();
+                    let _ = __part_1_form;
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &ColumnRef<'b>| match of {
-                ColumnRef { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
             };
             if Self::SHAPE.verified {
                 unsafe {
@@ -227,29 +177,19 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Column| match of {
-                Column { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Column, &ColumnRef<'_>)| match both {
                 (
                     Column { name: __part_0, values: __part_1 },
                     ColumnRef { name: __part_0_form, values: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    ::jstream::__private::asked(__part_1).travels();
+                    let _ = __part_1_form;
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &ColumnRef<'b>| match of {
-                ColumnRef { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
             };
             trace.enter("name");
             unsafe {
@@ -269,29 +209,19 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Column| match of {
-                Column { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Column, &ColumnRef<'_>)| match both {
                 (
                     Column { name: __part_0, values: __part_1 },
                     ColumnRef { name: __part_0_form, values: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    ::jstream::__private::asked(__part_1).travels();
+                    let _ = __part_1_form;
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &ColumnRef<'b>| match of {
-                ColumnRef { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
             };
             schema
                 .define::<
@@ -337,29 +267,19 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Column {
         type InPlace<'__b> = ColumnRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Column| match of {
-                Column { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Column, &ColumnRef<'_>)| match both {
                 (
                     Column { name: __part_0, values: __part_1 },
                     ColumnRef { name: __part_0_form, values: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    ::jstream::__private::asked(__part_1).travels();
+                    let _ = __part_1_form;
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Column| match of {
-                Column { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
             };
             false
         };
@@ -369,29 +289,19 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Column| match of {
-                Column { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Column, &ColumnRef<'_>)| match both {
                 (
                     Column { name: __part_0, values: __part_1 },
                     ColumnRef { name: __part_0_form, values: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    ::jstream::__private::asked(__part_1).travels();
+                    let _ = __part_1_form;
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Column| match of {
-                Column { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
             };
             let Column { name: __part_0, values: __part_1 } = self;
             unsafe {
@@ -419,29 +329,19 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Column| match of {
-                Column { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Column, &ColumnRef<'_>)| match both {
                 (
                     Column { name: __part_0, values: __part_1 },
                     ColumnRef { name: __part_0_form, values: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    ::jstream::__private::asked(__part_1).travels();
+                    let _ = __part_1_form;
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Column| match of {
-                Column { name: __part_0, values: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
             };
             ::core::result::Result::Ok(
                 match form {

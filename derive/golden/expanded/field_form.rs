@@ -30,23 +30,14 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for NamedRef<'b> {
         type InPlace<'__b> = NamedRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Named| match of {
-                Named { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &NamedRef<'b>| match of {
-                NamedRef { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             true
                 && ::jstream::__private::Memory::NOTHING
@@ -63,23 +54,14 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Named| match of {
-                Named { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &NamedRef<'b>| match of {
-                NamedRef { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             let NamedRef { name: __part_0 } = self;
             unsafe {
@@ -95,23 +77,14 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::InPlace for NamedRef<'b> {
         type Key = NamedRef<'static>;
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Named| match of {
-                Named { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &NamedRef<'b>| match of {
-                NamedRef { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
@@ -126,23 +99,14 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Named| match of {
-                Named { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &NamedRef<'b>| match of {
-                NamedRef { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*slot).name, pass)?;
@@ -152,23 +116,14 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Named| match of {
-                Named { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &NamedRef<'b>| match of {
-                NamedRef { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             if Self::SHAPE.verified {
                 unsafe {
@@ -179,23 +134,14 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Named| match of {
-                Named { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &NamedRef<'b>| match of {
-                NamedRef { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             trace.enter("name");
             unsafe {
@@ -208,23 +154,14 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Named| match of {
-                Named { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &NamedRef<'b>| match of {
-                NamedRef { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             schema
                 .define::<
@@ -262,23 +199,14 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Named {
         type InPlace<'__b> = NamedRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Named| match of {
-                Named { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Named| match of {
-                Named { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
             };
             false
         };
@@ -288,23 +216,14 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Named| match of {
-                Named { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Named| match of {
-                Named { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
             };
             let Named { name: __part_0 } = self;
             unsafe {
@@ -327,23 +246,14 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Named| match of {
-                Named { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Named| match of {
-                Named { name: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
             };
             ::core::result::Result::Ok(
                 match form {

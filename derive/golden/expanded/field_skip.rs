@@ -211,29 +211,19 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for OwnerRef<'b> {
         type InPlace<'__b> = OwnerRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Owner| match of {
-                Owner { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    let _ = __part_1;
-                }
-            };
             let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
                 (
                     Owner { name: __part_0, lock: __part_1 },
                     OwnerRef { name: __part_0_form, lock: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &OwnerRef<'b>| match of {
-                OwnerRef { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    let _ = __part_1;
-                }
             };
             true
                 && ::jstream::__private::Memory::NOTHING
@@ -251,29 +241,19 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Owner| match of {
-                Owner { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    let _ = __part_1;
-                }
-            };
             let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
                 (
                     Owner { name: __part_0, lock: __part_1 },
                     OwnerRef { name: __part_0_form, lock: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &OwnerRef<'b>| match of {
-                OwnerRef { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    let _ = __part_1;
-                }
             };
             let OwnerRef { name: __part_0, lock: __part_1 } = self;
             unsafe {
@@ -290,29 +270,19 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::InPlace for OwnerRef<'b> {
         type Key = OwnerRef<'static>;
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Owner| match of {
-                Owner { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    let _ = __part_1;
-                }
-            };
             let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
                 (
                     Owner { name: __part_0, lock: __part_1 },
                     OwnerRef { name: __part_0_form, lock: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &OwnerRef<'b>| match of {
-                OwnerRef { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).has_a_default();
-                }
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
@@ -328,29 +298,19 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Owner| match of {
-                Owner { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    let _ = __part_1;
-                }
-            };
             let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
                 (
                     Owner { name: __part_0, lock: __part_1 },
                     OwnerRef { name: __part_0_form, lock: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &OwnerRef<'b>| match of {
-                OwnerRef { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).has_a_default();
-                }
             };
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*slot).name, pass)?;
@@ -361,29 +321,19 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Owner| match of {
-                Owner { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    let _ = __part_1;
-                }
-            };
             let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
                 (
                     Owner { name: __part_0, lock: __part_1 },
                     OwnerRef { name: __part_0_form, lock: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &OwnerRef<'b>| match of {
-                OwnerRef { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).has_a_default();
-                }
             };
             if Self::SHAPE.verified {
                 unsafe {
@@ -394,29 +344,19 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Owner| match of {
-                Owner { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    let _ = __part_1;
-                }
-            };
             let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
                 (
                     Owner { name: __part_0, lock: __part_1 },
                     OwnerRef { name: __part_0_form, lock: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &OwnerRef<'b>| match of {
-                OwnerRef { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).has_a_default();
-                }
             };
             trace.enter("name");
             unsafe {
@@ -429,29 +369,19 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Owner| match of {
-                Owner { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    let _ = __part_1;
-                }
-            };
             let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
                 (
                     Owner { name: __part_0, lock: __part_1 },
                     OwnerRef { name: __part_0_form, lock: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &OwnerRef<'b>| match of {
-                OwnerRef { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).has_a_default();
-                }
             };
             schema
                 .define::<
@@ -489,29 +419,19 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Owner {
         type InPlace<'__b> = OwnerRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Owner| match of {
-                Owner { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    let _ = __part_1;
-                }
-            };
             let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
                 (
                     Owner { name: __part_0, lock: __part_1 },
                     OwnerRef { name: __part_0_form, lock: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Owner| match of {
-                Owner { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    let _ = __part_1;
-                }
             };
             false
         };
@@ -521,29 +441,19 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Owner| match of {
-                Owner { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    let _ = __part_1;
-                }
-            };
             let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
                 (
                     Owner { name: __part_0, lock: __part_1 },
                     OwnerRef { name: __part_0_form, lock: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Owner| match of {
-                Owner { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    let _ = __part_1;
-                }
             };
             let Owner { name: __part_0, lock: __part_1 } = self;
             unsafe {
@@ -567,29 +477,19 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Owner| match of {
-                Owner { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    let _ = __part_1;
-                }
-            };
             let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
                 (
                     Owner { name: __part_0, lock: __part_1 },
                     OwnerRef { name: __part_0_form, lock: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
-                    let _ = (__part_1, __part_1_form);
+                    ::jstream::__private::asked(__part_1).has_a_default();
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Owner| match of {
-                Owner { name: __part_0, lock: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).has_a_default();
-                }
             };
             ::core::result::Result::Ok(
                 match form {

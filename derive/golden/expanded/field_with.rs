@@ -247,24 +247,15 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for PathRef<'b> {
         type InPlace<'__b> = PathRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Path| match of {
-                Path { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                }
-            };
             let _ = |both: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree_by(::jstream::__private::asked_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &PathRef<'b>| match of {
-                PathRef { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             true
                 && ::jstream::__private::Memory::NOTHING
@@ -281,24 +272,15 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Path| match of {
-                Path { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                }
-            };
             let _ = |both: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree_by(::jstream::__private::asked_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &PathRef<'b>| match of {
-                PathRef { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             let PathRef { of: __part_0 } = self;
             unsafe {
@@ -310,24 +292,15 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::InPlace for PathRef<'b> {
         type Key = PathRef<'static>;
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Path| match of {
-                Path { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                }
-            };
             let _ = |both: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree_by(::jstream::__private::asked_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &PathRef<'b>| match of {
-                PathRef { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
@@ -342,24 +315,15 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Path| match of {
-                Path { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                }
-            };
             let _ = |both: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree_by(::jstream::__private::asked_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &PathRef<'b>| match of {
-                PathRef { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*slot).of, pass)?;
@@ -369,24 +333,15 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Path| match of {
-                Path { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                }
-            };
             let _ = |both: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree_by(::jstream::__private::asked_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &PathRef<'b>| match of {
-                PathRef { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             if Self::SHAPE.verified {
                 unsafe {
@@ -397,24 +352,15 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Path| match of {
-                Path { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                }
-            };
             let _ = |both: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree_by(::jstream::__private::asked_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &PathRef<'b>| match of {
-                PathRef { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             trace.enter("of");
             unsafe {
@@ -427,24 +373,15 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Path| match of {
-                Path { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                }
-            };
             let _ = |both: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree_by(::jstream::__private::asked_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &PathRef<'b>| match of {
-                PathRef { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             schema
                 .define::<
@@ -482,25 +419,15 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Path {
         type InPlace<'__b> = PathRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Path| match of {
-                Path { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                }
-            };
             let _ = |both: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree_by(::jstream::__private::asked_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Path| match of {
-                Path { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                }
             };
             false
         };
@@ -510,25 +437,15 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Path| match of {
-                Path { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                }
-            };
             let _ = |both: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree_by(::jstream::__private::asked_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Path| match of {
-                Path { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                }
             };
             let Path { of: __part_0 } = self;
             unsafe {
@@ -552,25 +469,15 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Path| match of {
-                Path { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                }
-            };
             let _ = |both: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree_by(::jstream::__private::asked_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Path| match of {
-                Path { of: __part_0 } => {
-                    ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                }
             };
             ::core::result::Result::Ok(
                 match form {

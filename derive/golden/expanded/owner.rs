@@ -33,13 +33,6 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for PlayerRef<'b> {
         type InPlace<'__b> = PlayerRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Player| match of {
-                Player { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
-                }
-            };
             let _ = |both: (&Player, &PlayerRef<'_>)| match both {
                 (
                     Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
@@ -49,22 +42,18 @@ const _: () = {
                         spouse: __part_2_form,
                     },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
+                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &PlayerRef<'b>| match of {
-                PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).arrives_as_itself();
-                }
             };
             true
                 && ::jstream::__private::Memory::NOTHING
@@ -91,13 +80,6 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Player| match of {
-                Player { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
-                }
-            };
             let _ = |both: (&Player, &PlayerRef<'_>)| match both {
                 (
                     Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
@@ -107,22 +89,18 @@ const _: () = {
                         spouse: __part_2_form,
                     },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
+                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &PlayerRef<'b>| match of {
-                PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).arrives_as_itself();
-                }
             };
             let PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } = self;
             unsafe {
@@ -148,13 +126,6 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::InPlace for PlayerRef<'b> {
         type Key = PlayerRef<'static>;
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Player| match of {
-                Player { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
-                }
-            };
             let _ = |both: (&Player, &PlayerRef<'_>)| match both {
                 (
                     Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
@@ -164,22 +135,18 @@ const _: () = {
                         spouse: __part_2_form,
                     },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
+                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &PlayerRef<'b>| match of {
-                PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).arrives_as_itself();
-                }
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
@@ -204,13 +171,6 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Player| match of {
-                Player { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
-                }
-            };
             let _ = |both: (&Player, &PlayerRef<'_>)| match both {
                 (
                     Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
@@ -220,22 +180,18 @@ const _: () = {
                         spouse: __part_2_form,
                     },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
+                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &PlayerRef<'b>| match of {
-                PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).arrives_as_itself();
-                }
             };
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*slot).name, pass)?;
@@ -247,13 +203,6 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Player| match of {
-                Player { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
-                }
-            };
             let _ = |both: (&Player, &PlayerRef<'_>)| match both {
                 (
                     Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
@@ -263,22 +212,18 @@ const _: () = {
                         spouse: __part_2_form,
                     },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
+                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &PlayerRef<'b>| match of {
-                PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).arrives_as_itself();
-                }
             };
             if Self::SHAPE.verified {
                 unsafe {
@@ -291,13 +236,6 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Player| match of {
-                Player { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
-                }
-            };
             let _ = |both: (&Player, &PlayerRef<'_>)| match both {
                 (
                     Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
@@ -307,22 +245,18 @@ const _: () = {
                         spouse: __part_2_form,
                     },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
+                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &PlayerRef<'b>| match of {
-                PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).arrives_as_itself();
-                }
             };
             trace.enter("name");
             unsafe {
@@ -349,13 +283,6 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Player| match of {
-                Player { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
-                }
-            };
             let _ = |both: (&Player, &PlayerRef<'_>)| match both {
                 (
                     Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
@@ -365,22 +292,18 @@ const _: () = {
                         spouse: __part_2_form,
                     },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
+                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &PlayerRef<'b>| match of {
-                PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).arrives_as_itself();
-                }
             };
             schema
                 .define::<
@@ -434,13 +357,6 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Player {
         type InPlace<'__b> = PlayerRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Player| match of {
-                Player { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
-                }
-            };
             let _ = |both: (&Player, &PlayerRef<'_>)| match both {
                 (
                     Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
@@ -450,22 +366,18 @@ const _: () = {
                         spouse: __part_2_form,
                     },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
+                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Player| match of {
-                Player { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
-                }
             };
             false
         };
@@ -475,13 +387,6 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Player| match of {
-                Player { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
-                }
-            };
             let _ = |both: (&Player, &PlayerRef<'_>)| match both {
                 (
                     Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
@@ -491,22 +396,18 @@ const _: () = {
                         spouse: __part_2_form,
                     },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
+                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Player| match of {
-                Player { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
-                }
             };
             let Player { name: __part_0, inventory: __part_1, spouse: __part_2 } = self;
             unsafe {
@@ -539,13 +440,6 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Player| match of {
-                Player { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
-                }
-            };
             let _ = |both: (&Player, &PlayerRef<'_>)| match both {
                 (
                     Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
@@ -555,22 +449,18 @@ const _: () = {
                         spouse: __part_2_form,
                     },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
+                    ::jstream::__private::asked(__part_2).travels();
                     ::jstream::__private::asked_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Player| match of {
-                Player { name: __part_0, inventory: __part_1, spouse: __part_2 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
-                }
             };
             ::core::result::Result::Ok(
                 match form {

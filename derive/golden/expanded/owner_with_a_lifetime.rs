@@ -31,30 +31,20 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for LineRef<'b> {
         type InPlace<'__b> = LineRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Line<'b>| match of {
-                Line { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &LineRef<'b>| match of {
-                LineRef { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
             };
             true
                 && ::jstream::__private::Memory::NOTHING
@@ -76,30 +66,20 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Line<'b>| match of {
-                Line { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &LineRef<'b>| match of {
-                LineRef { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
             };
             let LineRef { text: __part_0, words: __part_1 } = self;
             unsafe {
@@ -120,30 +100,20 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::InPlace for LineRef<'b> {
         type Key = LineRef<'static>;
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Line<'b>| match of {
-                Line { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &LineRef<'b>| match of {
-                LineRef { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
@@ -163,30 +133,20 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Line<'b>| match of {
-                Line { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &LineRef<'b>| match of {
-                LineRef { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
             };
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*slot).text, pass)?;
@@ -197,30 +157,20 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Line<'b>| match of {
-                Line { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &LineRef<'b>| match of {
-                LineRef { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
             };
             if Self::SHAPE.verified {
                 unsafe {
@@ -232,30 +182,20 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Line<'b>| match of {
-                Line { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &LineRef<'b>| match of {
-                LineRef { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
             };
             trace.enter("text");
             unsafe {
@@ -275,30 +215,20 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Line<'b>| match of {
-                Line { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &LineRef<'b>| match of {
-                LineRef { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
             };
             schema
                 .define::<
@@ -344,30 +274,20 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for Line<'b> {
         type InPlace<'__b> = LineRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Line<'b>| match of {
-                Line { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Line<'b>| match of {
-                Line { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
             };
             false
         };
@@ -377,30 +297,20 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Line<'b>| match of {
-                Line { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
-            };
             let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
+                    ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Line<'b>| match of {
-                Line { text: __part_0, words: __part_1 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                }
             };
             let Line { text: __part_0, words: __part_1 } = self;
             unsafe {

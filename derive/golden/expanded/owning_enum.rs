@@ -58,16 +58,9 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for ItemRef<'b> {
         type InPlace<'__b> = ItemRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Item| match of {
-                Item::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-                Item::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Item, &ItemRef<'_>)| match both {
                 (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
@@ -75,19 +68,12 @@ const _: () = {
                     Item::Book { pages: __part_0 },
                     ItemRef::Book { pages: __part_0_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &ItemRef<'b>| match of {
-                ItemRef::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
-                ItemRef::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             false
         };
@@ -97,16 +83,9 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Item| match of {
-                Item::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-                Item::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Item, &ItemRef<'_>)| match both {
                 (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
@@ -114,19 +93,12 @@ const _: () = {
                     Item::Book { pages: __part_0 },
                     ItemRef::Book { pages: __part_0_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &ItemRef<'b>| match of {
-                ItemRef::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
-                ItemRef::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             match self {
                 ItemRef::Coins { 0: __part_0 } => {
@@ -158,16 +130,9 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::InPlace for ItemRef<'b> {
         type Key = ItemRef<'static>;
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Item| match of {
-                Item::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-                Item::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Item, &ItemRef<'_>)| match both {
                 (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
@@ -175,19 +140,12 @@ const _: () = {
                     Item::Book { pages: __part_0 },
                     ItemRef::Book { pages: __part_0_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &ItemRef<'b>| match of {
-                ItemRef::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
-                ItemRef::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             {
                 ::core::assert!(
@@ -254,16 +212,9 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Item| match of {
-                Item::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-                Item::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Item, &ItemRef<'_>)| match both {
                 (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
@@ -271,19 +222,12 @@ const _: () = {
                     Item::Book { pages: __part_0 },
                     ItemRef::Book { pages: __part_0_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &ItemRef<'b>| match of {
-                ItemRef::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
-                ItemRef::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             const { ::core::assert!(! Self::SHAPE.plain) };
             let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
@@ -314,16 +258,9 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Item| match of {
-                Item::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-                Item::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Item, &ItemRef<'_>)| match both {
                 (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
@@ -331,19 +268,12 @@ const _: () = {
                     Item::Book { pages: __part_0 },
                     ItemRef::Book { pages: __part_0_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &ItemRef<'b>| match of {
-                ItemRef::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
-                ItemRef::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             if Self::SHAPE.verified {
                 let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
@@ -371,16 +301,9 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Item| match of {
-                Item::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-                Item::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Item, &ItemRef<'_>)| match both {
                 (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
@@ -388,19 +311,12 @@ const _: () = {
                     Item::Book { pages: __part_0 },
                     ItemRef::Book { pages: __part_0_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &ItemRef<'b>| match of {
-                ItemRef::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
-                ItemRef::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             if trace.hit(slot) {
                 return;
@@ -439,16 +355,9 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Item| match of {
-                Item::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-                Item::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Item, &ItemRef<'_>)| match both {
                 (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
@@ -456,19 +365,12 @@ const _: () = {
                     Item::Book { pages: __part_0 },
                     ItemRef::Book { pages: __part_0_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &ItemRef<'b>| match of {
-                ItemRef::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
-                ItemRef::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
             };
             schema
                 .define::<
@@ -531,16 +433,9 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Item {
         type InPlace<'__b> = ItemRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Item| match of {
-                Item::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-                Item::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Item, &ItemRef<'_>)| match both {
                 (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
@@ -548,19 +443,12 @@ const _: () = {
                     Item::Book { pages: __part_0 },
                     ItemRef::Book { pages: __part_0_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Item| match of {
-                Item::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-                Item::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
             };
             false
         };
@@ -570,16 +458,9 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Item| match of {
-                Item::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-                Item::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Item, &ItemRef<'_>)| match both {
                 (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
@@ -587,19 +468,12 @@ const _: () = {
                     Item::Book { pages: __part_0 },
                     ItemRef::Book { pages: __part_0_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Item| match of {
-                Item::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-                Item::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
             };
             match self {
                 Item::Coins { 0: __part_0 } => {
@@ -638,16 +512,9 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Item| match of {
-                Item::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-                Item::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
             let _ = |both: (&Item, &ItemRef<'_>)| match both {
                 (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
@@ -655,19 +522,12 @@ const _: () = {
                     Item::Book { pages: __part_0 },
                     ItemRef::Book { pages: __part_0_form },
                 ) => {
+                    ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
-            };
-            let _ = |of: &Item| match of {
-                Item::Coins { 0: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-                Item::Book { pages: __part_0 } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
             };
             ::core::result::Result::Ok(
                 match form {

@@ -43,11 +43,13 @@ pub(super) fn asked(of: &Own, need: Need) -> TokenStream {
 
 /// What is asked of the fields of a type that has a form, and whether they arrive as the form's: in
 /// the functions of both. Of a generic type the functions of the form know too little to ask.
-pub(super) fn asked_of_owner(owner: &Own, form: &Own) -> TokenStream {
-    if owner.parts().is_empty() || owner.generics.type_params().next().is_some() {
-        return TokenStream::new();
+pub(super) fn asked_of_owner(owner: &Own, form: &Own, need: Need) -> Option<TokenStream> {
+    if owner.generics.type_params().next().is_some() {
+        return None;
     }
-    let asked = asked(owner, Need::Travel);
+    if owner.parts().is_empty() {
+        return Some(TokenStream::new());
+    }
     let (name, form_name) = (&owner.name, &form.name);
     let arms = owner.paths().into_iter().map(|(path, parts)| {
         let members: Vec<_> = parts.iter().map(|part| &part.member).collect();
@@ -56,10 +58,11 @@ pub(super) fn asked_of_owner(owner: &Own, form: &Own) -> TokenStream {
             .iter()
             .map(|part| format_ident!("{}_form", part.binding))
             .collect();
-        let asks = parts
-            .iter()
-            .zip(&forms)
-            .map(|(part, form)| part.ask_form(owner, form));
+        let asks = parts.iter().zip(&forms).map(|(part, form)| {
+            let ask = part.ask(owner, need);
+            let ask_form = part.ask_form(owner, form);
+            quote!(#ask #ask_form)
+        });
         quote! {
             (
                 #name #path { #(#members: #bindings),* },
@@ -69,14 +72,13 @@ pub(super) fn asked_of_owner(owner: &Own, form: &Own) -> TokenStream {
     });
     let (_, ty_generics, _) = owner.generics.split_for_impl();
     let form_args = args(form, quote!('_), |param| quote!(#param));
-    quote! {
-        #asked
+    Some(quote! {
         let _ = |both: (&#name #ty_generics, &#form_name #form_args)| match both {
             #(#arms)*
             #[allow(unreachable_patterns, reason = "where there is one variant")]
             _ => {}
         };
-    }
+    })
 }
 
 impl Part {
@@ -123,7 +125,8 @@ impl Part {
                 quote!(#asked.agree_by(#adapter);)
             }
             Mode::Plain | Mode::Absent => quote!(#asked.agree();),
-            _ => quote!(let _ = (#binding, #form);),
+            Mode::Skipped => quote!(#support::asked(#form).has_a_default();),
+            _ => quote!(let _ = #form;),
         })
     }
 }

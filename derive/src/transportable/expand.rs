@@ -193,9 +193,8 @@ fn transportable(
     bounds::add_of_forms(&mut sent, of);
     let (impl_generics, _, where_clause) = sent.split_for_impl();
     let (_, ty_generics, _) = of.generics.split_for_impl();
-    let of_owner = owner.map(|owner| asked_of_owner(owner, form.of));
-    let asked = asked(of, Need::Travel);
-    let asked = quote!(#of_owner #asked);
+    let of_owner = owner.and_then(|owner| asked_of_owner(owner, form.of, Need::Travel));
+    let asked = of_owner.unwrap_or_else(|| asked(of, Need::Travel));
     quote! {
         // SAFETY: every field is written into the slot of its own form, in the order in which the
         // form's `read` reads them; the types of the slots are those of the form.
@@ -235,9 +234,8 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
         ..
     } = bodies;
     let (key_item, key) = key(context);
-    let of_owner = owner.map(|owner| asked_of_owner(owner, of));
-    let asked = asked(of, Need::Stand);
-    let asked = quote!(#of_owner #asked);
+    let of_owner = owner.and_then(|owner| asked_of_owner(owner, of, Need::Travel));
+    let asked = of_owner.unwrap_or_else(|| asked(of, Need::Stand));
     let of_type = &of.options.verify;
     let (shape, refused) = if of_type.is_empty() {
         (shape.clone(), TokenStream::new())

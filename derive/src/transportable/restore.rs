@@ -60,9 +60,9 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
             }
         }
     });
-    let of_form = of.has_form.then(|| asked_of_owner(of, context.of));
-    let asked = asked(of, Need::Restore);
-    let asked = quote!(#of_form #asked);
+    let owner = Some(of).filter(|of| of.has_form);
+    let of_owner = owner.and_then(|of| asked_of_owner(of, context.of, Need::Restore));
+    let asked = of_owner.unwrap_or_else(|| asked(of, Need::Restore));
     quote! {
         #[automatically_derived]
         impl #impl_generics #support::Restore for #name #ty_generics #where_clause {
