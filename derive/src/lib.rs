@@ -6,7 +6,10 @@
 
 mod dynamic;
 mod errors;
+#[cfg(test)]
+mod golden;
 mod remote;
+mod spans;
 mod transportable;
 
 use proc_macro::TokenStream;
@@ -19,6 +22,13 @@ use proc_macro::TokenStream;
 /// for `Player` a type `PlayerRef<'b>` with the same fields, as values and references. Every type
 /// has that name for its form; for one that is its own it is an alias. See the guide of the crate
 /// `jstream`.
+///
+/// Types are known by their names, whatever stands before them: `String` and `Vec` own what they hold,
+/// `Duration` and `Uuid` are values, `Foo` has the form `FooRef`. Where a name misleads, which an
+/// alias's does too, the program does not compile until the field says `form = Type`, or the type
+/// `own`. Names that shadow those of `std` are no trouble otherwise: generated code uses none of its
+/// surroundings. Bounds on a type's parameters must hold of the forms of its arguments too, and the
+/// form of a type with bounds is not known to be covariant: `Received::with` visits it.
 ///
 /// Whoever sends can send any values that the fields' types allow, in any combination. A type that
 /// keeps an invariant between its fields, or in them, must not derive this.

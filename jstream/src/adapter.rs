@@ -50,6 +50,10 @@ use crate::model::Transportable;
 /// # Ok(())
 /// # }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no adapter for `{T}`",
+    note = "implement `jstream::Adapter<{T}>` for it"
+)]
 pub trait Adapter<T> {
     /// What is sent.
     type Wire: Transportable + 'static;

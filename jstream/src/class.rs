@@ -349,7 +349,10 @@ macro_rules! implements {
             $crate::__private::inventory::submit! {
                 // SAFETY: the cast takes the form of the class.
                 unsafe {
-                    <dyn $of>::__implementation($crate::__private::Class::of::<$ty>(), cast)
+                    <dyn $of>::__has_the_attribute_transportable(
+                        $crate::__private::Class::of::<$ty>(),
+                        cast,
+                    )
                 }
             }
         };

@@ -139,7 +139,7 @@ impl Shape {
     message = "`{Self}` can't travel: it does not implement `Transportable`",
     note = "derive `Transportable` for your own types; plain numbers, `bool`, `char`, `&str`, \
             slices, references, `Option`, `Result`, arrays, tuples, `String`, `Vec` and `Box` have \
-            it already"
+            it already; a trait's objects need `#[jstream::transportable]` on the trait"
 )]
 pub unsafe trait Transportable {
     /// The form in a buffer that lives for `'b`.
@@ -292,8 +292,8 @@ pub unsafe trait InPlace: Sized {
 /// `write_target` returns beside the place.
 #[diagnostic::on_unimplemented(
     message = "a pointer to `{Self}` can't travel",
-    note = "its target must implement `Transportable`; of a trait object the trait must have the \
-            attribute `#[jstream::transportable]`"
+    note = "derive `Transportable` for what it leads to; for a trait's objects say \
+            `#[jstream::transportable]` on the trait"
 )]
 pub unsafe trait Target {
     /// The form behind the reference.
@@ -353,6 +353,11 @@ pub unsafe trait Pointee {
 /// # Safety
 ///
 /// `T::InPlace<'long>` must be a subtype of `T::InPlace<'short>`.
+#[diagnostic::on_unimplemented(
+    message = "the form of `{Self}` is not known to be covariant in the buffer's lifetime",
+    note = "a form with cells, or of a type with bounds on its parameters, is visited by \
+            `Received::with`"
+)]
 pub unsafe trait Covariant: Transportable {}
 
 /// What can stand behind a reference that is covariant in the buffer's lifetime.

@@ -18,6 +18,11 @@ const DEPTH: u32 = 128;
 /// A type that can be made again from its form, by copying all parts to the heap.
 ///
 /// Derived with [`Transportable`] for types that borrow nothing.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be made again from its form: it does not implement `Restore`",
+    note = "say `#[transportable(no_to_owned)]` on the type that has it as a part, or implement \
+            `jstream::Restore` for it"
+)]
 pub trait Restore: Transportable + Sized {
     /// Makes the value that `form` is the form of.
     ///

@@ -2,7 +2,10 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{Error, ItemTrait, Path, Result, TraitItem, parse_quote};
+use syn::{
+    Error, GenericParam, ItemTrait, Path, Result, Signature, TraitItem, Type, TypeParamBound,
+    WherePredicate, parse_quote,
+};
 
 use crate::errors::Errors;
 
@@ -38,8 +41,8 @@ fn krate(options: TokenStream) -> Result<TokenStream> {
     Ok(krate)
 }
 
-/// What a trait must not have if its objects are to travel. That it can be made an object the
-/// compiler says.
+/// What a trait must not have if its objects are to travel. What else keeps it from having objects
+/// the compiler says.
 fn check(of: &ItemTrait) -> Result<()> {
     let mut errors = Errors::default();
     if let Some(param) = of.generics.params.first() {
@@ -50,14 +53,68 @@ fn check(of: &ItemTrait) -> Result<()> {
         ));
     }
     for item in &of.items {
-        if let TraitItem::Type(ty) = item {
-            errors.add(Error::new(
+        match item {
+            TraitItem::Type(ty) => errors.add(Error::new(
                 ty.ident.span(),
                 "a transportable trait has no associated types: nothing on the wire would tell them",
-            ));
+            )),
+            TraitItem::Const(of) => errors.add(Error::new(
+                of.ident.span(),
+                "a transportable trait has no associated constants: make it a method on `&self`",
+            )),
+            TraitItem::Fn(of) if !is_sized(&of.sig) => check_method(&of.sig, &mut errors),
+            _ => {}
         }
     }
     errors.finish()
+}
+
+/// Whether a method is not of the trait's objects.
+fn is_sized(of: &Signature) -> bool {
+    let predicates = of.generics.where_clause.iter();
+    let mut predicates = predicates.flat_map(|of| &of.predicates);
+    predicates.any(|predicate| match predicate {
+        WherePredicate::Type(of) => {
+            let is_self = matches!(&of.bounded_ty, Type::Path(of) if of.path.is_ident("Self"));
+            let mut bounds = of.bounds.iter();
+            is_self
+                && bounds.any(|bound| {
+                    matches!(bound, TypeParamBound::Trait(of)
+                        if of.path.segments.last().is_some_and(|last| last.ident == "Sized"))
+                })
+        }
+        _ => false,
+    })
+}
+
+/// A trait object has the methods that need nothing of its type but a place in the vtable.
+fn check_method(of: &Signature, errors: &mut Errors) {
+    if of.receiver().is_none() {
+        errors.add(Error::new(
+            of.ident.span(),
+            "a transportable trait's objects have no functions without `&self`: add it, or \
+             `where Self: Sized`",
+        ));
+    }
+    if let Some(param) = of
+        .generics
+        .params
+        .iter()
+        .find(|param| !matches!(param, GenericParam::Lifetime(_)))
+    {
+        errors.add(Error::new_spanned(
+            param,
+            "a transportable trait's objects have no generic methods: leave out the parameter, or add \
+             `where Self: Sized`",
+        ));
+    }
+    if let Some(asynchronous) = &of.asyncness {
+        errors.add(Error::new(
+            asynchronous.span,
+            "a transportable trait's objects have no async methods: return a boxed future, or add \
+             `where Self: Sized`",
+        ));
+    }
 }
 
 fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
@@ -103,7 +160,9 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
                     static REGISTRY: #support::OnceLock<#support::Registry<#item>> =
                         #support::OnceLock::new();
                     REGISTRY.get_or_init(|| {
-                        #support::Registry::new(#support::inventory::iter::<#item>.into_iter())
+                        #support::Registry::new(::core::iter::IntoIterator::into_iter(
+                            #support::inventory::iter::<#item>,
+                        ))
                     })
                 }
             }
@@ -119,7 +178,7 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
                 ///
                 /// `cast` must take the address of a value of the form of the class.
                 #[doc(hidden)]
-                pub const unsafe fn __implementation(
+                pub const unsafe fn __has_the_attribute_transportable(
                     class: #support::Class,
                     cast: for<'x> fn(
                         *const ::core::primitive::u8,

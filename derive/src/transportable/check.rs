@@ -4,8 +4,8 @@ use quote::ToTokens;
 use syn::visit::Visit;
 use syn::{Error, Lifetime, Result, Type, TypePath, TypeReference};
 
-use super::form;
-use super::parse::{Body, Own, Part};
+use super::parse::{Body, Own};
+use super::{check_options, form};
 use crate::errors::Errors;
 
 /// All errors of the type at once, or none.
@@ -34,12 +34,18 @@ pub(super) fn check(of: &Own) -> Result<()> {
         Body::Struct(_) => {}
         Body::Enum(_) => check_enum(of, &mut errors),
     }
+    check_options::of_type(of, &mut errors);
     for part in of.parts() {
-        check_options(of, part, &mut errors);
-        if part.options.skip.is_none() && part.options.with.is_none() {
+        check_options::of_field(of, part, &mut errors);
+        if is_unsized(&part.ty) {
+            errors.add(Error::new_spanned(
+                &part.ty,
+                "a field that travels has a size: put this behind a reference, or in a `Box`",
+            ));
+        } else if part.options.skip.is_none() && part.options.with.is_none() {
             FieldTypes {
                 errors: &mut errors,
-                own: !form::is_needed(of),
+                own: !of.has_form,
             }
             .visit_type(&part.ty);
         }
@@ -47,45 +53,25 @@ pub(super) fn check(of: &Own) -> Result<()> {
     errors.finish()
 }
 
-/// Options of a field that contradict one another, or the type's.
-fn check_options(of: &Own, part: &Part, errors: &mut Errors) {
-    let options = &part.options;
-    if let Some(skip) = options.skip {
-        let others = options.with.is_some()
-            || options.shared.is_some()
-            || options.exclusive.is_some()
-            || options.follow.is_some();
-        if others {
-            errors.add(Error::new(
-                skip,
-                "a field that is skipped does not travel: it can have no other option but `form` \
-                 and `verify`",
-            ));
-        }
-    }
-    if let Some(follow) = options.follow.filter(|_| !of.options.opt_in) {
-        errors.add(Error::new(
-            follow,
-            "all pointers are followed: say `#[transportable(opt_in)]` on the type if only marked \
-             ones shall be",
-        ));
-    }
-    if let Some(exclusive) = options.exclusive.filter(|_| !is_vec(&part.ty)) {
-        errors.add(Error::new(
-            exclusive,
-            "only a `Vec` or a boxed slice can be made to arrive as an exclusive slice; where the \
-             type is its own form write `&'b mut [T]`",
-        ));
+/// Whether a type, as it is spelled, has no size of its own.
+fn is_unsized(ty: &Type) -> bool {
+    match ty {
+        Type::Slice(_) | Type::TraitObject(_) => true,
+        Type::Path(of) => of.path.is_ident("str"),
+        _ => false,
     }
 }
 
-/// Whether a type, as it is spelled, owns a slice.
-fn is_vec(ty: &Type) -> bool {
-    let Type::Path(path) = ty else {
-        return false;
-    };
-    let last = path.path.segments.last();
-    last.is_some_and(|last| last.ident == "Vec" || last.ident == "Box")
+/// What the form of a type must have.
+pub(super) fn check_form(of: &Own, form: &Own) -> Result<()> {
+    if form::is_in_a_buffer(form) {
+        return Ok(());
+    }
+    Err(Error::new(
+        of.name.span(),
+        "nothing in the form of this type would refer to the buffer, so it needs none: leave out \
+         `owned` and `form`; a field that only has an adapter arrives as what it was",
+    ))
 }
 
 fn check_enum(of: &Own, errors: &mut Errors) {
@@ -104,13 +90,18 @@ fn check_enum(of: &Own, errors: &mut Errors) {
             span,
             "an enum travels with `#[repr(u8)]`, or another integer, alone",
         ));
-    } else if has_data && of.repr.int.is_none() && !form::is_needed(of) {
+    } else if let Some(wide) = of.repr.wide {
+        errors.add(Error::new(
+            wide,
+            "the tag of an enum has 64 bits at most: use `#[repr(u64)]`, or a smaller integer",
+        ));
+    } else if has_data && of.repr.int.is_none() && !of.has_form {
         errors.add(Error::new(
             of.name.span(),
             "the language does not say how an enum with data is laid out: add `#[repr(u8)]`",
         ));
     }
-    if !form::is_needed(of) {
+    if !of.has_form {
         for part in of.parts() {
             NoSelf { errors }.visit_type(&part.ty);
         }
@@ -138,12 +129,13 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
 
     fn visit_type_reference(&mut self, of: &'ast TypeReference) {
         if let Some(exclusive) = &of.mutability {
-            if !matches!(*of.elem, Type::Slice(_)) {
-                self.errors.add(Error::new(
+            match &*of.elem {
+                Type::Slice(slice) => plain(&slice.elem, self.errors),
+                _ => self.errors.add(Error::new(
                     exclusive.span,
                     "an exclusive reference can't travel, except to a slice of plain data: use a \
                      shared one",
-                ));
+                )),
             }
         }
         syn::visit::visit_type_reference(self, of);
@@ -184,6 +176,30 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
     }
 }
 
+/// Refuses parts of an exclusive slice that, as they are spelled, refer to others.
+pub(super) fn plain(element: &Type, errors: &mut Errors) {
+    if form::Owners::are_in(element) || has_references(element) {
+        errors.add(Error::new_spanned(
+            element,
+            "an exclusive slice can only be of plain data, values without references and text: use a \
+             shared one",
+        ));
+    }
+}
+
+/// Whether a type, as it is spelled, has references in it.
+pub(super) fn has_references(ty: &Type) -> bool {
+    struct References(bool);
+    impl<'ast> Visit<'ast> for References {
+        fn visit_type_reference(&mut self, _: &'ast TypeReference) {
+            self.0 = true;
+        }
+    }
+    let mut references = References(false);
+    references.visit_type(ty);
+    references.0
+}
+
 /// Whether this is one of the types that change behind shared references.
 fn is_cell(name: &str) -> bool {
     const CELLS: [&str; 7] = [
@@ -203,6 +219,7 @@ fn instead_of(owner: &str) -> Option<&'static str> {
     Some(match owner {
         "VecDeque" | "LinkedList" | "BinaryHeap" => "Vec<T>",
         "Weak" => "Cell<Option<&'b T>>",
+        "PathBuf" | "OsString" | "CString" => "String",
         _ => return None,
     })
 }

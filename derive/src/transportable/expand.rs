@@ -5,11 +5,13 @@
 //! missing and that none is packed.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote};
 use syn::{DeriveInput, GenericParam, Generics, Ident, TypeParam, parse_quote};
 
-use super::parse::{Body, Own, Part};
-use super::{expand_enum, form, restore};
+use super::asked::{Need, asked, asked_of_owner};
+use super::parse::{Body, Own};
+use super::{bounds, expand_enum, expand_struct, form, restore};
+use crate::spans::Place;
 
 /// The pieces that all impls share.
 pub(super) struct Context<'o> {
@@ -50,7 +52,11 @@ pub(super) fn with_bound(generics: &Generics, bound: &TokenStream) -> Generics {
 }
 
 /// Generic arguments: this lifetime, and what `of_type` makes of each type parameter.
-fn args(of: &Own, lifetime: TokenStream, of_type: impl Fn(&Ident) -> TokenStream) -> TokenStream {
+pub(super) fn args(
+    of: &Own,
+    lifetime: TokenStream,
+    of_type: impl Fn(&Ident) -> TokenStream,
+) -> TokenStream {
     let args = of.generics.params.iter().map(|param| match param {
         GenericParam::Lifetime(_) => lifetime.clone(),
         GenericParam::Type(TypeParam { ident, .. }) => of_type(ident),
@@ -89,7 +95,10 @@ pub(super) fn with_form(of: &Own, form: &Own, definition: &DeriveInput) -> Token
     let impls = expand(form, Some(of));
     quote! {
         #derives
-        #[allow(dead_code, reason = "made by reading, and of interest as far as the program says")]
+        #[allow(
+            dead_code, non_camel_case_types,
+            reason = "made by reading, and of interest as far as the program says"
+        )]
         #definition
         #impls
     }
@@ -99,12 +108,12 @@ pub(super) fn with_form(of: &Own, form: &Own, definition: &DeriveInput) -> Token
 fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
     let context = Context::new(of);
     let bodies = match &of.body {
-        Body::Struct(parts) => of_struct(&context, parts),
+        Body::Struct(parts) => expand_struct::of_struct(&context, parts),
         Body::Enum(variants) => expand_enum::of_enum(&context, variants),
         Body::Union(_) => return TokenStream::new(),
     };
-    let transportable = transportable(&context, of, &bodies.wire_is_memory, &bodies.write);
-    let in_place = in_place(&context, &bodies);
+    let transportable = transportable(&context, of, owner, (&bodies.wire_is_memory, &bodies.write));
+    let in_place = in_place(&context, &bodies, owner);
     let covariant = covariant(&context);
     let early = early(&context);
     let restore = restore::of(&context, owner.unwrap_or(of));
@@ -135,11 +144,11 @@ fn of_owner(form: &Context<'_>, owner: &Own) -> TokenStream {
     let support = &form.support;
     let name = &owner.name;
     let write = match &owner.body {
-        Body::Struct(parts) => write_struct(owner, name, parts),
+        Body::Struct(parts) => expand_struct::write_struct(owner, name, parts),
         Body::Enum(variants) => expand_enum::write_enum(form, owner, variants),
         Body::Union(_) => TokenStream::new(),
     };
-    let transportable = transportable(form, owner, &quote!(false), &write);
+    let transportable = transportable(form, owner, Some(owner), (&quote!(false), &write));
     let (_, ty_generics, where_clause) = owner.generics.split_for_impl();
     let covariant = with_bound(&owner.generics, &quote!(#support::Covariant));
     let (covariant_generics, ..) = covariant.split_for_impl();
@@ -166,31 +175,36 @@ fn early(context: &Context<'_>) -> TokenStream {
     }
     let name = &of.name;
     let args = args(of, quote!('static), |param| quote!(#param));
-    let span = proc_macro2::Span::call_site().located_at(name.span());
-    quote_spanned!(span=> const _: () = #support::assert_form::<#name #args>();)
+    Place::of(name).put(quote!(const _: () = #support::assert_form::<#name #args>();))
 }
 
 /// How a type is written: the form itself, or the type whose form it is.
 fn transportable(
     form: &Context<'_>,
     of: &Own,
-    wire_is_memory: &TokenStream,
-    write: &TokenStream,
+    owner: Option<&Own>,
+    (wire_is_memory, write): (&TokenStream, &TokenStream),
 ) -> TokenStream {
     let Context {
         support, form_args, ..
     } = form;
     let (name, form_name) = (&of.name, &form.of.name);
-    let sent = with_bound(&of.generics, &quote!(#support::Transportable));
+    let mut sent = with_bound(&of.generics, &quote!(#support::Transportable));
+    bounds::add_of_forms(&mut sent, of);
     let (impl_generics, _, where_clause) = sent.split_for_impl();
     let (_, ty_generics, _) = of.generics.split_for_impl();
+    let of_owner = owner.and_then(|owner| asked_of_owner(owner, form.of, Need::Travel));
+    let asked = of_owner.unwrap_or_else(|| asked(of, Need::Travel));
     quote! {
         // SAFETY: every field is written into the slot of its own form, in the order in which the
         // form's `read` reads them; the types of the slots are those of the form.
         #[automatically_derived]
         unsafe impl #impl_generics #support::Transportable for #name #ty_generics #where_clause {
             type InPlace<'__b> = #form_name #form_args where Self: '__b;
-            const WIRE_IS_MEMORY: bool = #wire_is_memory;
+            const WIRE_IS_MEMORY: bool = {
+                #asked
+                #wire_is_memory
+            };
 
             #[inline]
             unsafe fn write<'__b>(
@@ -198,13 +212,14 @@ fn transportable(
                 slot: *mut Self::InPlace<'__b>,
                 draft: &mut #support::Draft<'__b>,
             ) {
+                #asked
                 #write
             }
         }
     }
 }
 
-fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
+fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> TokenStream {
     let Context { of, support, .. } = context;
     let name = &of.name;
     let name_string = name_of(name);
@@ -218,6 +233,8 @@ fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
         kind,
         ..
     } = bodies;
+    let of_owner = owner.and_then(|owner| asked_of_owner(owner, of, Need::Travel));
+    let asked = of_owner.unwrap_or_else(|| asked(of, Need::Stand));
     let of_type = &of.options.verify;
     let (shape, refused) = if of_type.is_empty() {
         (shape.clone(), TokenStream::new())
@@ -233,13 +250,17 @@ fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
         // SAFETY: every field is read in its own place, and with all of them the whole is valid.
         #[automatically_derived]
         unsafe impl #impl_generics #support::InPlace for #name #ty_generics #where_clause {
-            const SHAPE: #support::Shape = #shape;
+            const SHAPE: #support::Shape = {
+                #asked
+                #shape
+            };
 
             #[inline]
             unsafe fn read(
                 slot: *mut Self,
                 pass: &mut #support::Pass<'_>,
             ) -> ::core::result::Result<(), #support::Fault> {
+                #asked
                 #read
                 ::core::result::Result::Ok(())
             }
@@ -247,6 +268,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
             unsafe fn verify(
                 slot: *const Self,
             ) -> ::core::result::Result<(), #support::Refusal> {
+                #asked
                 if Self::SHAPE.verified {
                     #verify
                     // SAFETY: the caller's slot holds a value, and nothing changes it.
@@ -258,11 +280,13 @@ fn in_place(context: &Context<'_>, bodies: &Bodies) -> TokenStream {
             }
 
             unsafe fn trace(slot: *const Self, trace: &mut #support::Trace) {
+                #asked
                 #refused
                 #trace
             }
 
             fn describe(schema: &mut #support::Schema) -> #support::TypeIndex {
+                #asked
                 schema.define::<Self>(#name_string, |schema| #kind)
             }
         }
@@ -290,9 +314,18 @@ fn covariant(context: &Context<'_>) -> TokenStream {
     let (_, ty_generics, _) = of.generics.split_for_impl();
     let generics = with_bound(&of.generics, &quote!(#support::Covariant));
     let (impl_generics, ..) = generics.split_for_impl();
-    let long = args(of, quote!('long), |_| quote!(&'long ()));
+    let long = args(of, quote!('long_unless_the_type_says_invariant), |_| {
+        quote!(&'long_unless_the_type_says_invariant ())
+    });
     let short = args(of, quote!('short), |_| quote!(&'short ()));
     let consts: Vec<_> = of.generics.const_params().collect();
+    let proof = Place::of(name).put(quote! {
+        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short, #(#consts),*>(
+            long: ::core::marker::PhantomData<#name #long>,
+        ) -> ::core::marker::PhantomData<#name #short> {
+            long
+        }
+    });
     quote! {
         // SAFETY: the function compiles only if the type is covariant in its lifetime and in each
         // type parameter, whose forms are covariant by their bounds.
@@ -300,11 +333,7 @@ fn covariant(context: &Context<'_>) -> TokenStream {
         unsafe impl #impl_generics #support::Covariant for #name #ty_generics {}
 
         const _: () = {
-            fn covariant<'long: 'short, 'short, #(#consts),*>(
-                long: ::core::marker::PhantomData<#name #long>,
-            ) -> ::core::marker::PhantomData<#name #short> {
-                long
-            }
+            #proof
         };
     }
 }
@@ -313,121 +342,14 @@ fn covariant(context: &Context<'_>) -> TokenStream {
 fn implements(of: &Own) -> TokenStream {
     let (krate, name) = (of.krate(), &of.name);
     let (_, ty_generics, _) = of.generics.split_for_impl();
-    let all = of.options.implements.iter();
     // The class is that of the type for all time.
     let ty = if of.lifetimes.is_empty() {
         quote!(#name #ty_generics)
     } else {
         quote!(#name<'static>)
     };
-    quote!(#(#krate::implements!(#all: #ty);)*)
-}
-
-/// Writes the fields of a type into the slots of its form's fields.
-fn write_struct(of: &Own, name: &Ident, parts: &[Part]) -> TokenStream {
-    let members = parts.iter().map(|part| &part.member);
-    let bindings = parts.iter().map(|part| &part.binding);
-    let writes = parts.iter().map(|part| {
-        let member = &part.member;
-        part.write(of, &quote!(&raw mut (*slot).#member))
-    });
-    quote! {
-        let #name { #(#members: #bindings),* } = self;
-        // SAFETY: the caller's slot is that of the whole, and each of these lies inside it.
-        unsafe {
-            #(#writes)*
-        }
-    }
-}
-
-fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
-    let Context { of, support, .. } = context;
-    let name = &of.name;
-    let members: Vec<_> = parts.iter().map(|part| &part.member).collect();
-    // Errors about a field's type belong to the field.
-    let of_each = |code: &dyn Fn(&Part, &TokenStream) -> TokenStream| -> Vec<TokenStream> {
-        let access = |part: &Part| {
-            let member = &part.member;
-            quote!(|of: *const Self| unsafe { &raw const (*of).#member })
-        };
-        parts.iter().map(|part| code(part, &access(part))).collect()
-    };
-    let memories = of_each(&|part, access| part.memory(of, access));
-    // A generic type and its form need not be laid out alike unless the language says so.
-    let same_layout = of.generics.type_params().next().is_none() || of.repr.c.is_some();
-    let wire_is_memory = quote! {
-        #same_layout
-            && #support::Memory::NOTHING
-                #(.and(#memories))*
-                .fills(::core::mem::size_of::<Self>())
-    };
-    let shapes = of_each(&|part, access| part.shape(of, access));
-    let shape = quote! {
-        #support::Shape::NOTHING #(.and(#shapes))* .within(::core::mem::size_of::<Self>())
-    };
-    let reads = parts.iter().map(|part| {
-        let member = &part.member;
-        part.read(of, &quote!(&raw mut (*slot).#member))
-    });
-    let read = quote! {
-        // SAFETY: the caller's slot is that of the whole, and each of these lies inside it.
-        unsafe {
-            #(#reads)*
-        }
-    };
-    let checks = parts.iter().map(|part| {
-        let member = &part.member;
-        part.verify(of, &quote!(&raw const (*slot).#member))
-    });
-    let verify = quote! {
-        // SAFETY: the caller's slot holds a value, and so does each field of it.
-        unsafe {
-            #(#checks)*
-        }
-    };
-    let walks = parts.iter().filter(|part| part.travels()).map(|part| {
-        let member = &part.member;
-        let name = name_of(&quote!(#member));
-        let walk = part.trace(of, &quote!(&raw const (*slot).#member));
-        quote! {
-            trace.enter(#name);
-            // SAFETY: the fields before this one did not hold the fault.
-            unsafe {
-                #walk
-            }
-            if trace.leave() {
-                return;
-            }
-        }
-    });
-    let infos = parts.iter().filter(|part| part.travels()).map(|part| {
-        let member = &part.member;
-        let name = name_of(&quote!(#member));
-        let access = quote!(|of: *const Self| unsafe { &raw const (*of).#member });
-        let of_part = part.describe(of, &access);
-        quote! {
-            #support::FieldInfo::new(#name, ::core::mem::offset_of!(Self, #member), #of_part)
-        }
-    });
-    let (impl_generics, ty_generics, where_clause) = of.generics.split_for_impl();
-    let bindings = parts.iter().map(|part| &part.binding);
-    // Safe, so that it does not compile for a union.
-    let all_fields = quote! {
-        const _: () = {
-            #[allow(unused_variables, reason = "all that matters is that they are there")]
-            fn all_fields #impl_generics (of: &#name #ty_generics) #where_clause {
-                let #name { #(#members: #bindings),* } = of;
-            }
-        };
-    };
-    Bodies {
-        wire_is_memory,
-        write: write_struct(of, name, parts),
-        shape,
-        read,
-        verify,
-        trace: quote!(#(#walks)*),
-        kind: quote!(#support::Kind::Struct(#support::list([#(#infos),*]))),
-        beside: all_fields,
-    }
+    let all = of.options.implements.iter();
+    let all =
+        all.map(|of_trait| Place::of(of_trait).put(quote!(#krate::implements!(#of_trait: #ty);)));
+    all.collect()
 }

@@ -11,6 +11,7 @@ use syn::Ident;
 
 use super::expand::{Bodies, Context, name_of};
 use super::parse::{Own, Part, Variant};
+use crate::spans::Place;
 
 /// A variant and the names of what is generated for it.
 struct Mirrored<'v> {
@@ -277,12 +278,12 @@ fn shape(
         }
     });
     let size = if fieldless {
-        quote! {
+        Place::of(name).put(quote! {
             ::core::assert!(
                 ::core::mem::size_of::<Self>() == ::core::mem::size_of::<#int>(),
                 "this fieldless enum is not one byte large: add `#[repr(u8)]`, or a larger integer"
             );
-        }
+        })
     } else {
         let mirrors = variants
             .iter()
@@ -308,10 +309,9 @@ fn shape(
             let mirror = &of.mirror;
             of.variant.parts.iter().map(move |part| {
                 let binding = &part.binding;
-                let access = quote! {
-                    |of: *const #mirror #ty_generics| unsafe { &raw const (*of).#binding }
-                };
-                let shape = part.shape(context.of, &access);
+                let whole = quote!(#mirror #ty_generics);
+                let place = quote!(&raw const (*of).#binding);
+                let shape = part.shape(context.of, &whole, &place);
                 quote!(.and(#shape))
             })
         });
@@ -387,10 +387,8 @@ fn info(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
     let fields = parts.map(|part| {
         let (member, binding) = (&part.member, &part.binding);
         let name = name_of(&quote!(#member));
-        let access = quote! {
-            |of: *const #mirror #ty_generics| unsafe { &raw const (*of).#binding }
-        };
-        let of_part = part.describe(context.of, &access);
+        let whole = quote!(#mirror #ty_generics);
+        let of_part = part.describe(context.of, &whole, &quote!(&raw const (*of).#binding));
         quote! {
             #support::FieldInfo::new(
                 #name,

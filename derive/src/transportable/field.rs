@@ -4,12 +4,13 @@
 //! not spelled.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::quote;
 use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
-use syn::{Path, Type, TypePath, TypeReference, parse_quote};
+use syn::{Ident, Type, TypePath, TypeReference, parse_quote};
 
 use super::parse::{Own, Part};
+use crate::spans::Place;
 
 /// How a field gets to the wire and back.
 pub(super) enum Mode {
@@ -18,9 +19,9 @@ pub(super) enum Mode {
     /// Not at all.
     Skipped,
     /// By a value that an adapter makes, and from it back.
-    Adapted(Path),
+    Adapted(TokenStream),
     /// By a value that an adapter makes, whose form is what arrives.
-    Replaced(Path),
+    Replaced(TokenStream),
     /// As this type, which is laid out alike.
     As(Type),
     /// As `None`, or as nothing at all of it.
@@ -35,10 +36,12 @@ impl Part {
         if options.skip.is_some() {
             Mode::Skipped
         } else if let Some(adapter) = &options.with {
+            let support = of.support();
+            let adapter = quote!(#support::asked_of::<#adapter>());
             if options.form.is_some() {
-                Mode::Replaced(adapter.clone())
+                Mode::Replaced(adapter)
             } else {
-                Mode::Adapted(adapter.clone())
+                Mode::Adapted(adapter)
             }
         } else if of.options.opt_in && options.follow.is_none() && is_pointer(&self.ty) {
             Mode::Absent
@@ -53,61 +56,67 @@ impl Part {
         }
     }
 
+    /// Whether the field's type is its own form, whatever the type's parameters are.
+    pub(super) fn is_own(&self, of: &Own) -> bool {
+        !of.has_form && !Params::are_in(&self.ty, of)
+    }
+
+    /// What is done with the field: by a function for fields that are their own forms, or for any.
+    fn own_or(&self, of: &Own, own: TokenStream, any: TokenStream) -> TokenStream {
+        let support = of.support();
+        let function = if self.is_own(of) { own } else { any };
+        quote!(#support::#function)
+    }
+
     /// Writes the field that `binding` refers to into the slot at `place`.
     pub(super) fn write(&self, of: &Own, place: &TokenStream) -> TokenStream {
         let (support, binding) = (of.support(), &self.binding);
-        let span = self.span;
-        match self.mode(of) {
-            Mode::Plain => quote_spanned! {span=>
-                #support::Transportable::write(#binding, #place, draft);
-            },
+        self.place.put(match self.mode(of) {
+            Mode::Plain => quote!(#support::write_field(#place, #binding, draft);),
             Mode::Skipped => quote!(let _ = #binding;),
-            Mode::Adapted(adapter) => quote_spanned! {span=>
-                #support::write_adapted::<#adapter, _>(#binding, #place, draft);
-            },
-            Mode::Replaced(adapter) => quote_spanned! {span=>
-                #support::write_replaced::<#adapter, _>(#binding, #place, draft);
-            },
-            Mode::As(mirror) => quote_spanned! {span=>
-                #support::write_as::<#mirror, _, _, _, _>(#binding, #place, draft);
-            },
-            Mode::Absent => quote_spanned! {span=>
-                #support::write_absent(#binding, #place, draft);
-            },
-            Mode::Exclusive => quote_spanned! {span=>
-                #support::write_exclusive(#binding, #place, draft);
-            },
-        }
+            Mode::Adapted(adapter) => {
+                quote!(#support::write_adapted(#adapter, #binding, #place, draft);)
+            }
+            Mode::Replaced(adapter) => {
+                quote!(#support::write_replaced(#place, #binding, draft, #adapter);)
+            }
+            Mode::As(mirror) => {
+                quote!(#support::write_as::<#mirror, _, _, _, _>(#binding, #place, draft);)
+            }
+            Mode::Absent => quote!(#support::write_absent(#binding, #place, draft);),
+            Mode::Exclusive => quote!(#support::write_exclusive(#place, #binding, draft);),
+        })
     }
 
     /// Reads the field in the slot at `place`.
     pub(super) fn read(&self, of: &Own, place: &TokenStream) -> TokenStream {
         let support = of.support();
-        let span = self.span;
-        match self.mode(of) {
-            Mode::Skipped => quote_spanned!(span=> #support::make_default(#place);),
+        let read = self.own_or(of, quote!(read_own), quote!(InPlace::read));
+        self.place.put(match self.mode(of) {
+            Mode::Skipped => quote!(#support::make_default(#place);),
             Mode::Adapted(adapter) => {
-                quote_spanned!(span=> #support::read_adapted::<#adapter, _>(#place, pass)?;)
+                quote!(#support::read_adapted(#adapter, #place, pass)?;)
             }
             Mode::As(mirror) => {
-                quote_spanned!(span=> #support::read_as::<#mirror, _, _>(#place, pass)?;)
+                let read = self.own_or(of, quote!(read_own_as), quote!(read_as));
+                quote!(#read::<#mirror, _, _>(#place, pass)?;)
             }
-            _ => quote_spanned!(span=> #support::InPlace::read(#place, pass)?;),
-        }
+            _ => quote!(#read(#place, pass)?;),
+        })
     }
 
     /// Walks the field in the slot at `place`; an expression.
     pub(super) fn trace(&self, of: &Own, place: &TokenStream) -> TokenStream {
-        let support = of.support();
-        let span = self.span;
-        let walk = match self.mode(of) {
+        let trace = self.own_or(of, quote!(trace_own), quote!(InPlace::trace));
+        let walk = self.place.put(match self.mode(of) {
             Mode::Skipped => quote!(),
             Mode::Adapted(_) => quote!(let _ = trace.hit(#place);),
             Mode::As(mirror) => {
-                quote_spanned!(span=> #support::trace_as::<#mirror, _, _>(#place, trace);)
+                let trace = self.own_or(of, quote!(trace_own_as), quote!(trace_as));
+                quote!(#trace::<#mirror, _, _>(#place, trace);)
             }
-            _ => quote_spanned!(span=> #support::InPlace::trace(#place, trace);),
-        };
+            _ => quote!(#trace(#place, trace);),
+        });
         let verified = (!self.options.verify.is_empty()).then(|| {
             quote! {
                 if trace.hit_verified(#place) {
@@ -121,27 +130,36 @@ impl Part {
     /// Has functions approve of the field in the slot at `place`.
     pub(super) fn verify(&self, of: &Own, place: &TokenStream) -> TokenStream {
         let support = of.support();
-        let span = self.span;
+        let verify = self.own_or(of, quote!(verify_own), quote!(InPlace::verify));
         let parts = match self.mode(of) {
             Mode::Skipped | Mode::Adapted(_) | Mode::As(_) => quote!(),
-            _ => quote_spanned!(span=> #support::InPlace::verify(#place)?;),
+            _ => self.place.put(quote!(#verify(#place)?;)),
         };
-        let functions = &self.options.verify;
-        quote!(#parts #(#support::approve(#place, #functions)?;)*)
+        let functions = self.options.verify.iter().map(|function| {
+            Place::of(function).put(quote!(#support::approve(#place, #function)?;))
+        });
+        quote!(#parts #(#functions)*)
     }
 
-    /// The shape of the field that `access` finds.
-    pub(super) fn shape(&self, of: &Own, access: &TokenStream) -> TokenStream {
+    /// The place of the field at `place` in a `whole`, as a function.
+    fn access(whole: &TokenStream, place: &TokenStream) -> TokenStream {
+        quote!(|of: *const #whole| unsafe { #place })
+    }
+
+    /// The shape of the field at `place` in a `whole`.
+    pub(super) fn shape(&self, of: &Own, whole: &TokenStream, place: &TokenStream) -> TokenStream {
         let support = of.support();
-        let span = self.span;
-        let shape = match self.mode(of) {
+        let access = Self::access(whole, place);
+        let shape_of = self.own_or(of, quote!(shape_of_own), quote!(shape_of));
+        let shape = self.place.put(match self.mode(of) {
             Mode::Skipped => quote!(#support::Shape::MADE),
-            Mode::Adapted(adapter) => {
-                quote_spanned!(span=> #support::adapted_shape::<#adapter, _, _>(#access))
+            Mode::Adapted(adapter) => quote!(#support::adapted_shape(#adapter, #access)),
+            Mode::As(mirror) => {
+                let shape = self.own_or(of, quote!(shape_own_as), quote!(shape_as));
+                quote!(#shape::<#mirror>())
             }
-            Mode::As(mirror) => quote_spanned!(span=> #support::shape_as::<#mirror>()),
-            _ => quote_spanned!(span=> #support::shape_of(#access)),
-        };
+            _ => quote!(#shape_of(#access)),
+        });
         if self.options.verify.is_empty() {
             shape
         } else {
@@ -149,17 +167,26 @@ impl Part {
         }
     }
 
-    /// Describes the type of the field that `access` finds.
-    pub(super) fn describe(&self, of: &Own, access: &TokenStream) -> TokenStream {
+    /// Describes the type of the field at `place` in a `whole`.
+    pub(super) fn describe(
+        &self,
+        of: &Own,
+        whole: &TokenStream,
+        place: &TokenStream,
+    ) -> TokenStream {
         let support = of.support();
-        let span = self.span;
-        match self.mode(of) {
+        let access = Self::access(whole, place);
+        let describe = self.own_or(of, quote!(describe_own), quote!(describe));
+        self.place.put(match self.mode(of) {
             Mode::Adapted(adapter) => {
-                quote_spanned!(span=> #support::describe_adapted::<#adapter, _, _>(schema, #access))
+                quote!(#support::describe_adapted(#adapter, schema, #access))
             }
-            Mode::As(mirror) => quote_spanned!(span=> #support::describe_as::<#mirror>(schema)),
-            _ => quote_spanned!(span=> #support::describe(schema, #access)),
-        }
+            Mode::As(mirror) => {
+                let describe = self.own_or(of, quote!(describe_own_as), quote!(describe_as));
+                quote!(#describe::<#mirror>(schema))
+            }
+            _ => quote!(#describe(schema, #access)),
+        })
     }
 
     /// Whether the field has a wire form.
@@ -167,14 +194,58 @@ impl Part {
         self.options.skip.is_none()
     }
 
-    /// How the field that `access` finds is in memory.
-    pub(super) fn memory(&self, of: &Own, access: &TokenStream) -> TokenStream {
+    /// How the field at `place` in a `whole` is in memory.
+    pub(super) fn memory(&self, of: &Own, whole: &TokenStream, place: &TokenStream) -> TokenStream {
         let support = of.support();
-        let span = self.span;
+        let access = Self::access(whole, place);
         match self.mode(of) {
-            Mode::Plain => quote_spanned!(span=> #support::memory_of(#access)),
+            Mode::Plain => self.place.put(quote!(#support::memory_of(#access))),
             _ => quote!(#support::Memory::OTHER),
         }
+    }
+
+    /// Makes the field again that `binding` refers to the form of; an expression.
+    pub(super) fn restore(&self, of: &Own) -> TokenStream {
+        let (support, binding) = (of.support(), &self.binding);
+        self.place.put(match self.mode(of) {
+            Mode::Skipped => quote!({
+                let _ = #binding;
+                ::core::default::Default::default()
+            }),
+            Mode::Adapted(_) => quote!(#support::restore_adapted(#binding)),
+            Mode::Replaced(adapter) => {
+                quote!(#support::restore_replaced(#binding, #adapter)?)
+            }
+            Mode::Exclusive => quote!(#support::restore_exclusive(&**#binding, restoring)?),
+            _ => quote!(#support::restore_field(#binding, restoring)?),
+        })
+    }
+}
+
+/// Looks for a type's parameters, and for what may stand for one.
+struct Params<'o> {
+    of: &'o Own,
+    found: bool,
+}
+
+impl Params<'_> {
+    fn are_in(ty: &Type, of: &Own) -> bool {
+        let mut params = Params { of, found: false };
+        if of.generics.type_params().next().is_some() {
+            params.visit_type(ty);
+        }
+        params.found
+    }
+}
+
+impl<'ast> Visit<'ast> for Params<'_> {
+    fn visit_ident(&mut self, ident: &'ast Ident) {
+        let mut params = self.of.generics.type_params();
+        self.found |= ident == "Self" || params.any(|param| param.ident == *ident);
+    }
+
+    fn visit_macro(&mut self, _: &'ast syn::Macro) {
+        self.found = true;
     }
 }
 

@@ -19,18 +19,18 @@ use super::parse::{Body, Own, Part, PartOptions};
 pub(super) fn is_needed(of: &Own) -> bool {
     let parts = of.parts();
     of.options.own.is_none()
-        && (of.options.owned
+        && (of.options.owned.is_some()
             || parts.iter().any(|part| part.options.form.is_some())
             || parts.iter().any(|part| Owners::are_in(&part.ty)))
 }
 
 /// Looks for types that own memory.
-struct Owners {
+pub(super) struct Owners {
     found: bool,
 }
 
 impl Owners {
-    fn are_in(ty: &Type) -> bool {
+    pub(super) fn are_in(ty: &Type) -> bool {
         let mut owners = Self { found: false };
         owners.visit_type(ty);
         owners.found
@@ -155,8 +155,10 @@ pub(super) fn carry(of: &Own, form: &mut Own) {
     form.options.verify.clone_from(&of.options.verify);
     form.options.invariant = of.options.invariant;
     form.options.implements.clear();
-    let parts = of.parts().into_iter().map(|part| &part.options);
-    for (options, part) in parts.zip(form.parts_mut()) {
+    form.has_form = false;
+    for (owner, part) in of.parts().into_iter().zip(form.parts_mut()) {
+        let options = &owner.options;
+        part.place = owner.place;
         part.options = PartOptions {
             skip: options.skip,
             shared: options.shared,
@@ -166,6 +168,21 @@ pub(super) fn carry(of: &Own, form: &mut Own) {
             ..PartOptions::default()
         };
     }
+}
+
+/// Whether a form refers to the buffer, as far as its spelling tells.
+pub(super) fn is_in_a_buffer(form: &Own) -> bool {
+    struct Lifetimes(bool);
+    impl<'ast> Visit<'ast> for Lifetimes {
+        fn visit_lifetime(&mut self, of: &'ast Lifetime) {
+            self.0 |= of.ident != "static";
+        }
+    }
+    let mut lifetimes = Lifetimes(false);
+    for part in form.parts() {
+        lifetimes.visit_type(&part.ty);
+    }
+    lifetimes.0
 }
 
 /// From a type, as it is spelled, to its form.
@@ -315,7 +332,10 @@ pub(super) fn alias(of: &Own) -> proc_macro2::TokenStream {
     let doc = format!("The in-place form of [`{own}`]: itself.");
     quote! {
         #[doc = #doc]
-        #[allow(dead_code, type_alias_bounds, reason = "for types that have it as a part")]
+        #[allow(
+            dead_code, non_camel_case_types, type_alias_bounds,
+            reason = "for types that have it as a part"
+        )]
         #vis type #name #generics = #own #args;
     }
 }

@@ -1,8 +1,12 @@
 //! `#[derive(Transportable)]`.
 
+mod asked;
+mod bounds;
 mod check;
+mod check_options;
 mod expand;
 mod expand_enum;
+mod expand_struct;
 mod field;
 mod form;
 mod known;
@@ -22,10 +26,11 @@ fn derive_or_error(input: TokenStream) -> Result<TokenStream> {
     let input: DeriveInput = syn::parse2(input)?;
     let of = parse::parse(&input)?;
     check::check(&of)?;
-    if form::is_needed(&of) {
+    if of.has_form {
         let definition = form::definition(&input, &of);
         let mut form = parse::parse(&definition)?;
         form::carry(&of, &mut form);
+        check::check_form(&of, &form)?;
         Ok(expand::with_form(&of, &form, &definition))
     } else {
         Ok(expand::own_form(&of))

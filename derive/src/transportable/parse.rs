@@ -10,6 +10,9 @@ use syn::{
     Path, Result, Token, Type, Visibility,
 };
 
+use super::form;
+use crate::spans::Place;
+
 /// A type, and what its attributes say.
 pub(super) struct Own {
     pub(super) vis: Visibility,
@@ -20,6 +23,8 @@ pub(super) struct Own {
     pub(super) repr: Repr,
     pub(super) options: Options,
     pub(super) body: Body,
+    /// Whether its form is another type.
+    pub(super) has_form: bool,
 }
 
 /// What `transportable` attributes on the type say.
@@ -28,7 +33,7 @@ pub(super) struct Options {
     /// The crate `jstream`.
     pub(super) krate: Option<Path>,
     /// That it has a form of its own, where no field's type tells.
-    pub(super) owned: bool,
+    pub(super) owned: Option<Span>,
     /// That it is its own form.
     pub(super) own: Option<Span>,
     /// What its form derives.
@@ -58,8 +63,8 @@ pub(super) struct Part {
     pub(super) binding: Ident,
     pub(super) ty: Type,
     pub(super) options: PartOptions,
-    /// Where errors about its type belong.
-    pub(super) span: Span,
+    /// Where errors about how it travels belong.
+    pub(super) place: Place,
 }
 
 /// What the `transportable` attributes of a field say.
@@ -95,6 +100,8 @@ pub(super) struct Repr {
     pub(super) packed: Option<Span>,
     /// The integer of an enum's tag.
     pub(super) int: Option<Ident>,
+    /// An integer that is no tag.
+    pub(super) wide: Option<Span>,
 }
 
 pub(super) fn parse(input: &DeriveInput) -> Result<Own> {
@@ -103,7 +110,7 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Own> {
         Data::Enum(of) => Body::Enum(of.variants.iter().map(variant).collect::<Result<_>>()?),
         Data::Union(of) => Body::Union(of.union_token.span()),
     };
-    Ok(Own {
+    let mut of = Own {
         vis: input.vis.clone(),
         name: input.ident.clone(),
         generics: input.generics.clone(),
@@ -115,7 +122,10 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Own> {
         repr: repr(input)?,
         options: options(&input.attrs)?,
         body,
-    })
+        has_form: false,
+    };
+    of.has_form = form::is_needed(&of);
+    Ok(of)
 }
 
 fn variant(of: &syn::Variant) -> Result<Variant> {
@@ -140,12 +150,16 @@ fn parts(fields: &Fields) -> Result<Vec<Part>> {
     let of_each = fields.members().zip(fields).enumerate();
     of_each
         .map(|(i, (member, field))| {
+            let options = part_options(&field.attrs)?;
             Ok(Part {
                 member,
                 binding: format_ident!("__part_{i}"),
                 ty: field.ty.clone(),
-                options: part_options(&field.attrs)?,
-                span: Span::call_site().located_at(field.ty.span()),
+                place: match &options.with {
+                    Some(adapter) => Place::of(adapter),
+                    None => Place::of(&field.ty),
+                },
+                options,
             })
         })
         .collect()
@@ -154,11 +168,13 @@ fn parts(fields: &Fields) -> Result<Vec<Part>> {
 /// The options of a field.
 fn part_options(attrs: &[Attribute]) -> Result<PartOptions> {
     let mut options = PartOptions::default();
+    let mut said = Vec::new();
     for attr in attrs
         .iter()
         .filter(|attr| attr.path().is_ident("transportable"))
     {
         attr.parse_nested_meta(|meta| {
+            once(&meta, &mut said)?;
             let span = meta.path.span();
             if meta.path.is_ident("form") {
                 options.form = Some(meta.value()?.parse()?);
@@ -189,15 +205,17 @@ fn part_options(attrs: &[Attribute]) -> Result<PartOptions> {
 /// The options of the type.
 fn options(attrs: &[Attribute]) -> Result<Options> {
     let mut options = Options::default();
+    let mut said = Vec::new();
     for attr in attrs
         .iter()
         .filter(|attr| attr.path().is_ident("transportable"))
     {
         attr.parse_nested_meta(|meta| {
+            once(&meta, &mut said)?;
             if meta.path.is_ident("crate") {
                 options.krate = Some(meta.value()?.parse()?);
             } else if meta.path.is_ident("owned") {
-                options.owned = true;
+                options.owned = Some(meta.path.span());
             } else if meta.path.is_ident("own") {
                 options.own = Some(meta.path.span());
             } else if meta.path.is_ident("derive") {
@@ -223,6 +241,19 @@ fn options(attrs: &[Attribute]) -> Result<Options> {
         })?;
     }
     Ok(options)
+}
+
+/// Refuses an option that was said before, unless it adds to what was said.
+fn once(meta: &ParseNestedMeta<'_>, said: &mut Vec<Ident>) -> Result<()> {
+    const MANY: [&str; 3] = ["derive", "implements", "verify"];
+    let Some(name) = meta.path.get_ident() else {
+        return Ok(());
+    };
+    if said.contains(name) && !MANY.iter().any(|many| name == many) {
+        return Err(meta.error(format!("`{name}` is said twice")));
+    }
+    said.push(name.clone());
+    Ok(())
 }
 
 /// The paths in the parentheses of an option.
@@ -252,6 +283,7 @@ fn repr(input: &DeriveInput) -> Result<Repr> {
                 "transparent" => repr.transparent = Some(meta.span()),
                 "packed" => repr.packed = Some(meta.span()),
                 int if INTEGERS.contains(&int) => repr.int = Some(name.clone()),
+                "u128" | "i128" => repr.wide = Some(meta.span()),
                 _ => {}
             }
         }
@@ -276,7 +308,7 @@ impl Own {
 
     /// Whether the type's form is not covariant in the buffer's lifetime.
     pub(super) fn is_invariant(&self) -> bool {
-        self.options.invariant || super::form::has_cells(self)
+        self.options.invariant || form::has_cells(self)
     }
 
     /// The fields of all variants, to be changed.
@@ -284,6 +316,21 @@ impl Own {
         match &mut self.body {
             Body::Struct(parts) => parts.iter_mut().collect(),
             Body::Enum(variants) => variants.iter_mut().flat_map(|of| &mut of.parts).collect(),
+            Body::Union(_) => Vec::new(),
+        }
+    }
+
+    /// The fields by what follows the type's name to name a struct, or a variant.
+    pub(super) fn paths(&self) -> Vec<(TokenStream, &[Part])> {
+        match &self.body {
+            Body::Struct(parts) => vec![(TokenStream::new(), parts)],
+            Body::Enum(variants) => variants
+                .iter()
+                .map(|of| {
+                    let name = &of.name;
+                    (quote!(::#name), of.parts.as_slice())
+                })
+                .collect(),
             Body::Union(_) => Vec::new(),
         }
     }

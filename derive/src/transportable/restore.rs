@@ -1,12 +1,13 @@
 //! The way back from a form to the type that owns its parts.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::quote;
 use syn::visit::Visit;
 use syn::{Type, TypeReference};
 
+use super::asked::{Need, asked, asked_of_owner};
+use super::bounds;
 use super::expand::{Context, with_bound};
-use super::field::Mode;
 use super::parse::{Body, Own, Part};
 
 /// How a value of the type is made from one of its form, unless its fields' types tell that it
@@ -21,7 +22,8 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
     let support = &context.support;
     let (name, form_name) = (&of.name, &context.of.name);
     let form_args = &context.form_args;
-    let restored = with_bound(&of.generics, &quote!(#support::Restore));
+    let mut restored = with_bound(&of.generics, &quote!(#support::Restore));
+    bounds::add_of_forms(&mut restored, of);
     let (impl_generics, _, where_clause) = restored.split_for_impl();
     let (_, ty_generics, _) = of.generics.split_for_impl();
     let body = match &of.body {
@@ -58,6 +60,9 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
             }
         }
     });
+    let owner = Some(of).filter(|of| of.has_form);
+    let of_owner = owner.and_then(|of| asked_of_owner(of, context.of, Need::Restore));
+    let asked = of_owner.unwrap_or_else(|| asked(of, Need::Restore));
     quote! {
         #[automatically_derived]
         impl #impl_generics #support::Restore for #name #ty_generics #where_clause {
@@ -68,6 +73,7 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
             where
                 Self: '__b,
             {
+                #asked
                 ::core::result::Result::Ok(match form {
                     #body
                 })
@@ -80,25 +86,11 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
 
 /// An arm that makes a struct or variant from its form.
 fn fields(of: &Own, owner: &TokenStream, form: &TokenStream, parts: &[Part]) -> TokenStream {
-    let support = of.support();
     let members = parts.iter().map(|part| &part.member);
     let bindings = parts.iter().map(|part| &part.binding);
     let values = parts.iter().map(|part| {
-        let (member, binding) = (&part.member, &part.binding);
-        let value = match part.mode(of) {
-            Mode::Skipped => quote!({
-                let _ = #binding;
-                ::core::default::Default::default()
-            }),
-            Mode::Adapted(_) => quote_spanned!(part.span=> ::core::clone::Clone::clone(#binding)),
-            Mode::Replaced(adapter) => {
-                quote_spanned!(part.span=> #support::restore_replaced::<#adapter, _>(#binding)?)
-            }
-            Mode::Exclusive => quote_spanned! {part.span=>
-                #support::restore_exclusive(&**#binding, restoring)?
-            },
-            _ => quote_spanned!(part.span=> #support::Restore::restore(#binding, restoring)?),
-        };
+        let member = &part.member;
+        let value = part.restore(of);
         quote!(#member: #value)
     });
     quote!(#form { #(#members: #bindings),* } => #owner { #(#values),* },)

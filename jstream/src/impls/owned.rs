@@ -5,9 +5,21 @@ use crate::write::Draft;
 
 macro_rules! owner {
     ([$($generics:tt)*] $owner:ty, $target:ty $(, |$draft:ident| $before:expr)?) => {
+        owner!(
+            @ [$($generics)*] $owner, $target, <$target as Target>::InPlace<'b>
+            $(, |$draft| $before)?
+        );
+    };
+    ([$($generics:tt)*] $owner:ty, $target:ty, $form:ty) => {
+        owner!(@ [$($generics)*] $owner, $target, $form);
+    };
+    (
+        @ [$($generics:tt)*] $owner:ty, $target:ty, $form:ty
+        $(, |$draft:ident| $before:expr)?
+    ) => {
         // SAFETY: an owner is written as a reference to what it owns, and read as one.
         unsafe impl<$($generics)*> Transportable for $owner {
-            type InPlace<'b> = &'b <$target as Target>::InPlace<'b> where Self: 'b;
+            type InPlace<'b> = &'b $form where Self: 'b;
             const WIRE_IS_MEMORY: bool = false;
 
             #[inline(always)]
@@ -41,7 +53,7 @@ macro_rules! owner {
 }
 
 owner!([] String, str);
-owner!([T: Transportable] Vec<T>, [T]);
+owner!([T: Transportable] Vec<T>, [T], [T::InPlace<'b>]);
 owner!([T: Target + ?Sized] Box<T>, T);
 
 // SAFETY: the form is a shared reference to a form that is covariant.

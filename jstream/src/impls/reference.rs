@@ -56,6 +56,7 @@ const _: () = assert!(
 );
 
 // SAFETY: the place is that of one value, which `claim` claims with the same shape.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Transportable> Target for T {
     type InPlace<'b>
         = T::InPlace<'b>

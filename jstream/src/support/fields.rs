@@ -5,11 +5,11 @@ use std::fmt::Display;
 use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr;
 
-use super::Field;
+use super::{Asked, Field, Form, FormOf, Plain, read_own, trace_own};
 use crate::adapter::Adapter;
 use crate::model::{InPlace, Shape, Transportable};
 use crate::read::{Fault, FaultKind, Pass, Refusal, Trace};
-use crate::restore::{Restore, RestoreError, Restoring};
+use crate::restore::{RestoreError, Restoring};
 use crate::schema::{Schema, TypeIndex};
 use crate::shared::Shared;
 use crate::write::Draft;
@@ -66,10 +66,10 @@ const fn assert_adapted<A: Adapter<T>, T>() {
 /// # Safety
 ///
 /// As for [`Transportable::write`], with a slot that is zeroed.
-pub unsafe fn write_adapted<'b, A, T>(value: &T, slot: *mut T, draft: &mut Draft<'b>)
+pub unsafe fn write_adapted<'b, A, T>(_: Asked<A>, value: &T, slot: *mut T, draft: &mut Draft<'b>)
 where
     A: Adapter<T>,
-    A::Wire: Copy,
+    A::Wire: Plain,
 {
     const { assert_adapted::<A, T>() };
     let wire = A::to_wire(value);
@@ -91,6 +91,7 @@ where
 ///
 /// As for [`InPlace::read`].
 pub unsafe fn read_adapted<A: Adapter<T>, T>(
+    _: Asked<A>,
     slot: *mut T,
     pass: &mut Pass<'_>,
 ) -> Result<(), Fault> {
@@ -119,13 +120,17 @@ pub unsafe fn read_adapted<A: Adapter<T>, T>(
 
 /// The shape of a field that an adapter is for.
 #[must_use]
-pub const fn adapted_shape<A: Adapter<T>, S, T>(_: Field<S, T>) -> Shape {
+pub const fn adapted_shape<A: Adapter<T>, S, T>(_: Asked<A>, _: Field<S, T>) -> Shape {
     const { assert_adapted::<A, T>() };
     Shape::MADE
 }
 
 /// Describes a field that an adapter is for: by the wire value.
-pub fn describe_adapted<A: Adapter<T>, S, T>(schema: &mut Schema, _: Field<S, T>) -> TypeIndex {
+pub fn describe_adapted<A: Adapter<T>, S, T>(
+    _: Asked<A>,
+    schema: &mut Schema,
+    _: Field<S, T>,
+) -> TypeIndex {
     <WireForm<'static, A, T> as InPlace>::describe(schema)
 }
 
@@ -134,11 +139,15 @@ pub fn describe_adapted<A: Adapter<T>, S, T>(schema: &mut Schema, _: Field<S, T>
 /// # Safety
 ///
 /// As for [`Transportable::write`].
-pub unsafe fn write_replaced<'b, A: Adapter<T>, T>(
+pub unsafe fn write_replaced<'b, A: Adapter<T>, T, G>(
+    slot: *mut G,
     value: &T,
-    slot: *mut WireForm<'b, A, T>,
     draft: &mut Draft<'b>,
-) {
+    _: Asked<A>,
+) where
+    WireForm<'b, A, T>: Form<G>,
+{
+    let slot = <WireForm<'b, A, T> as Form<G>>::slot(slot);
     let wire = A::to_wire(value);
     // SAFETY: the reference is used for as long as the draft.
     let wire: &'b A::Wire = unsafe { draft.keep_value(wire) };
@@ -151,8 +160,12 @@ pub unsafe fn write_replaced<'b, A: Adapter<T>, T>(
 /// # Errors
 ///
 /// When the adapter refuses it.
-pub fn restore_replaced<A: Adapter<T>, T>(wire: &WireForm<'_, A, T>) -> Result<T, RestoreError> {
-    A::from_wire(wire).map_err(|why| RestoreError::Adapter(why.to_string()))
+pub fn restore_replaced<'b, A: Adapter<T>, T, G>(wire: &G, _: Asked<A>) -> Result<T, RestoreError>
+where
+    WireForm<'b, A, T>: Form<G>,
+{
+    A::from_wire(<WireForm<'b, A, T> as Form<G>>::form(wire))
+        .map_err(|why| RestoreError::Adapter(why.to_string()))
 }
 
 /// A type that can be left out of a message: there is a value of it that refers to nothing.
@@ -205,29 +218,31 @@ pub unsafe fn write_absent<'b, F: Absent + 'b>(
 /// # Safety
 ///
 /// As for [`Transportable::write`].
-pub unsafe fn write_exclusive<'b, F, T>(value: &'b F, slot: *mut &'b mut [T], draft: &mut Draft<'b>)
+pub unsafe fn write_exclusive<'b, F, T>(slot: *mut &'b mut [T], value: &'b F, draft: &mut Draft<'b>)
 where
-    F: Transportable<InPlace<'b> = &'b [T]>,
+    F: Transportable,
+    F::InPlace<'b>: Form<&'b [T]>,
     T: 'b,
 {
+    let slot = Form::slot(slot.cast::<&'b [T]>());
     // SAFETY: the two references have one layout, and their wire forms are the same.
-    unsafe { value.write(slot.cast::<&'b [T]>(), draft) };
+    unsafe { value.write(slot, draft) };
 }
 
 /// Makes a field again that arrived as a slice that may be changed.
 ///
 /// # Errors
 ///
-/// As for [`Restore::restore`].
+/// As for [`Restore::restore`](crate::Restore::restore).
 pub fn restore_exclusive<'a, F, T>(
     form: &'a [T],
     restoring: &mut Restoring,
 ) -> Result<F, RestoreError>
 where
-    F: Restore + Transportable<InPlace<'a> = &'a [T]> + 'a,
-    T: 'a,
+    F: Transportable + 'a,
+    F::InPlace<'a>: Form<&'a [T]> + FormOf<F>,
 {
-    F::restore(&form, restoring)
+    <F::InPlace<'a> as FormOf<F>>::restore(Form::form(&form), restoring)
 }
 
 /// Says that a value may be used as an `M`, and an `M` as a value of this type: references as
@@ -236,6 +251,11 @@ where
 /// # Safety
 ///
 /// Both must have one layout and the same valid values.
+#[diagnostic::on_unimplemented(
+    message = "the references in `{Self}` can't be shared ones",
+    note = "`shared` is for a reference, an `Option` of one, and arrays of and references to them; \
+            inside other types write `jstream::Shared<'b, T>`"
+)]
 pub unsafe trait Like<M: ?Sized, How> {}
 
 /// Of itself.
@@ -330,6 +350,59 @@ where
 {
     // SAFETY: the caller's promise is passed on.
     unsafe { M::trace(slot.cast(), trace) }
+}
+
+/// Reads a field as an `M`, which arrives as itself.
+///
+/// # Errors
+///
+/// As for [`InPlace::read`].
+///
+/// # Safety
+///
+/// As for [`InPlace::read`].
+pub unsafe fn read_own_as<'b, M, F, How>(slot: *mut F, pass: &mut Pass<'_>) -> Result<(), Fault>
+where
+    M: Transportable + 'b,
+    M::InPlace<'b>: Form<M>,
+    F: Like<M, How>,
+{
+    // SAFETY: the caller's promise is passed on; the types have one layout and the same values.
+    unsafe { read_own::<M>(slot.cast(), pass) }
+}
+
+/// Walks a field that was read as an `M`, which arrives as itself.
+///
+/// # Safety
+///
+/// As for [`InPlace::trace`].
+pub unsafe fn trace_own_as<'b, M, F, How>(slot: *const F, trace: &mut Trace)
+where
+    M: Transportable + 'b,
+    M::InPlace<'b>: Form<M>,
+    F: Like<M, How>,
+{
+    // SAFETY: the caller's promise is passed on.
+    unsafe { trace_own::<M>(slot.cast(), trace) };
+}
+
+/// The shape of a field that is read as an `M`, which arrives as itself.
+#[must_use]
+pub const fn shape_own_as<'b, M>() -> Shape
+where
+    M: Transportable + 'b,
+    M::InPlace<'b>: Form<M>,
+{
+    <M::InPlace<'b> as InPlace>::SHAPE
+}
+
+/// Describes a field that is read as an `M`, which arrives as itself.
+pub fn describe_own_as<'b, M>(schema: &mut Schema) -> TypeIndex
+where
+    M: Transportable + 'b,
+    M::InPlace<'b>: Form<M>,
+{
+    <M::InPlace<'b> as InPlace>::describe(schema)
 }
 
 /// The shape of a field that is read as an `M`.

@@ -1,7 +1,9 @@
 //! What generated code uses. Not for others: it may change with any release.
 
+mod asked;
 mod fields;
 
+pub use self::asked::*;
 pub use self::fields::*;
 pub use crate::class::{
     Castable, Class, Dynamic, Implementation, Registered, Registry, class_of, describe_dynamic,

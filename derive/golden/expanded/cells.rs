@@ -1,0 +1,383 @@
+///The in-place form of [`Node`]: itself.
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
+type NodeRef<'b> = Node<'b>;
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    non_camel_case_types,
+    single_use_lifetimes,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    reason = "generated code"
+)]
+const _: () = {
+    const _: () = {
+        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        fn all_fields<'b>(of: &Node<'b>) {
+            let Node { next: __part_0 } = of;
+        }
+    };
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Transportable for Node<'b> {
+        type InPlace<'__b> = Node<'__b> where Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                }
+            };
+            true
+                && ::jstream::__private::Memory::NOTHING
+                    .and(
+                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
+                            &raw const (*of).next
+                        }),
+                    )
+                    .fills(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                }
+            };
+            let Node { next: __part_0 } = self;
+            unsafe {
+                ::jstream::__private::write_field(
+                    &raw mut (*slot).next,
+                    __part_0,
+                    draft,
+                );
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::InPlace for Node<'b> {
+        const SHAPE: ::jstream::__private::Shape = {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                }
+            };
+            ::jstream::__private::Shape::NOTHING
+                .and(
+                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
+                        &raw const (*of).next
+                    }),
+                )
+                .within(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn read(
+            slot: *mut Self,
+            pass: &mut ::jstream::__private::Pass<'_>,
+        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                }
+            };
+            unsafe {
+                ::jstream::__private::read_own(&raw mut (*slot).next, pass)?;
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn verify(
+            slot: *const Self,
+        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                }
+            };
+            if Self::SHAPE.verified {
+                unsafe {
+                    ::jstream::__private::verify_own(&raw const (*slot).next)?;
+                }
+                unsafe {}
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                }
+            };
+            trace.enter("next");
+            unsafe {
+                ::jstream::__private::trace_own(&raw const (*slot).next, trace);
+            }
+            if trace.leave() {
+                return;
+            }
+        }
+        fn describe(
+            schema: &mut ::jstream::__private::Schema,
+        ) -> ::jstream::__private::TypeIndex {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                }
+            };
+            schema
+                .define::<
+                    Self,
+                >(
+                    "Node",
+                    |schema| ::jstream::__private::Kind::Struct(
+                        ::jstream::__private::list([
+                            ::jstream::__private::FieldInfo::new(
+                                "next",
+                                ::core::mem::offset_of!(Self, next),
+                                ::jstream::__private::describe_own(
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).next },
+                                ),
+                            ),
+                        ]),
+                    ),
+                )
+        }
+    }
+    const _: () = ::jstream::__private::assert_form::<Node<'static>>();
+};
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    reason = "made by reading, and of interest as far as the program says"
+)]
+///The in-place form of [`Graph`]: what it is in a receive buffer.
+struct GraphRef<'b> {
+    nodes: &'b [NodeRef<'b>],
+}
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    non_camel_case_types,
+    single_use_lifetimes,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    reason = "generated code"
+)]
+const _: () = {
+    const _: () = {
+        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        fn all_fields<'b>(of: &GraphRef<'b>) {
+            let GraphRef { nodes: __part_0 } = of;
+        }
+    };
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Transportable for GraphRef<'b> {
+        type InPlace<'__b> = GraphRef<'__b> where Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
+                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            true
+                && ::jstream::__private::Memory::NOTHING
+                    .and(
+                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
+                            &raw const (*of).nodes
+                        }),
+                    )
+                    .fills(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
+                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            let GraphRef { nodes: __part_0 } = self;
+            unsafe {
+                ::jstream::__private::write_field(
+                    &raw mut (*slot).nodes,
+                    __part_0,
+                    draft,
+                );
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::InPlace for GraphRef<'b> {
+        const SHAPE: ::jstream::__private::Shape = {
+            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
+                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            ::jstream::__private::Shape::NOTHING
+                .and(
+                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
+                        &raw const (*of).nodes
+                    }),
+                )
+                .within(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn read(
+            slot: *mut Self,
+            pass: &mut ::jstream::__private::Pass<'_>,
+        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
+                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            unsafe {
+                ::jstream::__private::read_own(&raw mut (*slot).nodes, pass)?;
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn verify(
+            slot: *const Self,
+        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
+                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            if Self::SHAPE.verified {
+                unsafe {
+                    ::jstream::__private::verify_own(&raw const (*slot).nodes)?;
+                }
+                unsafe {}
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
+            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
+                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            trace.enter("nodes");
+            unsafe {
+                ::jstream::__private::trace_own(&raw const (*slot).nodes, trace);
+            }
+            if trace.leave() {
+                return;
+            }
+        }
+        fn describe(
+            schema: &mut ::jstream::__private::Schema,
+        ) -> ::jstream::__private::TypeIndex {
+            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
+                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            schema
+                .define::<
+                    Self,
+                >(
+                    "GraphRef",
+                    |schema| ::jstream::__private::Kind::Struct(
+                        ::jstream::__private::list([
+                            ::jstream::__private::FieldInfo::new(
+                                "nodes",
+                                ::core::mem::offset_of!(Self, nodes),
+                                ::jstream::__private::describe_own(
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).nodes },
+                                ),
+                            ),
+                        ]),
+                    ),
+                )
+        }
+    }
+    const _: () = ::jstream::__private::assert_form::<GraphRef<'static>>();
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::Transportable for Graph {
+        type InPlace<'__b> = GraphRef<'__b> where Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
+                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            false
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
+                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            let Graph { nodes: __part_0 } = self;
+            unsafe {
+                ::jstream::__private::write_field(
+                    &raw mut (*slot).nodes,
+                    __part_0,
+                    draft,
+                );
+            }
+        }
+    }
+};

@@ -1,0 +1,240 @@
+///The in-place form of [`Node`]: itself.
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
+type NodeRef<'b> = Node<'b>;
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    non_camel_case_types,
+    single_use_lifetimes,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    reason = "generated code"
+)]
+const _: () = {
+    const _: () = {
+        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        fn all_fields<'b>(of: &Node<'b>) {
+            let Node { next: __part_0, id: __part_1 } = of;
+        }
+    };
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Transportable for Node<'b> {
+        type InPlace<'__b> = Node<'__b> where Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0, id: __part_1 } => {
+                    ::jstream::__private::asked_of::<
+                        Option<::jstream::Shared<'b, Node<'b>>>,
+                    >()
+                        .arrives_as_itself();
+                    ::jstream::__private::asked(__part_0)
+                        .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            true
+                && ::jstream::__private::Memory::NOTHING
+                    .and(::jstream::__private::Memory::OTHER)
+                    .and(
+                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
+                            &raw const (*of).id
+                        }),
+                    )
+                    .fills(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0, id: __part_1 } => {
+                    ::jstream::__private::asked_of::<
+                        Option<::jstream::Shared<'b, Node<'b>>>,
+                    >()
+                        .arrives_as_itself();
+                    ::jstream::__private::asked(__part_0)
+                        .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            let Node { next: __part_0, id: __part_1 } = self;
+            unsafe {
+                ::jstream::__private::write_as::<
+                    Option<::jstream::Shared<'b, Node<'b>>>,
+                    _,
+                    _,
+                    _,
+                    _,
+                >(__part_0, &raw mut (*slot).next, draft);
+                ::jstream::__private::write_field(&raw mut (*slot).id, __part_1, draft);
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::InPlace for Node<'b> {
+        const SHAPE: ::jstream::__private::Shape = {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0, id: __part_1 } => {
+                    ::jstream::__private::asked_of::<
+                        Option<::jstream::Shared<'b, Node<'b>>>,
+                    >()
+                        .arrives_as_itself();
+                    ::jstream::__private::asked(__part_0)
+                        .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            ::jstream::__private::Shape::NOTHING
+                .and(
+                    ::jstream::__private::shape_own_as::<
+                        Option<::jstream::Shared<'b, Node<'b>>>,
+                    >(),
+                )
+                .and(
+                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
+                        &raw const (*of).id
+                    }),
+                )
+                .within(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn read(
+            slot: *mut Self,
+            pass: &mut ::jstream::__private::Pass<'_>,
+        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0, id: __part_1 } => {
+                    ::jstream::__private::asked_of::<
+                        Option<::jstream::Shared<'b, Node<'b>>>,
+                    >()
+                        .arrives_as_itself();
+                    ::jstream::__private::asked(__part_0)
+                        .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            unsafe {
+                ::jstream::__private::read_own_as::<
+                    Option<::jstream::Shared<'b, Node<'b>>>,
+                    _,
+                    _,
+                >(&raw mut (*slot).next, pass)?;
+                ::jstream::__private::read_own(&raw mut (*slot).id, pass)?;
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn verify(
+            slot: *const Self,
+        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0, id: __part_1 } => {
+                    ::jstream::__private::asked_of::<
+                        Option<::jstream::Shared<'b, Node<'b>>>,
+                    >()
+                        .arrives_as_itself();
+                    ::jstream::__private::asked(__part_0)
+                        .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            if Self::SHAPE.verified {
+                unsafe {
+                    ::jstream::__private::verify_own(&raw const (*slot).id)?;
+                }
+                unsafe {}
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0, id: __part_1 } => {
+                    ::jstream::__private::asked_of::<
+                        Option<::jstream::Shared<'b, Node<'b>>>,
+                    >()
+                        .arrives_as_itself();
+                    ::jstream::__private::asked(__part_0)
+                        .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            trace.enter("next");
+            unsafe {
+                ::jstream::__private::trace_own_as::<
+                    Option<::jstream::Shared<'b, Node<'b>>>,
+                    _,
+                    _,
+                >(&raw const (*slot).next, trace);
+            }
+            if trace.leave() {
+                return;
+            }
+            trace.enter("id");
+            unsafe {
+                ::jstream::__private::trace_own(&raw const (*slot).id, trace);
+            }
+            if trace.leave() {
+                return;
+            }
+        }
+        fn describe(
+            schema: &mut ::jstream::__private::Schema,
+        ) -> ::jstream::__private::TypeIndex {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0, id: __part_1 } => {
+                    ::jstream::__private::asked_of::<
+                        Option<::jstream::Shared<'b, Node<'b>>>,
+                    >()
+                        .arrives_as_itself();
+                    ::jstream::__private::asked(__part_0)
+                        .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            schema
+                .define::<
+                    Self,
+                >(
+                    "Node",
+                    |schema| ::jstream::__private::Kind::Struct(
+                        ::jstream::__private::list([
+                            ::jstream::__private::FieldInfo::new(
+                                "next",
+                                ::core::mem::offset_of!(Self, next),
+                                ::jstream::__private::describe_own_as::<
+                                    Option<::jstream::Shared<'b, Node<'b>>>,
+                                >(schema),
+                            ),
+                            ::jstream::__private::FieldInfo::new(
+                                "id",
+                                ::core::mem::offset_of!(Self, id),
+                                ::jstream::__private::describe_own(
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).id },
+                                ),
+                            ),
+                        ]),
+                    ),
+                )
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Covariant for Node<'b> {}
+    const _: () = {
+        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
+            long: ::core::marker::PhantomData<Node<'long_unless_the_type_says_invariant>>,
+        ) -> ::core::marker::PhantomData<Node<'short>> {
+            long
+        }
+    };
+    const _: () = ::jstream::__private::assert_form::<Node<'static>>();
+};

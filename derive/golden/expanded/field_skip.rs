@@ -1,0 +1,522 @@
+///The in-place form of [`Order`]: itself.
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
+type OrderRef<'b> = Order<'b>;
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    non_camel_case_types,
+    single_use_lifetimes,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    reason = "generated code"
+)]
+const _: () = {
+    const _: () = {
+        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        fn all_fields<'b>(of: &Order<'b>) {
+            let Order { symbol: __part_0, handle: __part_1 } = of;
+        }
+    };
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Transportable for Order<'b> {
+        type InPlace<'__b> = Order<'__b> where Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |of: &Order<'b>| match of {
+                Order { symbol: __part_0, handle: __part_1 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    let _ = __part_1;
+                }
+            };
+            true
+                && ::jstream::__private::Memory::NOTHING
+                    .and(
+                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
+                            &raw const (*of).symbol
+                        }),
+                    )
+                    .and(::jstream::__private::Memory::OTHER)
+                    .fills(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |of: &Order<'b>| match of {
+                Order { symbol: __part_0, handle: __part_1 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    let _ = __part_1;
+                }
+            };
+            let Order { symbol: __part_0, handle: __part_1 } = self;
+            unsafe {
+                ::jstream::__private::write_field(
+                    &raw mut (*slot).symbol,
+                    __part_0,
+                    draft,
+                );
+                let _ = __part_1;
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::InPlace for Order<'b> {
+        const SHAPE: ::jstream::__private::Shape = {
+            let _ = |of: &Order<'b>| match of {
+                Order { symbol: __part_0, handle: __part_1 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).has_a_default();
+                }
+            };
+            ::jstream::__private::Shape::NOTHING
+                .and(
+                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
+                        &raw const (*of).symbol
+                    }),
+                )
+                .and(::jstream::__private::Shape::MADE)
+                .within(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn read(
+            slot: *mut Self,
+            pass: &mut ::jstream::__private::Pass<'_>,
+        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+            let _ = |of: &Order<'b>| match of {
+                Order { symbol: __part_0, handle: __part_1 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).has_a_default();
+                }
+            };
+            unsafe {
+                ::jstream::__private::read_own(&raw mut (*slot).symbol, pass)?;
+                ::jstream::__private::make_default(&raw mut (*slot).handle);
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn verify(
+            slot: *const Self,
+        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+            let _ = |of: &Order<'b>| match of {
+                Order { symbol: __part_0, handle: __part_1 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).has_a_default();
+                }
+            };
+            if Self::SHAPE.verified {
+                unsafe {
+                    ::jstream::__private::verify_own(&raw const (*slot).symbol)?;
+                }
+                unsafe {}
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
+            let _ = |of: &Order<'b>| match of {
+                Order { symbol: __part_0, handle: __part_1 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).has_a_default();
+                }
+            };
+            trace.enter("symbol");
+            unsafe {
+                ::jstream::__private::trace_own(&raw const (*slot).symbol, trace);
+            }
+            if trace.leave() {
+                return;
+            }
+        }
+        fn describe(
+            schema: &mut ::jstream::__private::Schema,
+        ) -> ::jstream::__private::TypeIndex {
+            let _ = |of: &Order<'b>| match of {
+                Order { symbol: __part_0, handle: __part_1 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).has_a_default();
+                }
+            };
+            schema
+                .define::<
+                    Self,
+                >(
+                    "Order",
+                    |schema| ::jstream::__private::Kind::Struct(
+                        ::jstream::__private::list([
+                            ::jstream::__private::FieldInfo::new(
+                                "symbol",
+                                ::core::mem::offset_of!(Self, symbol),
+                                ::jstream::__private::describe_own(
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).symbol },
+                                ),
+                            ),
+                        ]),
+                    ),
+                )
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Covariant for Order<'b> {}
+    const _: () = {
+        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
+            long: ::core::marker::PhantomData<
+                Order<'long_unless_the_type_says_invariant>,
+            >,
+        ) -> ::core::marker::PhantomData<Order<'short>> {
+            long
+        }
+    };
+    const _: () = ::jstream::__private::assert_form::<Order<'static>>();
+};
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    reason = "made by reading, and of interest as far as the program says"
+)]
+///The in-place form of [`Owner`]: what it is in a receive buffer.
+struct OwnerRef<'b> {
+    name: &'b ::core::primitive::str,
+    lock: (),
+}
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    non_camel_case_types,
+    single_use_lifetimes,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    reason = "generated code"
+)]
+const _: () = {
+    const _: () = {
+        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        fn all_fields<'b>(of: &OwnerRef<'b>) {
+            let OwnerRef { name: __part_0, lock: __part_1 } = of;
+        }
+    };
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Transportable for OwnerRef<'b> {
+        type InPlace<'__b> = OwnerRef<'__b> where Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+                (
+                    Owner { name: __part_0, lock: __part_1 },
+                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            true
+                && ::jstream::__private::Memory::NOTHING
+                    .and(
+                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
+                            &raw const (*of).name
+                        }),
+                    )
+                    .and(::jstream::__private::Memory::OTHER)
+                    .fills(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+                (
+                    Owner { name: __part_0, lock: __part_1 },
+                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            let OwnerRef { name: __part_0, lock: __part_1 } = self;
+            unsafe {
+                ::jstream::__private::write_field(
+                    &raw mut (*slot).name,
+                    __part_0,
+                    draft,
+                );
+                let _ = __part_1;
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::InPlace for OwnerRef<'b> {
+        const SHAPE: ::jstream::__private::Shape = {
+            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+                (
+                    Owner { name: __part_0, lock: __part_1 },
+                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            ::jstream::__private::Shape::NOTHING
+                .and(
+                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
+                        &raw const (*of).name
+                    }),
+                )
+                .and(::jstream::__private::Shape::MADE)
+                .within(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn read(
+            slot: *mut Self,
+            pass: &mut ::jstream::__private::Pass<'_>,
+        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+                (
+                    Owner { name: __part_0, lock: __part_1 },
+                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            unsafe {
+                ::jstream::__private::read_own(&raw mut (*slot).name, pass)?;
+                ::jstream::__private::make_default(&raw mut (*slot).lock);
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn verify(
+            slot: *const Self,
+        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+                (
+                    Owner { name: __part_0, lock: __part_1 },
+                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            if Self::SHAPE.verified {
+                unsafe {
+                    ::jstream::__private::verify_own(&raw const (*slot).name)?;
+                }
+                unsafe {}
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
+            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+                (
+                    Owner { name: __part_0, lock: __part_1 },
+                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            trace.enter("name");
+            unsafe {
+                ::jstream::__private::trace_own(&raw const (*slot).name, trace);
+            }
+            if trace.leave() {
+                return;
+            }
+        }
+        fn describe(
+            schema: &mut ::jstream::__private::Schema,
+        ) -> ::jstream::__private::TypeIndex {
+            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+                (
+                    Owner { name: __part_0, lock: __part_1 },
+                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            schema
+                .define::<
+                    Self,
+                >(
+                    "OwnerRef",
+                    |schema| ::jstream::__private::Kind::Struct(
+                        ::jstream::__private::list([
+                            ::jstream::__private::FieldInfo::new(
+                                "name",
+                                ::core::mem::offset_of!(Self, name),
+                                ::jstream::__private::describe_own(
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).name },
+                                ),
+                            ),
+                        ]),
+                    ),
+                )
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Covariant for OwnerRef<'b> {}
+    const _: () = {
+        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
+            long: ::core::marker::PhantomData<
+                OwnerRef<'long_unless_the_type_says_invariant>,
+            >,
+        ) -> ::core::marker::PhantomData<OwnerRef<'short>> {
+            long
+        }
+    };
+    const _: () = ::jstream::__private::assert_form::<OwnerRef<'static>>();
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::Transportable for Owner {
+        type InPlace<'__b> = OwnerRef<'__b> where Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+                (
+                    Owner { name: __part_0, lock: __part_1 },
+                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            false
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+                (
+                    Owner { name: __part_0, lock: __part_1 },
+                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            let Owner { name: __part_0, lock: __part_1 } = self;
+            unsafe {
+                ::jstream::__private::write_field(
+                    &raw mut (*slot).name,
+                    __part_0,
+                    draft,
+                );
+                let _ = __part_1;
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::Covariant for Owner {}
+    #[automatically_derived]
+    impl ::jstream::__private::Restore for Owner {
+        fn restore<'__b>(
+            form: &OwnerRef<'__b>,
+            restoring: &mut ::jstream::__private::Restoring,
+        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        where
+            Self: '__b,
+        {
+            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+                (
+                    Owner { name: __part_0, lock: __part_1 },
+                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).has_a_default();
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            ::core::result::Result::Ok(
+                match form {
+                    OwnerRef { name: __part_0, lock: __part_1 } => {
+                        Owner {
+                            name: ::jstream::__private::restore_field(
+                                __part_0,
+                                restoring,
+                            )?,
+                            lock: {
+                                let _ = __part_1;
+                                ::core::default::Default::default()
+                            },
+                        }
+                    }
+                },
+            )
+        }
+    }
+    impl<'__b> OwnerRef<'__b> {
+        /// The value that this is the form of, made again from copies of all parts.
+        ///
+        /// # Errors
+        ///
+        /// When the graph is deeper than 128 pointers, or an adapter refuses a part.
+        fn to_owned(
+            &self,
+        ) -> ::core::result::Result<Owner, ::jstream::__private::RestoreError> {
+            ::jstream::__private::restore::<Owner>(self)
+        }
+    }
+};

@@ -1,0 +1,506 @@
+///The in-place form of [`Turn`]: itself.
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
+type TurnRef<'b> = Turn;
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    non_camel_case_types,
+    single_use_lifetimes,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    reason = "generated code"
+)]
+const _: () = {
+    const _: () = {
+        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        fn all_fields(of: &Turn) {
+            let Turn { by: __part_0 } = of;
+        }
+    };
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::Transportable for Turn {
+        type InPlace<'__b> = Turn where Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |of: &Turn| match of {
+                Turn { by: __part_0 } => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                    ::jstream::__private::asked(__part_0)
+                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                }
+            };
+            true
+                && ::jstream::__private::Memory::NOTHING
+                    .and(::jstream::__private::Memory::OTHER)
+                    .fills(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |of: &Turn| match of {
+                Turn { by: __part_0 } => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                    ::jstream::__private::asked(__part_0)
+                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                }
+            };
+            let Turn { by: __part_0 } = self;
+            unsafe {
+                ::jstream::__private::write_adapted(
+                    ::jstream::__private::asked_of::<AsRadians>(),
+                    __part_0,
+                    &raw mut (*slot).by,
+                    draft,
+                );
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::InPlace for Turn {
+        const SHAPE: ::jstream::__private::Shape = {
+            let _ = |of: &Turn| match of {
+                Turn { by: __part_0 } => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                    ::jstream::__private::asked(__part_0)
+                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                }
+            };
+            ::jstream::__private::Shape::NOTHING
+                .and(
+                    ::jstream::__private::adapted_shape(
+                        ::jstream::__private::asked_of::<AsRadians>(),
+                        |of: *const Self| unsafe { &raw const (*of).by },
+                    ),
+                )
+                .within(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn read(
+            slot: *mut Self,
+            pass: &mut ::jstream::__private::Pass<'_>,
+        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+            let _ = |of: &Turn| match of {
+                Turn { by: __part_0 } => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                    ::jstream::__private::asked(__part_0)
+                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                }
+            };
+            unsafe {
+                ::jstream::__private::read_adapted(
+                    ::jstream::__private::asked_of::<AsRadians>(),
+                    &raw mut (*slot).by,
+                    pass,
+                )?;
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn verify(
+            slot: *const Self,
+        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+            let _ = |of: &Turn| match of {
+                Turn { by: __part_0 } => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                    ::jstream::__private::asked(__part_0)
+                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                }
+            };
+            if Self::SHAPE.verified {
+                unsafe {}
+                unsafe {}
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
+            let _ = |of: &Turn| match of {
+                Turn { by: __part_0 } => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                    ::jstream::__private::asked(__part_0)
+                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                }
+            };
+            trace.enter("by");
+            unsafe {
+                let _ = trace.hit(&raw const (*slot).by);
+            }
+            if trace.leave() {
+                return;
+            }
+        }
+        fn describe(
+            schema: &mut ::jstream::__private::Schema,
+        ) -> ::jstream::__private::TypeIndex {
+            let _ = |of: &Turn| match of {
+                Turn { by: __part_0 } => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                    ::jstream::__private::asked(__part_0)
+                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                }
+            };
+            schema
+                .define::<
+                    Self,
+                >(
+                    "Turn",
+                    |schema| ::jstream::__private::Kind::Struct(
+                        ::jstream::__private::list([
+                            ::jstream::__private::FieldInfo::new(
+                                "by",
+                                ::core::mem::offset_of!(Self, by),
+                                ::jstream::__private::describe_adapted(
+                                    ::jstream::__private::asked_of::<AsRadians>(),
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).by },
+                                ),
+                            ),
+                        ]),
+                    ),
+                )
+        }
+    }
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::Covariant for Turn {}
+    const _: () = {
+        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
+            long: ::core::marker::PhantomData<Turn>,
+        ) -> ::core::marker::PhantomData<Turn> {
+            long
+        }
+    };
+    const _: () = ::jstream::__private::assert_form::<Turn>();
+    #[automatically_derived]
+    impl ::jstream::__private::Restore for Turn {
+        fn restore<'__b>(
+            form: &Turn,
+            restoring: &mut ::jstream::__private::Restoring,
+        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        where
+            Self: '__b,
+        {
+            let _ = |of: &Turn| match of {
+                Turn { by: __part_0 } => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                    ::jstream::__private::asked(__part_0)
+                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                }
+            };
+            ::core::result::Result::Ok(
+                match form {
+                    Turn { by: __part_0 } => {
+                        Turn {
+                            by: ::jstream::__private::restore_adapted(__part_0),
+                        }
+                    }
+                },
+            )
+        }
+    }
+};
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    reason = "made by reading, and of interest as far as the program says"
+)]
+///The in-place form of [`Path`]: what it is in a receive buffer.
+struct PathRef<'b> {
+    of: &'b str,
+}
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    non_camel_case_types,
+    single_use_lifetimes,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    reason = "generated code"
+)]
+const _: () = {
+    const _: () = {
+        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        fn all_fields<'b>(of: &PathRef<'b>) {
+            let PathRef { of: __part_0 } = of;
+        }
+    };
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Transportable for PathRef<'b> {
+        type InPlace<'__b> = PathRef<'__b> where Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |both: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            true
+                && ::jstream::__private::Memory::NOTHING
+                    .and(
+                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
+                            &raw const (*of).of
+                        }),
+                    )
+                    .fills(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |both: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            let PathRef { of: __part_0 } = self;
+            unsafe {
+                ::jstream::__private::write_field(&raw mut (*slot).of, __part_0, draft);
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::InPlace for PathRef<'b> {
+        const SHAPE: ::jstream::__private::Shape = {
+            let _ = |both: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            ::jstream::__private::Shape::NOTHING
+                .and(
+                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
+                        &raw const (*of).of
+                    }),
+                )
+                .within(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn read(
+            slot: *mut Self,
+            pass: &mut ::jstream::__private::Pass<'_>,
+        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+            let _ = |both: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            unsafe {
+                ::jstream::__private::read_own(&raw mut (*slot).of, pass)?;
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn verify(
+            slot: *const Self,
+        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+            let _ = |both: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            if Self::SHAPE.verified {
+                unsafe {
+                    ::jstream::__private::verify_own(&raw const (*slot).of)?;
+                }
+                unsafe {}
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
+            let _ = |both: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            trace.enter("of");
+            unsafe {
+                ::jstream::__private::trace_own(&raw const (*slot).of, trace);
+            }
+            if trace.leave() {
+                return;
+            }
+        }
+        fn describe(
+            schema: &mut ::jstream::__private::Schema,
+        ) -> ::jstream::__private::TypeIndex {
+            let _ = |both: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            schema
+                .define::<
+                    Self,
+                >(
+                    "PathRef",
+                    |schema| ::jstream::__private::Kind::Struct(
+                        ::jstream::__private::list([
+                            ::jstream::__private::FieldInfo::new(
+                                "of",
+                                ::core::mem::offset_of!(Self, of),
+                                ::jstream::__private::describe_own(
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).of },
+                                ),
+                            ),
+                        ]),
+                    ),
+                )
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Covariant for PathRef<'b> {}
+    const _: () = {
+        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
+            long: ::core::marker::PhantomData<
+                PathRef<'long_unless_the_type_says_invariant>,
+            >,
+        ) -> ::core::marker::PhantomData<PathRef<'short>> {
+            long
+        }
+    };
+    const _: () = ::jstream::__private::assert_form::<PathRef<'static>>();
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::Transportable for Path {
+        type InPlace<'__b> = PathRef<'__b> where Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |both: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            false
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |both: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            let Path { of: __part_0 } = self;
+            unsafe {
+                ::jstream::__private::write_replaced(
+                    &raw mut (*slot).of,
+                    __part_0,
+                    draft,
+                    ::jstream::__private::asked_of::<AsText>(),
+                );
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::Covariant for Path {}
+    #[automatically_derived]
+    impl ::jstream::__private::Restore for Path {
+        fn restore<'__b>(
+            form: &PathRef<'__b>,
+            restoring: &mut ::jstream::__private::Restoring,
+        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        where
+            Self: '__b,
+        {
+            let _ = |both: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            ::core::result::Result::Ok(
+                match form {
+                    PathRef { of: __part_0 } => {
+                        Path {
+                            of: ::jstream::__private::restore_replaced(
+                                __part_0,
+                                ::jstream::__private::asked_of::<AsText>(),
+                            )?,
+                        }
+                    }
+                },
+            )
+        }
+    }
+    impl<'__b> PathRef<'__b> {
+        /// The value that this is the form of, made again from copies of all parts.
+        ///
+        /// # Errors
+        ///
+        /// When the graph is deeper than 128 pointers, or an adapter refuses a part.
+        fn to_owned(
+            &self,
+        ) -> ::core::result::Result<Path, ::jstream::__private::RestoreError> {
+            ::jstream::__private::restore::<Path>(self)
+        }
+    }
+};

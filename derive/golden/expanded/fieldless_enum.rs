@@ -1,0 +1,199 @@
+///The in-place form of [`Side`]: itself.
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
+type SideRef<'b> = Side;
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    non_camel_case_types,
+    single_use_lifetimes,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    reason = "generated code"
+)]
+const _: () = {
+    const __TAG_0: ::core::primitive::u16 = 0;
+    const __TAG_1: ::core::primitive::u16 = 300;
+    const _: () = {
+        fn same_types(of: &mut Side) {
+            match of {
+                Side::Buy {} => {}
+                Side::Sell {} => {}
+            }
+        }
+    };
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::Transportable for Side {
+        type InPlace<'__b> = Side where Self: '__b;
+        const WIRE_IS_MEMORY: bool = { true };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            match self {
+                Side::Buy {} => {
+                    unsafe { slot.cast::<::core::primitive::u16>().write(__TAG_0) };
+                }
+                Side::Sell {} => {
+                    unsafe { slot.cast::<::core::primitive::u16>().write(__TAG_1) };
+                }
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::InPlace for Side {
+        const SHAPE: ::jstream::__private::Shape = {
+            {
+                ::core::assert!(
+                    ::core::mem::size_of:: < Self > () == ::core::mem::size_of:: <
+                    ::core::primitive::u16 > (),
+                    "this fieldless enum is not one byte large: add `#[repr(u8)]`, or a larger integer"
+                );
+                let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let start = value.as_mut_ptr();
+                unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
+                unsafe { start.cast::<::core::primitive::u16>().write(__TAG_0) };
+                let meant = unsafe {
+                    match *start {
+                        Side::Buy {} => true,
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => false,
+                    }
+                };
+                ::core::assert!(meant, "the enum is not laid out as its `repr` says");
+                let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let start = value.as_mut_ptr();
+                unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
+                unsafe { start.cast::<::core::primitive::u16>().write(__TAG_1) };
+                let meant = unsafe {
+                    match *start {
+                        Side::Sell {} => true,
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => false,
+                    }
+                };
+                ::core::assert!(meant, "the enum is not laid out as its `repr` says");
+                ::jstream::__private::fieldless(
+                    ::core::mem::size_of::<Self>(),
+                    [
+                        __TAG_0 as ::core::primitive::i128,
+                        __TAG_1 as ::core::primitive::i128,
+                    ],
+                )
+            }
+        };
+        #[inline]
+        unsafe fn read(
+            slot: *mut Self,
+            pass: &mut ::jstream::__private::Pass<'_>,
+        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+            const { ::core::assert!(! Self::SHAPE.plain) };
+            let tag = unsafe { slot.cast::<::core::primitive::u16>().read() };
+            match tag {
+                __TAG_0 => {}
+                __TAG_1 => {}
+                _ => {
+                    return ::core::result::Result::Err(
+                        ::jstream::__private::Fault::new(
+                            slot,
+                            ::jstream::__private::FaultKind::Invalid,
+                        ),
+                    );
+                }
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn verify(
+            slot: *const Self,
+        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+            if Self::SHAPE.verified {
+                let tag = unsafe { slot.cast::<::core::primitive::u16>().read() };
+                match tag {
+                    __TAG_0 => {}
+                    __TAG_1 => {}
+                    _ => {}
+                }
+                unsafe {}
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
+            if trace.hit(slot) {
+                return;
+            }
+            let tag = unsafe { slot.cast::<::core::primitive::u16>().read() };
+            match tag {
+                __TAG_0 => {}
+                __TAG_1 => {}
+                _ => {}
+            }
+        }
+        fn describe(
+            schema: &mut ::jstream::__private::Schema,
+        ) -> ::jstream::__private::TypeIndex {
+            schema
+                .define::<
+                    Self,
+                >(
+                    "Side",
+                    |schema| ::jstream::__private::Kind::Enum {
+                        tag: ::core::mem::size_of::<::core::primitive::u16>(),
+                        variants: ::jstream::__private::list([
+                            ::jstream::__private::VariantInfo::new(
+                                "Buy",
+                                __TAG_0 as i128,
+                                ::jstream::__private::list([]),
+                            ),
+                            ::jstream::__private::VariantInfo::new(
+                                "Sell",
+                                __TAG_1 as i128,
+                                ::jstream::__private::list([]),
+                            ),
+                        ]),
+                    },
+                )
+        }
+    }
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::Covariant for Side {}
+    const _: () = {
+        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
+            long: ::core::marker::PhantomData<Side>,
+        ) -> ::core::marker::PhantomData<Side> {
+            long
+        }
+    };
+    const _: () = ::jstream::__private::assert_form::<Side>();
+    #[automatically_derived]
+    impl ::jstream::__private::Restore for Side {
+        fn restore<'__b>(
+            form: &Side,
+            restoring: &mut ::jstream::__private::Restoring,
+        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        where
+            Self: '__b,
+        {
+            ::core::result::Result::Ok(
+                match form {
+                    Side::Buy {} => Side::Buy {},
+                    Side::Sell {} => Side::Sell {},
+                },
+            )
+        }
+    }
+};

@@ -1,0 +1,493 @@
+///The in-place form of [`Pair`]: itself.
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
+type PairRef<'b, A, B, const N: usize> = Pair<'b, A, B, N>;
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    non_camel_case_types,
+    single_use_lifetimes,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    reason = "generated code"
+)]
+const _: () = {
+    const _: () = {
+        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        fn all_fields<'b, A, B: Copy, const N: usize>(of: &Pair<'b, A, B, N>)
+        where
+            A: PartialEq,
+        {
+            let Pair { a: __part_0, b: __part_1, id: __part_2 } = of;
+        }
+    };
+    #[automatically_derived]
+    unsafe impl<
+        'b,
+        A: ::jstream::__private::Transportable,
+        B: Copy + ::jstream::__private::Transportable,
+        const N: usize,
+    > ::jstream::__private::Transportable for Pair<'b, A, B, N>
+    where
+        A: PartialEq,
+        for<'__x> <B as ::jstream::__private::Transportable>::InPlace<'__x>: Copy,
+        for<'__x> <A as ::jstream::__private::Transportable>::InPlace<'__x>: PartialEq,
+    {
+        type InPlace<'__b> = Pair<
+            '__b,
+            <A as ::jstream::__private::Transportable>::InPlace<'__b>,
+            <B as ::jstream::__private::Transportable>::InPlace<'__b>,
+            N,
+        >
+        where
+            Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |of: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::asked(__part_2).arrives_as_itself();
+                }
+            };
+            false
+                && ::jstream::__private::Memory::NOTHING
+                    .and(
+                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
+                            &raw const (*of).a
+                        }),
+                    )
+                    .and(
+                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
+                            &raw const (*of).b
+                        }),
+                    )
+                    .and(
+                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
+                            &raw const (*of).id
+                        }),
+                    )
+                    .fills(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |of: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::asked(__part_2).arrives_as_itself();
+                }
+            };
+            let Pair { a: __part_0, b: __part_1, id: __part_2 } = self;
+            unsafe {
+                ::jstream::__private::write_field(&raw mut (*slot).a, __part_0, draft);
+                ::jstream::__private::write_field(&raw mut (*slot).b, __part_1, draft);
+                ::jstream::__private::write_field(&raw mut (*slot).id, __part_2, draft);
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<
+        'b,
+        A: ::jstream::__private::InPlace,
+        B: Copy + ::jstream::__private::InPlace,
+        const N: usize,
+    > ::jstream::__private::InPlace for Pair<'b, A, B, N>
+    where
+        A: PartialEq,
+    {
+        const SHAPE: ::jstream::__private::Shape = {
+            let _ = |of: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_1).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_2).arrives_as_itself();
+                }
+            };
+            ::jstream::__private::Shape::NOTHING
+                .and(
+                    ::jstream::__private::shape_of(|of: *const Self| unsafe {
+                        &raw const (*of).a
+                    }),
+                )
+                .and(
+                    ::jstream::__private::shape_of(|of: *const Self| unsafe {
+                        &raw const (*of).b
+                    }),
+                )
+                .and(
+                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
+                        &raw const (*of).id
+                    }),
+                )
+                .within(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn read(
+            slot: *mut Self,
+            pass: &mut ::jstream::__private::Pass<'_>,
+        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+            let _ = |of: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_1).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_2).arrives_as_itself();
+                }
+            };
+            unsafe {
+                ::jstream::__private::InPlace::read(&raw mut (*slot).a, pass)?;
+                ::jstream::__private::InPlace::read(&raw mut (*slot).b, pass)?;
+                ::jstream::__private::read_own(&raw mut (*slot).id, pass)?;
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn verify(
+            slot: *const Self,
+        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+            let _ = |of: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_1).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_2).arrives_as_itself();
+                }
+            };
+            if Self::SHAPE.verified {
+                unsafe {
+                    ::jstream::__private::InPlace::verify(&raw const (*slot).a)?;
+                    ::jstream::__private::InPlace::verify(&raw const (*slot).b)?;
+                    ::jstream::__private::verify_own(&raw const (*slot).id)?;
+                }
+                unsafe {}
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
+            let _ = |of: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_1).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_2).arrives_as_itself();
+                }
+            };
+            trace.enter("a");
+            unsafe {
+                ::jstream::__private::InPlace::trace(&raw const (*slot).a, trace);
+            }
+            if trace.leave() {
+                return;
+            }
+            trace.enter("b");
+            unsafe {
+                ::jstream::__private::InPlace::trace(&raw const (*slot).b, trace);
+            }
+            if trace.leave() {
+                return;
+            }
+            trace.enter("id");
+            unsafe {
+                ::jstream::__private::trace_own(&raw const (*slot).id, trace);
+            }
+            if trace.leave() {
+                return;
+            }
+        }
+        fn describe(
+            schema: &mut ::jstream::__private::Schema,
+        ) -> ::jstream::__private::TypeIndex {
+            let _ = |of: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_1).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_2).arrives_as_itself();
+                }
+            };
+            schema
+                .define::<
+                    Self,
+                >(
+                    "Pair",
+                    |schema| ::jstream::__private::Kind::Struct(
+                        ::jstream::__private::list([
+                            ::jstream::__private::FieldInfo::new(
+                                "a",
+                                ::core::mem::offset_of!(Self, a),
+                                ::jstream::__private::describe(
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).a },
+                                ),
+                            ),
+                            ::jstream::__private::FieldInfo::new(
+                                "b",
+                                ::core::mem::offset_of!(Self, b),
+                                ::jstream::__private::describe(
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).b },
+                                ),
+                            ),
+                            ::jstream::__private::FieldInfo::new(
+                                "id",
+                                ::core::mem::offset_of!(Self, id),
+                                ::jstream::__private::describe_own(
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).id },
+                                ),
+                            ),
+                        ]),
+                    ),
+                )
+        }
+    }
+};
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    reason = "made by reading, and of interest as far as the program says"
+)]
+///The in-place form of [`List`]: what it is in a receive buffer.
+struct ListRef<'b, T> {
+    of: &'b [T],
+}
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    non_camel_case_types,
+    single_use_lifetimes,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    reason = "generated code"
+)]
+const _: () = {
+    const _: () = {
+        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        fn all_fields<'b, T>(of: &ListRef<'b, T>) {
+            let ListRef { of: __part_0 } = of;
+        }
+    };
+    #[automatically_derived]
+    unsafe impl<
+        'b,
+        T: ::jstream::__private::Transportable,
+    > ::jstream::__private::Transportable for ListRef<'b, T> {
+        type InPlace<'__b> = ListRef<
+            '__b,
+            <T as ::jstream::__private::Transportable>::InPlace<'__b>,
+        >
+        where
+            Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |of: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).travels();
+                }
+            };
+            false
+                && ::jstream::__private::Memory::NOTHING
+                    .and(
+                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
+                            &raw const (*of).of
+                        }),
+                    )
+                    .fills(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |of: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).travels();
+                }
+            };
+            let ListRef { of: __part_0 } = self;
+            unsafe {
+                ::jstream::__private::write_field(&raw mut (*slot).of, __part_0, draft);
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b, T: ::jstream::__private::InPlace> ::jstream::__private::InPlace
+    for ListRef<'b, T> {
+        const SHAPE: ::jstream::__private::Shape = {
+            let _ = |of: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                }
+            };
+            ::jstream::__private::Shape::NOTHING
+                .and(
+                    ::jstream::__private::shape_of(|of: *const Self| unsafe {
+                        &raw const (*of).of
+                    }),
+                )
+                .within(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn read(
+            slot: *mut Self,
+            pass: &mut ::jstream::__private::Pass<'_>,
+        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+            let _ = |of: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                }
+            };
+            unsafe {
+                ::jstream::__private::InPlace::read(&raw mut (*slot).of, pass)?;
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn verify(
+            slot: *const Self,
+        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+            let _ = |of: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                }
+            };
+            if Self::SHAPE.verified {
+                unsafe {
+                    ::jstream::__private::InPlace::verify(&raw const (*slot).of)?;
+                }
+                unsafe {}
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
+            let _ = |of: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                }
+            };
+            trace.enter("of");
+            unsafe {
+                ::jstream::__private::InPlace::trace(&raw const (*slot).of, trace);
+            }
+            if trace.leave() {
+                return;
+            }
+        }
+        fn describe(
+            schema: &mut ::jstream::__private::Schema,
+        ) -> ::jstream::__private::TypeIndex {
+            let _ = |of: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                }
+            };
+            schema
+                .define::<
+                    Self,
+                >(
+                    "ListRef",
+                    |schema| ::jstream::__private::Kind::Struct(
+                        ::jstream::__private::list([
+                            ::jstream::__private::FieldInfo::new(
+                                "of",
+                                ::core::mem::offset_of!(Self, of),
+                                ::jstream::__private::describe(
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).of },
+                                ),
+                            ),
+                        ]),
+                    ),
+                )
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b, T: ::jstream::__private::Covariant> ::jstream::__private::Covariant
+    for ListRef<'b, T> {}
+    const _: () = {
+        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
+            long: ::core::marker::PhantomData<
+                ListRef<
+                    'long_unless_the_type_says_invariant,
+                    &'long_unless_the_type_says_invariant (),
+                >,
+            >,
+        ) -> ::core::marker::PhantomData<ListRef<'short, &'short ()>> {
+            long
+        }
+    };
+    #[automatically_derived]
+    unsafe impl<
+        T: ::jstream::__private::Transportable,
+    > ::jstream::__private::Transportable for List<T> {
+        type InPlace<'__b> = ListRef<
+            '__b,
+            <T as ::jstream::__private::Transportable>::InPlace<'__b>,
+        >
+        where
+            Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |of: &List<T>| match of {
+                List { of: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).travels();
+                }
+            };
+            false
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |of: &List<T>| match of {
+                List { of: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).travels();
+                }
+            };
+            let List { of: __part_0 } = self;
+            unsafe {
+                ::jstream::__private::write_field(&raw mut (*slot).of, __part_0, draft);
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<T: ::jstream::__private::Covariant> ::jstream::__private::Covariant
+    for List<T> {}
+    #[automatically_derived]
+    impl<T: ::jstream::__private::Restore> ::jstream::__private::Restore for List<T> {
+        fn restore<'__b>(
+            form: &ListRef<
+                '__b,
+                <T as ::jstream::__private::Transportable>::InPlace<'__b>,
+            >,
+            restoring: &mut ::jstream::__private::Restoring,
+        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        where
+            Self: '__b,
+        {
+            let _ = |of: &List<T>| match of {
+                List { of: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).travels();
+                }
+            };
+            ::core::result::Result::Ok(
+                match form {
+                    ListRef { of: __part_0 } => {
+                        List {
+                            of: ::jstream::__private::restore_field(__part_0, restoring)?,
+                        }
+                    }
+                },
+            )
+        }
+    }
+};

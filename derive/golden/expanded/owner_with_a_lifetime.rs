@@ -1,0 +1,331 @@
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    reason = "made by reading, and of interest as far as the program says"
+)]
+///The in-place form of [`Line`]: what it is in a receive buffer.
+struct LineRef<'b> {
+    text: &'b str,
+    words: &'b [&'b str],
+}
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    non_camel_case_types,
+    single_use_lifetimes,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    reason = "generated code"
+)]
+const _: () = {
+    const _: () = {
+        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        fn all_fields<'b>(of: &LineRef<'b>) {
+            let LineRef { text: __part_0, words: __part_1 } = of;
+        }
+    };
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Transportable for LineRef<'b> {
+        type InPlace<'__b> = LineRef<'__b> where Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+                (
+                    Line { text: __part_0, words: __part_1 },
+                    LineRef { text: __part_0_form, words: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            true
+                && ::jstream::__private::Memory::NOTHING
+                    .and(
+                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
+                            &raw const (*of).text
+                        }),
+                    )
+                    .and(
+                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
+                            &raw const (*of).words
+                        }),
+                    )
+                    .fills(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+                (
+                    Line { text: __part_0, words: __part_1 },
+                    LineRef { text: __part_0_form, words: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            let LineRef { text: __part_0, words: __part_1 } = self;
+            unsafe {
+                ::jstream::__private::write_field(
+                    &raw mut (*slot).text,
+                    __part_0,
+                    draft,
+                );
+                ::jstream::__private::write_field(
+                    &raw mut (*slot).words,
+                    __part_1,
+                    draft,
+                );
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::InPlace for LineRef<'b> {
+        const SHAPE: ::jstream::__private::Shape = {
+            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+                (
+                    Line { text: __part_0, words: __part_1 },
+                    LineRef { text: __part_0_form, words: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            ::jstream::__private::Shape::NOTHING
+                .and(
+                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
+                        &raw const (*of).text
+                    }),
+                )
+                .and(
+                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
+                        &raw const (*of).words
+                    }),
+                )
+                .within(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn read(
+            slot: *mut Self,
+            pass: &mut ::jstream::__private::Pass<'_>,
+        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+                (
+                    Line { text: __part_0, words: __part_1 },
+                    LineRef { text: __part_0_form, words: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            unsafe {
+                ::jstream::__private::read_own(&raw mut (*slot).text, pass)?;
+                ::jstream::__private::read_own(&raw mut (*slot).words, pass)?;
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn verify(
+            slot: *const Self,
+        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+                (
+                    Line { text: __part_0, words: __part_1 },
+                    LineRef { text: __part_0_form, words: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            if Self::SHAPE.verified {
+                unsafe {
+                    ::jstream::__private::verify_own(&raw const (*slot).text)?;
+                    ::jstream::__private::verify_own(&raw const (*slot).words)?;
+                }
+                unsafe {}
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
+            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+                (
+                    Line { text: __part_0, words: __part_1 },
+                    LineRef { text: __part_0_form, words: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            trace.enter("text");
+            unsafe {
+                ::jstream::__private::trace_own(&raw const (*slot).text, trace);
+            }
+            if trace.leave() {
+                return;
+            }
+            trace.enter("words");
+            unsafe {
+                ::jstream::__private::trace_own(&raw const (*slot).words, trace);
+            }
+            if trace.leave() {
+                return;
+            }
+        }
+        fn describe(
+            schema: &mut ::jstream::__private::Schema,
+        ) -> ::jstream::__private::TypeIndex {
+            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+                (
+                    Line { text: __part_0, words: __part_1 },
+                    LineRef { text: __part_0_form, words: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            schema
+                .define::<
+                    Self,
+                >(
+                    "LineRef",
+                    |schema| ::jstream::__private::Kind::Struct(
+                        ::jstream::__private::list([
+                            ::jstream::__private::FieldInfo::new(
+                                "text",
+                                ::core::mem::offset_of!(Self, text),
+                                ::jstream::__private::describe_own(
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).text },
+                                ),
+                            ),
+                            ::jstream::__private::FieldInfo::new(
+                                "words",
+                                ::core::mem::offset_of!(Self, words),
+                                ::jstream::__private::describe_own(
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).words },
+                                ),
+                            ),
+                        ]),
+                    ),
+                )
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Covariant for LineRef<'b> {}
+    const _: () = {
+        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
+            long: ::core::marker::PhantomData<
+                LineRef<'long_unless_the_type_says_invariant>,
+            >,
+        ) -> ::core::marker::PhantomData<LineRef<'short>> {
+            long
+        }
+    };
+    const _: () = ::jstream::__private::assert_form::<LineRef<'static>>();
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Transportable for Line<'b> {
+        type InPlace<'__b> = LineRef<'__b> where Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+                (
+                    Line { text: __part_0, words: __part_1 },
+                    LineRef { text: __part_0_form, words: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            false
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+                (
+                    Line { text: __part_0, words: __part_1 },
+                    LineRef { text: __part_0_form, words: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            let Line { text: __part_0, words: __part_1 } = self;
+            unsafe {
+                ::jstream::__private::write_field(
+                    &raw mut (*slot).text,
+                    __part_0,
+                    draft,
+                );
+                ::jstream::__private::write_field(
+                    &raw mut (*slot).words,
+                    __part_1,
+                    draft,
+                );
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Covariant for Line<'b> {}
+};

@@ -1,0 +1,404 @@
+///The in-place form of [`r#struct`]: itself.
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
+type structRef<'b> = r#struct<'b>;
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    non_camel_case_types,
+    single_use_lifetimes,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    reason = "generated code"
+)]
+const _: () = {
+    const _: () = {
+        #[allow(unused_variables, reason = "all that matters is that they are there")]
+        fn all_fields<'b>(of: &r#struct<'b>) {
+            let r#struct { r#type: __part_0, r#fn: __part_1 } = of;
+        }
+    };
+    #[automatically_derived]
+    unsafe impl<'b> crate::r#mod::jstream::__private::Transportable for r#struct<'b> {
+        type InPlace<'__b> = r#struct<'__b> where Self: '__b;
+        const WIRE_IS_MEMORY: bool = {
+            let _ = |of: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+                    crate::r#mod::jstream::__private::asked(__part_0)
+                        .arrives_as_itself();
+                    crate::r#mod::jstream::__private::asked(__part_1)
+                        .arrives_as_itself();
+                }
+            };
+            true
+                && crate::r#mod::jstream::__private::Memory::NOTHING
+                    .and(
+                        crate::r#mod::jstream::__private::memory_of(|of: *const Self| unsafe {
+                            &raw const (*of).r#type
+                        }),
+                    )
+                    .and(
+                        crate::r#mod::jstream::__private::memory_of(|of: *const Self| unsafe {
+                            &raw const (*of).r#fn
+                        }),
+                    )
+                    .fills(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut crate::r#mod::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |of: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+                    crate::r#mod::jstream::__private::asked(__part_0)
+                        .arrives_as_itself();
+                    crate::r#mod::jstream::__private::asked(__part_1)
+                        .arrives_as_itself();
+                }
+            };
+            let r#struct { r#type: __part_0, r#fn: __part_1 } = self;
+            unsafe {
+                crate::r#mod::jstream::__private::write_field(
+                    &raw mut (*slot).r#type,
+                    __part_0,
+                    draft,
+                );
+                crate::r#mod::jstream::__private::write_field(
+                    &raw mut (*slot).r#fn,
+                    __part_1,
+                    draft,
+                );
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> crate::r#mod::jstream::__private::InPlace for r#struct<'b> {
+        const SHAPE: crate::r#mod::jstream::__private::Shape = {
+            let _ = |of: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+                    crate::r#mod::jstream::__private::asked(__part_0)
+                        .arrives_as_itself();
+                    crate::r#mod::jstream::__private::asked(__part_1)
+                        .arrives_as_itself();
+                }
+            };
+            crate::r#mod::jstream::__private::Shape::NOTHING
+                .and(
+                    crate::r#mod::jstream::__private::shape_of_own(|of: *const Self| unsafe {
+                        &raw const (*of).r#type
+                    }),
+                )
+                .and(
+                    crate::r#mod::jstream::__private::shape_of_own(|of: *const Self| unsafe {
+                        &raw const (*of).r#fn
+                    }),
+                )
+                .within(::core::mem::size_of::<Self>())
+        };
+        #[inline]
+        unsafe fn read(
+            slot: *mut Self,
+            pass: &mut crate::r#mod::jstream::__private::Pass<'_>,
+        ) -> ::core::result::Result<(), crate::r#mod::jstream::__private::Fault> {
+            let _ = |of: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+                    crate::r#mod::jstream::__private::asked(__part_0)
+                        .arrives_as_itself();
+                    crate::r#mod::jstream::__private::asked(__part_1)
+                        .arrives_as_itself();
+                }
+            };
+            unsafe {
+                crate::r#mod::jstream::__private::read_own(
+                    &raw mut (*slot).r#type,
+                    pass,
+                )?;
+                crate::r#mod::jstream::__private::read_own(&raw mut (*slot).r#fn, pass)?;
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn verify(
+            slot: *const Self,
+        ) -> ::core::result::Result<(), crate::r#mod::jstream::__private::Refusal> {
+            let _ = |of: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+                    crate::r#mod::jstream::__private::asked(__part_0)
+                        .arrives_as_itself();
+                    crate::r#mod::jstream::__private::asked(__part_1)
+                        .arrives_as_itself();
+                }
+            };
+            if Self::SHAPE.verified {
+                unsafe {
+                    crate::r#mod::jstream::__private::verify_own(
+                        &raw const (*slot).r#type,
+                    )?;
+                    crate::r#mod::jstream::__private::verify_own(
+                        &raw const (*slot).r#fn,
+                    )?;
+                }
+                unsafe {}
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn trace(
+            slot: *const Self,
+            trace: &mut crate::r#mod::jstream::__private::Trace,
+        ) {
+            let _ = |of: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+                    crate::r#mod::jstream::__private::asked(__part_0)
+                        .arrives_as_itself();
+                    crate::r#mod::jstream::__private::asked(__part_1)
+                        .arrives_as_itself();
+                }
+            };
+            trace.enter("type");
+            unsafe {
+                crate::r#mod::jstream::__private::trace_own(
+                    &raw const (*slot).r#type,
+                    trace,
+                );
+            }
+            if trace.leave() {
+                return;
+            }
+            trace.enter("fn");
+            unsafe {
+                crate::r#mod::jstream::__private::trace_own(
+                    &raw const (*slot).r#fn,
+                    trace,
+                );
+            }
+            if trace.leave() {
+                return;
+            }
+        }
+        fn describe(
+            schema: &mut crate::r#mod::jstream::__private::Schema,
+        ) -> crate::r#mod::jstream::__private::TypeIndex {
+            let _ = |of: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+                    crate::r#mod::jstream::__private::asked(__part_0)
+                        .arrives_as_itself();
+                    crate::r#mod::jstream::__private::asked(__part_1)
+                        .arrives_as_itself();
+                }
+            };
+            schema
+                .define::<
+                    Self,
+                >(
+                    "struct",
+                    |schema| crate::r#mod::jstream::__private::Kind::Struct(
+                        crate::r#mod::jstream::__private::list([
+                            crate::r#mod::jstream::__private::FieldInfo::new(
+                                "type",
+                                ::core::mem::offset_of!(Self, r#type),
+                                crate::r#mod::jstream::__private::describe_own(
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).r#type },
+                                ),
+                            ),
+                            crate::r#mod::jstream::__private::FieldInfo::new(
+                                "fn",
+                                ::core::mem::offset_of!(Self, r#fn),
+                                crate::r#mod::jstream::__private::describe_own(
+                                    schema,
+                                    |of: *const Self| unsafe { &raw const (*of).r#fn },
+                                ),
+                            ),
+                        ]),
+                    ),
+                )
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> crate::r#mod::jstream::__private::Covariant for r#struct<'b> {}
+    const _: () = {
+        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
+            long: ::core::marker::PhantomData<
+                r#struct<'long_unless_the_type_says_invariant>,
+            >,
+        ) -> ::core::marker::PhantomData<r#struct<'short>> {
+            long
+        }
+    };
+    const _: () = crate::r#mod::jstream::__private::assert_form::<r#struct<'static>>();
+};
+///The in-place form of [`r#enum`]: itself.
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    type_alias_bounds,
+    reason = "for types that have it as a part"
+)]
+type enumRef<'b> = r#enum;
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    non_camel_case_types,
+    single_use_lifetimes,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    reason = "generated code"
+)]
+const _: () = {
+    const __TAG_0: ::core::primitive::u8 = 0;
+    const _: () = {
+        fn same_types(of: &mut r#enum) {
+            match of {
+                r#enum::r#impl {} => {}
+            }
+        }
+    };
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::Transportable for r#enum {
+        type InPlace<'__b> = r#enum where Self: '__b;
+        const WIRE_IS_MEMORY: bool = { true };
+        #[inline]
+        unsafe fn write<'__b>(
+            &'__b self,
+            slot: *mut Self::InPlace<'__b>,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            match self {
+                r#enum::r#impl {} => {
+                    unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_0) };
+                }
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::InPlace for r#enum {
+        const SHAPE: ::jstream::__private::Shape = {
+            {
+                ::core::assert!(
+                    ::core::mem::size_of:: < Self > () == ::core::mem::size_of:: <
+                    ::core::primitive::u8 > (),
+                    "this fieldless enum is not one byte large: add `#[repr(u8)]`, or a larger integer"
+                );
+                let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let start = value.as_mut_ptr();
+                unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
+                unsafe { start.cast::<::core::primitive::u8>().write(__TAG_0) };
+                let meant = unsafe {
+                    match *start {
+                        r#enum::r#impl {} => true,
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => false,
+                    }
+                };
+                ::core::assert!(meant, "the enum is not laid out as its `repr` says");
+                ::jstream::__private::fieldless(
+                    ::core::mem::size_of::<Self>(),
+                    [__TAG_0 as ::core::primitive::i128],
+                )
+            }
+        };
+        #[inline]
+        unsafe fn read(
+            slot: *mut Self,
+            pass: &mut ::jstream::__private::Pass<'_>,
+        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+            const { ::core::assert!(! Self::SHAPE.plain) };
+            let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
+            match tag {
+                __TAG_0 => {}
+                _ => {
+                    return ::core::result::Result::Err(
+                        ::jstream::__private::Fault::new(
+                            slot,
+                            ::jstream::__private::FaultKind::Invalid,
+                        ),
+                    );
+                }
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn verify(
+            slot: *const Self,
+        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+            if Self::SHAPE.verified {
+                let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
+                match tag {
+                    __TAG_0 => {}
+                    _ => {}
+                }
+                unsafe {}
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
+            if trace.hit(slot) {
+                return;
+            }
+            let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
+            match tag {
+                __TAG_0 => {}
+                _ => {}
+            }
+        }
+        fn describe(
+            schema: &mut ::jstream::__private::Schema,
+        ) -> ::jstream::__private::TypeIndex {
+            schema
+                .define::<
+                    Self,
+                >(
+                    "enum",
+                    |schema| ::jstream::__private::Kind::Enum {
+                        tag: ::core::mem::size_of::<::core::primitive::u8>(),
+                        variants: ::jstream::__private::list([
+                            ::jstream::__private::VariantInfo::new(
+                                "impl",
+                                __TAG_0 as i128,
+                                ::jstream::__private::list([]),
+                            ),
+                        ]),
+                    },
+                )
+        }
+    }
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::Covariant for r#enum {}
+    const _: () = {
+        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
+            long: ::core::marker::PhantomData<r#enum>,
+        ) -> ::core::marker::PhantomData<r#enum> {
+            long
+        }
+    };
+    const _: () = ::jstream::__private::assert_form::<r#enum>();
+    #[automatically_derived]
+    impl ::jstream::__private::Restore for r#enum {
+        fn restore<'__b>(
+            form: &r#enum,
+            restoring: &mut ::jstream::__private::Restoring,
+        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        where
+            Self: '__b,
+        {
+            ::core::result::Result::Ok(
+                match form {
+                    r#enum::r#impl {} => r#enum::r#impl {},
+                },
+            )
+        }
+    }
+};

@@ -1,0 +1,6 @@
+#[derive(Transportable)]
+struct Column {
+    name: String,
+    #[transportable(exclusive)]
+    values: Vec<f64>,
+}

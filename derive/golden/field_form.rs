@@ -1,0 +1,5 @@
+#[derive(Transportable)]
+struct Named {
+    #[transportable(form = &'b str)]
+    name: Text,
+}

@@ -1,0 +1,6 @@
+#[derive(Transportable)]
+#[repr(u16)]
+enum Side {
+    Buy,
+    Sell = 300,
+}

@@ -1,0 +1,5 @@
+#[derive(Transportable)]
+struct Line<'b> {
+    text: &'b str,
+    words: Vec<&'b str>,
+}

@@ -1,0 +1,5 @@
+#[derive(Transportable)]
+enum Item {
+    Coins(u32),
+    Book { pages: Vec<String> },
+}

@@ -1,0 +1,4 @@
+#[remote]
+pub trait Book {
+    fn add(&self, order: &Order<'_>) -> u64;
+}

@@ -1,0 +1,81 @@
+//! What the macros make of the items in `golden/*.rs` is what `golden/expanded/*.rs` say.
+//!
+//! `EXPANSIONS=overwrite` writes them anew.
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::{Attribute, Item, Meta};
+
+use crate::{dynamic, remote, transportable};
+
+/// What a macro makes of an item, as files have it.
+fn expanded(item: Item) -> TokenStream {
+    match item {
+        Item::Trait(mut of) => {
+            let options = |attr: &Attribute| match &attr.meta {
+                Meta::List(list) => list.tokens.clone(),
+                _ => TokenStream::new(),
+            };
+            let attribute = of.attrs.remove(0);
+            if attribute.path().is_ident("remote") {
+                remote::remote(options(&attribute), of.to_token_stream())
+            } else {
+                dynamic::transportable(options(&attribute), of.to_token_stream())
+            }
+        }
+        item => transportable::derive(item.to_token_stream()),
+    }
+}
+
+fn inputs() -> Vec<PathBuf> {
+    let entries = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/golden")).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    paths.filter(|path| path.is_file()).collect()
+}
+
+fn expand(input: &Path) -> String {
+    let input = syn::parse_file(&fs::read_to_string(input).unwrap()).unwrap();
+    let tokens: TokenStream = input.items.into_iter().map(expanded).collect();
+    prettyplease::unparse(&syn::parse2(tokens).unwrap())
+}
+
+#[test]
+fn expansions_are_as_they_were() {
+    let overwrite = env::var_os("EXPANSIONS").is_some_and(|value| value == "overwrite");
+    let inputs = inputs();
+    assert!(!inputs.is_empty());
+    let mut differing = Vec::new();
+    for input in inputs {
+        let golden = input
+            .with_file_name("expanded")
+            .join(input.file_name().unwrap());
+        let made = expand(&input);
+        if overwrite {
+            fs::write(golden, made).unwrap();
+        } else if fs::read_to_string(&golden).unwrap_or_default() != made {
+            differing.push(golden);
+        }
+    }
+    assert!(
+        differing.is_empty(),
+        "these expansions have changed; if they should, run this with `EXPANSIONS=overwrite`: \
+         {differing:#?}"
+    );
+}
+
+#[test]
+fn no_golden_file_is_left_behind() {
+    let entries = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/golden/expanded")).unwrap();
+    let mut goldens: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+    let mut names: Vec<_> = inputs()
+        .iter()
+        .map(|path| path.file_name().unwrap().to_owned())
+        .collect();
+    goldens.sort();
+    names.sort();
+    assert_eq!(goldens, names);
+}

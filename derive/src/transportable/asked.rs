@@ -1,0 +1,132 @@
+//! What generated code asks of the fields' types before it relies on them.
+//!
+//! Each function that needs the same of the fields asks the same questions in the same words, at the
+//! place where the field's type is spelled: of errors that are alike the compiler gives one. What it
+//! would say of the code behind them is about the same types in the same place, and left out too.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::Ident;
+
+use super::expand::args;
+use super::field::Mode;
+use super::parse::{Own, Part};
+
+/// What a generated function needs of the fields that it deals with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    /// That they can be sent.
+    Travel,
+    /// That they can stand in a buffer.
+    Stand,
+    /// That they can be made again.
+    Restore,
+}
+
+/// What a function asks of the types of all fields before it deals with them: alike in each function
+/// that needs the same, so that the compiler says once what is wrong.
+pub(super) fn asked(of: &Own, need: Need) -> TokenStream {
+    if of.parts().is_empty() {
+        return TokenStream::new();
+    }
+    let name = &of.name;
+    let arms = of.paths().into_iter().map(|(path, parts)| {
+        let members = parts.iter().map(|part| &part.member);
+        let bindings = parts.iter().map(|part| &part.binding);
+        let asks = parts.iter().map(|part| part.ask(of, need));
+        quote!(#name #path { #(#members: #bindings),* } => { #(#asks)* })
+    });
+    let (_, ty_generics, _) = of.generics.split_for_impl();
+    // Never called.
+    quote!(let _ = |of: &#name #ty_generics| match of { #(#arms)* };)
+}
+
+/// What is asked of the fields of a type that has a form, and whether they arrive as the form's: in
+/// the functions of both. Of a generic type the functions of the form know too little to ask.
+pub(super) fn asked_of_owner(owner: &Own, form: &Own, need: Need) -> Option<TokenStream> {
+    if owner.generics.type_params().next().is_some() {
+        return None;
+    }
+    if owner.parts().is_empty() {
+        return Some(TokenStream::new());
+    }
+    let (name, form_name) = (&owner.name, &form.name);
+    let arms = owner.paths().into_iter().map(|(path, parts)| {
+        let members: Vec<_> = parts.iter().map(|part| &part.member).collect();
+        let bindings = parts.iter().map(|part| &part.binding);
+        let forms: Vec<_> = parts
+            .iter()
+            .map(|part| format_ident!("{}_form", part.binding))
+            .collect();
+        let asks = parts.iter().zip(&forms).map(|(part, form)| {
+            let ask = part.ask(owner, need);
+            let ask_form = part.ask_form(owner, form);
+            quote!(#ask #ask_form)
+        });
+        quote! {
+            (
+                #name #path { #(#members: #bindings),* },
+                #form_name #path { #(#members: #forms),* },
+            ) => { #(#asks)* }
+        }
+    });
+    let (_, ty_generics, _) = owner.generics.split_for_impl();
+    let form_args = args(form, quote!('_), |param| quote!(#param));
+    Some(quote! {
+        let _ = |both: (&#name #ty_generics, &#form_name #form_args)| match both {
+            #(#arms)*
+            #[allow(unreachable_patterns, reason = "where there is one variant")]
+            _ => {}
+        };
+    })
+}
+
+impl Part {
+    /// Asks whether the field that `binding` refers to can do what a function needs of it.
+    pub(super) fn ask(&self, of: &Own, need: Need) -> TokenStream {
+        let (support, binding) = (of.support(), &self.binding);
+        let asked = quote!(#support::asked(#binding));
+        let questions = match self.mode(of) {
+            Mode::Skipped if need == Need::Travel => quote!(let _ = #binding;),
+            Mode::Skipped => quote!(#asked.has_a_default();),
+            Mode::Adapted(adapter) => quote! {
+                #asked.has_an_adapter(#adapter);
+                #asked.fits_an_adapter(#adapter);
+            },
+            Mode::Replaced(adapter) => {
+                quote!(#asked.has_an_adapter(#adapter);)
+            }
+            Mode::As(mirror) => {
+                let of_mirror = self.ask_type(of, need, &quote!(#support::asked_of::<#mirror>()));
+                quote!(#of_mirror #asked.is_like::<#mirror, _>();)
+            }
+            _ => self.ask_type(of, need, &asked),
+        };
+        self.place.put(questions)
+    }
+
+    /// Asks what a function needs of a type.
+    fn ask_type(&self, of: &Own, need: Need, asked: &TokenStream) -> TokenStream {
+        if self.is_own(of) {
+            quote!(#asked.arrives_as_itself();)
+        } else if need == Need::Stand {
+            quote!(#asked.stands_in_a_buffer();)
+        } else {
+            quote!(#asked.travels();)
+        }
+    }
+
+    /// Asks whether the field that `binding` refers to arrives as what `form` refers to.
+    pub(super) fn ask_form(&self, of: &Own, form: &Ident) -> TokenStream {
+        let (support, binding) = (of.support(), &self.binding);
+        let asked = quote!(#support::asked_with_form(#binding, #form));
+        self.place.put(match self.mode(of) {
+            Mode::Replaced(adapter) => {
+                quote!(#asked.agree_by(#adapter);)
+            }
+            Mode::Plain | Mode::Absent => quote!(#asked.agree();),
+            Mode::Skipped => quote!(#support::asked(#form).has_a_default();),
+            _ => quote!(let _ = #form;),
+        })
+    }
+}

@@ -1,0 +1,88 @@
+//! The bounds of a generic type, said of the forms of its arguments.
+//!
+//! A type with bounds that is its own form holds forms of its arguments in a buffer, and they have to
+//! meet the bounds too.
+
+use proc_macro2::{Span, TokenStream};
+use syn::visit_mut::VisitMut;
+use syn::{
+    Generics, Ident, Lifetime, PredicateType, Type, TypeParamBound, WherePredicate, parse_quote,
+};
+
+use super::parse::Own;
+
+/// Adds to the generics of an impl what its type's bounds say of the forms.
+pub(super) fn add_of_forms(generics: &mut Generics, of: &Own) {
+    if of.has_form {
+        return;
+    }
+    let mut said: Vec<PredicateType> = Vec::new();
+    for param in of.generics.type_params() {
+        let name = &param.ident;
+        said.push(PredicateType {
+            lifetimes: None,
+            bounded_ty: parse_quote!(#name),
+            colon_token: Default::default(),
+            bounds: param.bounds.clone(),
+        });
+    }
+    if let Some(clause) = &of.generics.where_clause {
+        said.extend(clause.predicates.iter().filter_map(|of| match of {
+            WherePredicate::Type(of) => Some(of.clone()),
+            _ => None,
+        }));
+    }
+    for mut predicate in said {
+        predicate.bounds = predicate.bounds.into_iter().filter(is_plain).collect();
+        if predicate.bounds.is_empty() || predicate.lifetimes.is_some() {
+            continue;
+        }
+        Forms::new(of).visit_predicate_type_mut(&mut predicate);
+        predicate.lifetimes = Some(parse_quote!(for<'__x>));
+        let all = &mut generics.make_where_clause().predicates;
+        all.push(WherePredicate::Type(predicate));
+    }
+}
+
+/// Whether a bound is by a trait that is no family of traits.
+fn is_plain(bound: &TypeParamBound) -> bool {
+    matches!(bound, TypeParamBound::Trait(of)
+        if of.lifetimes.is_none() && matches!(of.modifier, syn::TraitBoundModifier::None))
+}
+
+/// Makes each type parameter the form of its argument.
+struct Forms {
+    params: Vec<Ident>,
+    lifetime: Option<Lifetime>,
+    support: TokenStream,
+}
+
+impl Forms {
+    fn new(of: &Own) -> Self {
+        let params = of.generics.type_params();
+        Self {
+            params: params.map(|param| param.ident.clone()).collect(),
+            lifetime: of.lifetimes.first().cloned(),
+            support: of.support(),
+        }
+    }
+}
+
+impl VisitMut for Forms {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        syn::visit_mut::visit_type_mut(self, ty);
+        let is_param = |of: &syn::TypePath| {
+            of.qself.is_none() && self.params.iter().any(|param| of.path.is_ident(param))
+        };
+        if matches!(ty, Type::Path(of) if is_param(of)) {
+            let support = &self.support;
+            *ty = parse_quote!(<#ty as #support::Transportable>::InPlace<'__x>);
+        }
+    }
+
+    fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+        if self.lifetime.as_ref() == Some(&*lifetime) {
+            *lifetime = Lifetime::new("'__x", Span::call_site());
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The code for structs.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::Ident;
+
+use super::expand::{Bodies, Context, name_of};
+use super::parse::{Own, Part};
+
+/// Writes the fields of a type into the slots of its form's fields.
+pub(super) fn write_struct(of: &Own, name: &Ident, parts: &[Part]) -> TokenStream {
+    let members = parts.iter().map(|part| &part.member);
+    let bindings = parts.iter().map(|part| &part.binding);
+    let writes = parts.iter().map(|part| {
+        let member = &part.member;
+        part.write(of, &quote!(&raw mut (*slot).#member))
+    });
+    quote! {
+        let #name { #(#members: #bindings),* } = self;
+        // SAFETY: the caller's slot is that of the whole, and each of these lies inside it.
+        unsafe {
+            #(#writes)*
+        }
+    }
+}
+
+pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
+    let Context { of, support, .. } = context;
+    let name = &of.name;
+    let members: Vec<_> = parts.iter().map(|part| &part.member).collect();
+    let this = quote!(Self);
+    let of_each = |code: &dyn Fn(&Part, &TokenStream) -> TokenStream| -> Vec<TokenStream> {
+        let place = |part: &Part| {
+            let member = &part.member;
+            quote!(&raw const (*of).#member)
+        };
+        parts.iter().map(|part| code(part, &place(part))).collect()
+    };
+    let memories = of_each(&|part, place| part.memory(of, &this, place));
+    // A generic type and its form need not be laid out alike unless the language says so.
+    let same_layout = of.generics.type_params().next().is_none() || of.repr.c.is_some();
+    let wire_is_memory = quote! {
+        #same_layout
+            && #support::Memory::NOTHING
+                #(.and(#memories))*
+                .fills(::core::mem::size_of::<Self>())
+    };
+    let shapes = of_each(&|part, place| part.shape(of, &this, place));
+    let shape = quote! {
+        #support::Shape::NOTHING #(.and(#shapes))* .within(::core::mem::size_of::<Self>())
+    };
+    let reads = parts.iter().map(|part| {
+        let member = &part.member;
+        part.read(of, &quote!(&raw mut (*slot).#member))
+    });
+    let read = quote! {
+        // SAFETY: the caller's slot is that of the whole, and each of these lies inside it.
+        unsafe {
+            #(#reads)*
+        }
+    };
+    let checks = parts.iter().map(|part| {
+        let member = &part.member;
+        part.verify(of, &quote!(&raw const (*slot).#member))
+    });
+    let verify = quote! {
+        // SAFETY: the caller's slot holds a value, and so does each field of it.
+        unsafe {
+            #(#checks)*
+        }
+    };
+    let walks = parts.iter().filter(|part| part.travels()).map(|part| {
+        let member = &part.member;
+        let name = name_of(&quote!(#member));
+        let walk = part.trace(of, &quote!(&raw const (*slot).#member));
+        quote! {
+            trace.enter(#name);
+            // SAFETY: the fields before this one did not hold the fault.
+            unsafe {
+                #walk
+            }
+            if trace.leave() {
+                return;
+            }
+        }
+    });
+    let infos = parts.iter().filter(|part| part.travels()).map(|part| {
+        let member = &part.member;
+        let name = name_of(&quote!(#member));
+        let of_part = part.describe(of, &this, &quote!(&raw const (*of).#member));
+        quote! {
+            #support::FieldInfo::new(#name, ::core::mem::offset_of!(Self, #member), #of_part)
+        }
+    });
+    let (impl_generics, ty_generics, where_clause) = of.generics.split_for_impl();
+    let bindings = parts.iter().map(|part| &part.binding);
+    // Safe, so that it does not compile for a union.
+    let all_fields = quote! {
+        const _: () = {
+            #[allow(unused_variables, reason = "all that matters is that they are there")]
+            fn all_fields #impl_generics (of: &#name #ty_generics) #where_clause {
+                let #name { #(#members: #bindings),* } = of;
+            }
+        };
+    };
+    Bodies {
+        wire_is_memory,
+        write: write_struct(of, name, parts),
+        shape,
+        read,
+        verify,
+        trace: quote!(#(#walks)*),
+        kind: quote!(#support::Kind::Struct(#support::list([#(#infos),*]))),
+        beside: all_fields,
+    }
+}

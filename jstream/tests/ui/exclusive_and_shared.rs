@@ -1,0 +1,11 @@
+//! What several may see nobody changes.
+
+use jstream::Transportable;
+
+#[derive(Transportable)]
+struct Column<'b> {
+    #[transportable(exclusive, shared)]
+    values: Vec<&'b [f64]>,
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! Whoever visits an object does not change it.
+
+use jstream::{Received, Transportable};
+
+#[derive(Transportable)]
+struct Column<'b> {
+    values: &'b mut [f64],
+}
+
+fn change(received: &Received<Column<'static>>) {
+    received.with(|column| column.values[0] = 1.0);
+}
+
+fn main() {
+    let _ = change;
+}

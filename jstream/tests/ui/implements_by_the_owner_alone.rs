@@ -1,0 +1,16 @@
+//! What stands in the buffer has to implement the trait.
+
+use jstream::{Transportable, transportable};
+
+#[transportable]
+trait Shape {}
+
+#[derive(Transportable)]
+#[transportable(implements(Shape))]
+struct Circle {
+    name: String,
+}
+
+impl Shape for Circle {}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! Whoever changes an object keeps nothing of it.
+
+use jstream::{Received, Transportable};
+
+#[derive(Transportable)]
+struct Order<'b> {
+    symbol: &'b str,
+}
+
+fn keep(received: &mut Received<Order<'static>>, kept: &mut Vec<&str>) {
+    received.with_mut(|order| kept.push(order.symbol));
+}
+
+fn main() {
+    let _ = keep;
+}

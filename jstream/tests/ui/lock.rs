@@ -1,0 +1,10 @@
+//! What stands in a buffer does not change behind a shared reference.
+
+use jstream::Transportable;
+
+#[derive(Transportable)]
+struct Order {
+    count: std::sync::Mutex<u8>,
+}
+
+fn main() {}

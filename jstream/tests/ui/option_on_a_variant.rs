@@ -1,0 +1,13 @@
+//! Variants have no options.
+
+use jstream::Transportable;
+
+#[derive(Transportable)]
+#[repr(u8)]
+enum Shape {
+    #[transportable(skip)]
+    Point,
+    Circle(f64),
+}
+
+fn main() {}

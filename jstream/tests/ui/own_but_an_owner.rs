@@ -1,0 +1,11 @@
+//! Nothing in a buffer owns memory, whatever the attribute says.
+
+use jstream::Transportable;
+
+#[derive(Transportable)]
+#[transportable(own)]
+struct Order {
+    symbol: String,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! A reference does not see what its buffer is used for next.
+
+use jstream::{Reader, Spent, Writer};
+
+fn main() {
+    let filled = Writer::new().write(&"abc", Spent::heap(256)).unwrap();
+    let received = Reader::default().read::<&'static str>(filled).unwrap();
+    let text = *received.get();
+    let again = Writer::new().write(&"xyz", received.into_spent()).unwrap();
+    println!("{text} {}", again.len());
+}

@@ -1,0 +1,15 @@
+//! What is shared has to travel too.
+
+use jstream::Transportable;
+
+struct Leg {
+    price: f64,
+}
+
+#[derive(Transportable)]
+struct Order<'b> {
+    #[transportable(shared)]
+    leg: &'b Leg,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! What does not travel needs no adapter.
+
+use jstream::Transportable;
+
+#[derive(Transportable)]
+struct Order {
+    #[transportable(skip, with = Adapter)]
+    id: u64,
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! What the other programs do, done as it should be.
+
+use jstream::{Received, Writer};
+use jstream_transport::{Header, Sender};
+
+fn forward(sender: &mut Sender, received: Received<&'static str>) {
+    let length = received.get().len();
+    let message = Writer::new().write(&"again", received.into_spent()).unwrap();
+    println!("{length} {:?}", message.as_bytes());
+    if let Err(unsent) = sender.send_filled(Header::default(), message) {
+        println!("{:?}", unsent.filled.as_bytes());
+    }
+}
+
+fn main() {
+    let _ = forward;
+}
