@@ -78,7 +78,8 @@ impl<T: Transportable + 'static> Received<T> {
     }
 
     /// Visits the object to change what lies in it: values that stand in the root, and slices behind
-    /// `&'b mut [T]`. Everything else is reached by shared references.
+    /// `&'b mut [T]`. Everything else is reached by shared references. Functions that verified the
+    /// object are not asked again.
     ///
     /// ```
     /// use jstream::{Reader, Spent, Transportable, Writer};
@@ -103,13 +104,15 @@ impl<T: Transportable + 'static> Received<T> {
     /// # }
     /// ```
     #[inline]
-    pub fn with_mut<R>(&mut self, visit: impl for<'x> FnOnce(&'x mut T::InPlace<'x>) -> R) -> R
+    pub fn with_mut<R>(&mut self, visit: impl for<'x, 'y> FnOnce(&'y mut T::InPlace<'x>) -> R) -> R
     where
         T: Covariant,
     {
-        // SAFETY: as for `with`; and nothing else leads to the root. Its form is covariant, so no
-        // cell is in the graph through which the program could have stored a reference to it, and
-        // a message in which an object is reached from itself without a cell was refused.
+        // SAFETY: as for `with`; and nothing else leads to the root, or to a slice that it has
+        // exclusively. The form is covariant, and so is every class behind a trait object, so the
+        // graph has no cell, and a message in which an object is reached from itself without one
+        // was refused. The visitor can't store a reference to what it may change: that is borrowed
+        // for `'y`, which may be shorter than the `'x` of all that can be stored.
         visit(unsafe { self.root.as_mut() })
     }
 
