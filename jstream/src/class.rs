@@ -11,7 +11,7 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
-use crate::model::{InPlace, Transportable};
+use crate::model::{Covariant, InPlace, Transportable};
 use crate::read::{Edge, Fault, FaultKind, Pass, Trace, short};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
@@ -72,8 +72,11 @@ unsafe fn trace<F: InPlace>(slot: *const (), target: *const u8, trace: &mut Trac
 
 impl Class {
     /// The class of the values of `T`.
+    ///
+    /// Its form is covariant, as a trait object hides whether it is: behind one is no cell, through
+    /// which an object could lead back to those that it is reached from.
     #[must_use]
-    pub const fn of<T: Transportable + 'static>() -> Self {
+    pub const fn of<T: Covariant + 'static>() -> Self {
         Self {
             key: key::<T::InPlace<'static>>,
             number: number::<T::InPlace<'static>>,
@@ -92,7 +95,7 @@ impl Class {
     #[inline]
     pub fn claim(&'static self, edge: Edge, pass: &mut Pass<'_>) -> Result<*const u8, Fault> {
         let target = (self.claim)(edge, pass)?;
-        pass.classes.push(self);
+        pass.classes.push((self, target.addr()));
         Ok(target)
     }
 
@@ -108,7 +111,7 @@ impl Class {
     pub unsafe fn read_now(target: *const u8, pass: &mut Pass<'_>) -> Result<(), Fault> {
         match pass.classes.last() {
             // SAFETY: the last class noted is that of the last target claimed.
-            Some(class) => unsafe { (class.read)(target, pass) },
+            Some((class, _)) => unsafe { (class.read)(target, pass) },
             None => Ok(()),
         }
     }

@@ -341,6 +341,11 @@ pub unsafe trait Pointee {
 /// # Safety
 ///
 /// `T::InPlace<'long>` must be a subtype of `T::InPlace<'short>`.
+#[diagnostic::on_unimplemented(
+    message = "the form of `{Self}` is not known to be covariant in the buffer's lifetime",
+    note = "a type with cells, or whose parameters have bounds of their own, is visited by \
+            `Received::with`; it can't be changed in place, nor stand behind a trait object"
+)]
 pub unsafe trait Covariant: Transportable {}
 
 /// What can stand behind a reference that is covariant in the buffer's lifetime.

@@ -75,7 +75,7 @@ pub struct Reader {
     queue: Queue,
     shared: Table,
     checks: Checks,
-    classes: Vec<&'static Class>,
+    classes: Vec<(&'static Class, usize)>,
     descriptors: Descriptors,
     learnt: Learnt,
 }

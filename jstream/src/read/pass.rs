@@ -120,8 +120,8 @@ pub struct Pass<'r> {
     pub(super) queue: &'r mut Queue,
     pub(super) shared: &'r mut Table,
     pub(super) checks: &'r mut Checks,
-    /// The classes of all trait objects met, in the order of their pointers.
-    pub(crate) classes: &'r mut Vec<&'static Class>,
+    /// The classes of all trait objects met, and where these stand, in the order of their pointers.
+    pub(crate) classes: &'r mut Vec<(&'static Class, usize)>,
 }
 
 /// How many edges lie between the root and what is being read.

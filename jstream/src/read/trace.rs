@@ -23,8 +23,9 @@ pub struct Trace {
     sought: Sought,
     /// The shared targets of the pass that have not been met yet.
     firsts: Firsts,
-    /// The classes of the pass's trait objects that have not been met yet, the last one first.
-    classes: Vec<&'static Class>,
+    /// The classes of the pass's trait objects that have not been met yet, and where these stand, the
+    /// last one first.
+    classes: Vec<(&'static Class, usize)>,
     path: Vec<Step>,
     found: Option<Found>,
     /// Whether there were too many targets to go on.
@@ -219,9 +220,15 @@ impl Trace {
         if self.targets.is_none() {
             return;
         }
-        if let Some(class) = self.classes.pop() {
-            // SAFETY: the pass noted the class of each trait object that it claimed, in order.
-            unsafe { class.trace(slot.cast(), target, self) };
+        // A function that verified a value may have changed cells, and the walk have missed what
+        // they led to.
+        while let Some((class, at)) = self.classes.pop() {
+            if at == target.addr() {
+                // SAFETY: the pass claimed this target with this class. Of several at one address
+                // all but the last are without size, and nothing of these is looked at.
+                unsafe { class.trace(slot.cast(), target, self) };
+                return;
+            }
         }
     }
 }
