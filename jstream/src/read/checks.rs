@@ -30,6 +30,12 @@ impl Refusal {
             why,
         }))
     }
+
+    /// What the function said.
+    #[cold]
+    pub(crate) fn into_why(self) -> String {
+        self.0.why
+    }
 }
 
 /// Values of one type, side by side, that are to be approved of.
