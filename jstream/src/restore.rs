@@ -71,7 +71,17 @@ impl std::error::Error for RestoreError {}
 pub struct Restoring {
     left: u32,
     most: u32,
-    shared: FxHashMap<(usize, TypeId), Box<dyn Any>>,
+    /// The least that was left since the shared object that is being made was begun.
+    least: u32,
+    shared: FxHashMap<(usize, TypeId), Made>,
+}
+
+/// A shared object that was made.
+#[derive(Debug)]
+struct Made {
+    pointer: Box<dyn Any>,
+    /// How many pointers lead from the pointer on, itself included.
+    height: u32,
 }
 
 impl Restoring {
@@ -81,6 +91,7 @@ impl Restoring {
         Self {
             left: depth,
             most: depth,
+            least: depth,
             shared: FxHashMap::default(),
         }
     }
@@ -98,6 +109,7 @@ impl Restoring {
             return Err(RestoreError::Depth(self.most));
         };
         self.left = left;
+        self.least = self.least.min(left);
         let result = of(self)?;
         self.left = left.wrapping_add(1);
         Ok(result)
@@ -111,16 +123,25 @@ impl Restoring {
     ) -> Result<P, RestoreError> {
         let key = (std::ptr::from_ref(target).addr(), TypeId::of::<P>());
         if size_of_val(target) > 0 {
-            if let Some(known) = self
-                .shared
-                .get(&key)
-                .and_then(|known| known.downcast_ref::<P>())
+            let known = self.shared.get(&key);
+            if let Some((known, height)) =
+                known.and_then(|known| Some((known.pointer.downcast_ref::<P>()?, known.height)))
             {
+                let Some(left) = self.left.checked_sub(height) else {
+                    return Err(RestoreError::Depth(self.most));
+                };
+                self.least = self.least.min(left);
                 return Ok(known.clone());
             }
         }
+        let outer = std::mem::replace(&mut self.least, self.left);
         let made = self.deeper(make)?;
-        self.shared.insert(key, Box::new(made.clone()));
+        let new = Made {
+            pointer: Box::new(made.clone()),
+            height: self.left.saturating_sub(self.least),
+        };
+        self.shared.insert(key, new);
+        self.least = self.least.min(outer);
         Ok(made)
     }
 }

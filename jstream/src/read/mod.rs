@@ -19,7 +19,7 @@ pub(crate) use trace::short;
 use self::checks::Checks;
 use self::pass::{Depth, Segment};
 use self::queue::Queue;
-use self::shared::Table;
+use self::shared::{Table, Way};
 use self::trace::Located;
 use crate::buffer::{ALIGNMENT, Filled};
 use crate::class::Class;
@@ -37,10 +37,11 @@ pub struct Limits {
     /// How many elements without size a message may have in all (default 65,536): they cost the
     /// sender no bytes, and whoever walks them time.
     pub zero_sized: usize,
-    /// How many pointers may lead from the root to an object that holds pointers itself (default
-    /// 1,000; `None` for no limit). Reading needs no stack whatever the depth; functions of the
-    /// program that recurse over what they received do, a derived `Debug` or `PartialEq` among
-    /// them.
+    /// How many pointers may lead from the root to an object that holds pointers itself, one after
+    /// another, by the longest way there is (default 1,000; `None` for no limit). Reading needs no
+    /// stack whatever the depth; functions of the program that recurse over what they received do,
+    /// a derived `Debug` or `PartialEq` among them. Ways through a `Cell` count as far as they are
+    /// the first: they may lead in a circle.
     pub depth: Option<u32>,
     /// How many runs of neighbours of one type may wait to be read (default 2^22, which take 128
     /// MiB). A list, a tree, or a slice of structs with strings has a few at most; many objects of
@@ -48,7 +49,7 @@ pub struct Limits {
     /// times their length.
     pub pending: usize,
     /// How many shared objects a message may have, and how many further pointers to them (default
-    /// 2^22 each, which take 256 MiB). Answers the same threat.
+    /// 2^22 each, which take 400 MiB). Answers the same threat.
     pub shared: usize,
 }
 
@@ -175,8 +176,12 @@ impl Reader {
         self.checks.reset(KEEP, self.limits.pending);
         self.classes.clear();
         self.classes.shrink_to(KEEP);
+        let of_root = Way {
+            from: shared::NONE,
+            level: 0,
+        };
         self.shared
-            .push::<T::InPlace<'static>>(slot.as_ptr().cast_const(), 0, shared::NONE);
+            .push::<T::InPlace<'static>>(slot.as_ptr().cast_const(), 0, of_root, true);
         let mut pass = Pass {
             objects: Segment {
                 origin: base,
@@ -220,7 +225,7 @@ impl Reader {
         // derived from the slot's base, which the message's only handle lends.
         let read = unsafe { T::InPlace::read(slot.as_ptr(), &mut pass) };
         let read = read.and_then(|()| pass.drain());
-        if let Err(fault) = read.and_then(|()| pass.assert_no_circle()) {
+        if let Err(fault) = read.and_then(|()| pass.assert_ways()) {
             // SAFETY: this is the fault of the pass that began at this root and has just ended.
             let located = unsafe { trace::locate(slot.as_ptr().cast_const(), name, fault, &pass) };
             return Err(wrong(located, fault.slot.addr().get()));
@@ -243,14 +248,9 @@ impl Reader {
 }
 
 impl Pass<'_> {
-    /// No object may reach itself without a `Cell` on the way.
-    fn assert_no_circle(&mut self) -> Result<(), Fault> {
-        self.shared.circle().map_or(Ok(()), |slot| {
-            Err(Fault {
-                slot,
-                kind: FaultKind::Circle,
-            })
-        })
+    /// No object may reach itself without a `Cell` on the way, or be too deep by any way.
+    fn assert_ways(&mut self) -> Result<(), Fault> {
+        self.shared.search(self.depth.max).map_or(Ok(()), Err)
     }
 
     /// Every segment must have been used exactly to its end.

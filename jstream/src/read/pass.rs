@@ -47,6 +47,8 @@ pub enum FaultKind {
     ZeroSized,
     /// Deeper than [`Limits::depth`](super::Limits::depth).
     Depth,
+    /// A shared target that is so deep by another way than the first, or what it leads to is.
+    Far,
     /// More work put off than [`Limits::pending`](super::Limits::pending).
     Pending,
     /// A shared pointer names no target that was met before, or one of another type or length.
@@ -147,6 +149,14 @@ pub struct Edge {
     owner: Owner,
 }
 
+impl Depth {
+    /// How many edges lie between the root and the targets of what is being read.
+    #[inline(always)]
+    pub(super) fn level(&self) -> u32 {
+        u32::try_from(self.now).map_or(u32::MAX, |now| now.saturating_add(1))
+    }
+}
+
 impl Edge {
     /// The fault of this pointer.
     #[cold]
@@ -221,6 +231,9 @@ impl Pass<'_> {
             owner: edge.owner,
         };
         let queued = if edge.owner.step() == 0 {
+            if edge.owner.number() != 0 {
+                self.shared.deepen(edge.owner.number(), self.depth.level());
+            }
             self.queue.push(run)
         } else if count == 1 {
             self.queue.push_shared(run)

@@ -6,6 +6,7 @@
 //!
 //! A pointer in a `Cell` may lead back to what holds it. Any other must not: nothing could build
 //! such a graph without a `Cell`, and every derived `Debug` or `PartialEq` would walk it for ever.
+//! Nor may any way without one be longer than is allowed: these would recurse too deep.
 
 use std::any::TypeId;
 use std::mem::{MaybeUninit, size_of};
@@ -24,8 +25,19 @@ struct Entry {
     meta: u64,
     /// The pointer, of one word or two.
     pointer: MaybeUninit<[*const u8; 2]>,
-    /// The shared target that it was first reached from, unless through a `Cell`.
-    from: u32,
+    /// The first way to it.
+    way: Way,
+    /// The level of the deepest object that belongs to it and holds pointers; 0 if there is none.
+    deepest: u32,
+}
+
+/// How a target is reached.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way {
+    /// The shared target that it is reached from, unless through a `Cell`.
+    pub(super) from: u32,
+    /// How many edges lie between the root and it.
+    pub(super) level: u32,
 }
 
 /// No shared target.
@@ -37,16 +49,19 @@ const MOST: usize = 1 << 30;
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     entries: Vec<Entry>,
-    /// Which target leads to which, beyond the first pointer to each; `Cell`s left out.
-    again: Vec<(u32, u32)>,
-    /// Whether one of `again` leads to a target that was not met later.
-    backward: bool,
+    /// Further ways to targets; `Cell`s left out.
+    again: Vec<(Way, u32)>,
+    /// Whether one of `again` is longer than the first way to its target. If none is, levels grow
+    /// along every way, and there is neither a circle nor a longer way to anything.
+    longer: bool,
     most: usize,
-    /// Room for the search for circles.
+    /// Room for the search for circles and long ways.
     degree: Vec<u32>,
     starts: Vec<u32>,
-    targets: Vec<u32>,
+    /// Targets, and how many edges lie between the one and the other.
+    targets: Vec<(u32, u32)>,
     ready: Vec<u32>,
+    longest: Vec<u32>,
 }
 
 // SAFETY: a table between two passes is empty, and within one its pointers lead into the buffer that
@@ -79,18 +94,27 @@ impl Pass<'_> {
         if place & SHARED != 0 {
             let known = self.shared.get::<T>(place & !SHARED, meta);
             let (number, target) = known.ok_or_else(|| Fault::new(slot, FaultKind::NotShared))?;
-            if !in_cell && !self.shared.note(self.owner, number) {
+            let way = Way {
+                from: self.owner,
+                level: self.depth.level(),
+            };
+            if !in_cell && !self.shared.note(way, number) {
                 return Err(Fault::new(slot, FaultKind::Pending));
             }
             // SAFETY: the caller's slot is writable; a reference has the layout of a raw pointer.
             unsafe { pointer.write(target) };
             return Ok(());
         }
-        let from = if in_cell { NONE } else { self.owner };
+        let way = Way {
+            from: if in_cell { NONE } else { self.owner },
+            level: self.depth.level(),
+        };
+        let cursor = self.objects.cursor;
         let number = self.shared.next();
         let number = number.ok_or_else(|| Fault::new(slot, FaultKind::Pending))?;
         let target = T::claim(Self::shared_edge(slot, place, meta, number), self)?;
-        self.shared.push::<T>(target, meta, from);
+        let holds_pointers = self.objects.cursor != cursor;
+        self.shared.push::<T>(target, meta, way, holds_pointers);
         // SAFETY: as above.
         unsafe { pointer.write(target) };
         // SAFETY: `claim` just returned this target, and the slot holds it.
@@ -101,7 +125,13 @@ impl Pass<'_> {
 impl Table {
     /// Adds a target, to which `pointer` was made.
     #[inline(always)]
-    pub(super) fn push<T: Pointee + ?Sized>(&mut self, pointer: *const T, meta: u64, from: u32) {
+    pub(super) fn push<T: Pointee + ?Sized>(
+        &mut self,
+        pointer: *const T,
+        meta: u64,
+        way: Way,
+        holds_pointers: bool,
+    ) {
         const { assert!(size_of::<*const T>() <= size_of::<[*const u8; 2]>()) };
         let mut erased = MaybeUninit::<[*const u8; 2]>::uninit();
         // SAFETY: a pointer has one word or two, asserted above, and `erased` room for two.
@@ -110,8 +140,17 @@ impl Table {
             key: TypeId::of::<T::Key>(),
             meta,
             pointer: erased,
-            from,
+            way,
+            deepest: if holds_pointers { way.level } else { 0 },
         });
+    }
+
+    /// Notes that an object at this level, which holds pointers, belongs to a target.
+    #[inline(always)]
+    pub(super) fn deepen(&mut self, number: u32, level: u32) {
+        if let Some(entry) = self.entries.get_mut(number as usize) {
+            entry.deepest = level;
+        }
     }
 
     /// The number of the target that is added next, unless there are too many.
@@ -135,11 +174,12 @@ impl Table {
         Some((number, pointer))
     }
 
-    /// Notes that a target leads to one that was met before; false when there are too many.
+    /// Notes a further way to a target; false when there are too many.
     #[inline(always)]
-    fn note(&mut self, from: u32, to: u32) -> bool {
-        self.backward |= to <= from;
-        self.again.push((from, to));
+    fn note(&mut self, way: Way, to: u32) -> bool {
+        let first = self.entries.get(to as usize);
+        self.longer |= first.is_none_or(|first| first.way.level < way.level);
+        self.again.push((way, to));
         self.again.len() < MOST.min(self.most)
     }
 
@@ -148,28 +188,27 @@ impl Table {
         Firsts(self.entries.iter().skip(1).rev().copied().collect())
     }
 
-    /// Looks for an object that reaches itself without a `Cell`; gives its address.
-    ///
-    /// A first pointer always leads from a target to one that is met later, so there is none unless
-    /// a further pointer leads back.
-    pub(super) fn circle(&mut self) -> Option<ptr::NonNull<u8>> {
-        if !self.backward {
+    /// Looks for an object that reaches itself without a `Cell`, or to which, or to what belongs to
+    /// it, a way of more than `most` edges leads.
+    pub(super) fn search(&mut self, most: usize) -> Option<Fault> {
+        if !self.longer {
             return None;
         }
         let Self { entries, again, .. } = self;
         let first = (0u32..)
             .zip(entries.iter())
-            .filter(|(_, entry)| entry.from != NONE)
-            .map(|(to, entry)| (entry.from, to));
+            .filter(|(_, entry)| entry.way.from != NONE)
+            .map(|(to, entry)| (entry.way, to));
         let edges = || first.clone().chain(again.iter().copied());
+        let level = |i: u32| entries.get(i as usize).map_or(0, |entry| entry.way.level);
         // How many edges leave each target, then where each one's list of targets begins.
         let count = entries.len();
         self.starts.clear();
         self.starts.resize(count.saturating_add(1), 0);
         self.degree.clear();
         self.degree.resize(count, 0);
-        for (from, to) in edges() {
-            add(&mut self.starts, from, 1);
+        for (way, to) in edges() {
+            add(&mut self.starts, way.from, 1);
             add(&mut self.degree, to, 1);
         }
         let mut sum = 0u32;
@@ -178,16 +217,20 @@ impl Table {
             *start = sum;
         }
         self.targets.clear();
-        self.targets.resize(sum as usize, 0);
-        for (from, to) in edges() {
+        self.targets.resize(sum as usize, (0, 0));
+        for (way, to) in edges() {
             // Filled from the end of each list, whose start is thereby found.
-            add(&mut self.starts, from, u32::MAX);
-            let at = at(&self.starts, from);
+            add(&mut self.starts, way.from, u32::MAX);
+            let at = at(&self.starts, way.from);
             if let Some(target) = self.targets.get_mut(at as usize) {
-                *target = to;
+                *target = (to, way.level.saturating_sub(level(way.from)));
             }
         }
-        // Whatever no edge leads to is taken away with the edges that leave it.
+        self.longest.clear();
+        self.longest
+            .extend(entries.iter().map(|entry| entry.way.level));
+        // Whatever no edge leads to is taken away with the edges that leave it. By then all ways to
+        // it are known.
         self.ready.clear();
         self.ready.extend(
             (0u32..)
@@ -198,24 +241,31 @@ impl Table {
         let mut taken = 0usize;
         while let Some(from) = self.ready.pop() {
             taken = taken.wrapping_add(1);
-            let list = at(&self.starts, from)..at(&self.starts, from.wrapping_add(1));
-            for i in list {
-                let to = at(&self.targets, i);
-                add(&mut self.degree, to, u32::MAX);
-                if at(&self.degree, to) == 0 {
-                    self.ready.push(to);
+            let way = at(&self.longest, from);
+            for (to, edges) in list(&self.targets, &self.starts, from) {
+                if let Some(longest) = self.longest.get_mut(*to as usize) {
+                    *longest = way.saturating_add(*edges).max(*longest);
+                }
+                add(&mut self.degree, *to, u32::MAX);
+                if at(&self.degree, *to) == 0 {
+                    self.ready.push(*to);
                 }
             }
         }
-        if taken == count {
-            return None;
+        if taken < count {
+            return self.on_circle();
         }
-        self.on_circle()
+        let too_far = |(entry, longest): &(&Entry, &u32)| {
+            let beyond = entry.deepest.checked_sub(entry.way.level);
+            beyond.is_some_and(|beyond| longest.saturating_add(beyond) as usize > most)
+        };
+        let far = self.entries.iter().zip(&self.longest).find(too_far);
+        far.and_then(|(entry, _)| entry.fault(FaultKind::Far))
     }
 
     /// A target on a circle, once only circles and what they lead to have a degree left.
     #[cold]
-    fn on_circle(&mut self) -> Option<ptr::NonNull<u8>> {
+    fn on_circle(&mut self) -> Option<Fault> {
         // Each of these has one before it that is of these, so going back ends in a circle.
         let left = |degree: &[u32], i: u32| at(degree, i) > 0;
         self.ready.clear();
@@ -224,9 +274,8 @@ impl Table {
             if !left(&self.degree, from) {
                 continue;
             }
-            for i in at(&self.starts, from)..at(&self.starts, from.wrapping_add(1)) {
-                let to = at(&self.targets, i);
-                if let Some(before) = self.ready.get_mut(to as usize) {
+            for (to, _) in list(&self.targets, &self.starts, from) {
+                if let Some(before) = self.ready.get_mut(*to as usize) {
                     *before = from;
                 }
             }
@@ -237,10 +286,7 @@ impl Table {
         for _ in 0..self.entries.len() {
             one = at(&self.ready, one);
         }
-        let entry = self.entries.get(one as usize)?;
-        // SAFETY: every pointer begins with its address, a word.
-        let address = unsafe { entry.pointer.as_ptr().cast::<*const u8>().read() };
-        ptr::NonNull::new(address.cast_mut())
+        self.entries.get(one as usize)?.fault(FaultKind::Circle)
     }
 
     /// Forgets everything, gives back memory beyond `keep` entries, and lets `most` be added.
@@ -249,13 +295,15 @@ impl Table {
         self.entries.shrink_to(keep);
         self.again.clear();
         self.again.shrink_to(keep);
-        self.backward = false;
+        self.longer = false;
         self.most = most;
+        self.targets.clear();
+        self.targets.shrink_to(keep);
         for list in [
             &mut self.degree,
             &mut self.starts,
-            &mut self.targets,
             &mut self.ready,
+            &mut self.longest,
         ] {
             list.clear();
             list.shrink_to(keep);
@@ -292,6 +340,25 @@ impl Firsts {
         }
         is_next
     }
+}
+
+impl Entry {
+    /// The fault of this target.
+    #[cold]
+    fn fault(&self, kind: FaultKind) -> Option<Fault> {
+        // SAFETY: every pointer begins with its address, a word.
+        let address = unsafe { self.pointer.as_ptr().cast::<*const u8>().read() };
+        let slot = ptr::NonNull::new(address.cast_mut())?;
+        Some(Fault { slot, kind })
+    }
+}
+
+/// The targets that edges lead to from this one.
+fn list<'l>(targets: &'l [(u32, u32)], starts: &[u32], from: u32) -> &'l [(u32, u32)] {
+    let (start, end) = (at(starts, from), at(starts, from.wrapping_add(1)));
+    targets
+        .get(start as usize..end as usize)
+        .unwrap_or_default()
 }
 
 /// The number at `i`, 0 where there is none.

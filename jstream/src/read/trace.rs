@@ -261,7 +261,7 @@ pub(super) unsafe fn locate<T: InPlace>(
     pass: &Pass<'_>,
 ) -> Located {
     let sought = match fault.kind {
-        FaultKind::Circle => Sought::Target,
+        FaultKind::Circle | FaultKind::Far => Sought::Target,
         _ => Sought::Slot,
     };
     // SAFETY: the caller's promise is passed on.
@@ -470,6 +470,10 @@ unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) -> String {
         ),
         FaultKind::Circle => format!(
             "{} is reached from itself although no Cell is on the way",
+            with_article(&name)
+        ),
+        FaultKind::Far => format!(
+            "{} is reached by a longer way than Limits::depth allows, or leads further",
             with_article(&name)
         ),
         FaultKind::Adapter => said.unwrap_or("the adapter refuses it").to_owned(),
