@@ -48,9 +48,14 @@
 //! Writing and reading don't recurse, nor does dropping a [`Received`](crate::Received). Functions of the
 //! program may, a derived `Debug`, `PartialEq` or `Hash` among them, and each needs some hundred bytes
 //! of stack for each pointer that it follows. The default depth leaves them room on a thread of 2 MiB;
-//! raise it for those who iterate. `to_owned` says how deep it goes, and so does dropping what it
-//! made. [Circles](super::f_sharing#circles) have no depth: nothing bounds a function that goes round
-//! one.
+//! raise it for those who iterate. The pretty form `{:#?}` indents, and takes time with the cube of the
+//! depth and more stack: print deep graphs with `{:?}`. `to_owned` makes nothing that is deeper than
+//! it says, so that dropping it can't overflow the stack either.
+//!
+//! Depth counts the longest way to each object where several lead to it. Of such ways there may be very
+//! many: a derived `Debug` or `PartialEq` walks each, so on a graph of shared objects from strangers it may
+//! take next to for ever. `to_owned` makes each shared object once.
+//! [Circles](super::f_sharing#circles) have no depth: nothing bounds a function that goes round one.
 //!
 //! # Errors
 //!
