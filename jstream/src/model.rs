@@ -111,7 +111,7 @@ impl Shape {
 ///
 /// Derive it. `InPlace<'b>` is the type that a receiver gets to see in its buffer: for a type made
 /// of plain values and references it is the type itself with the buffer's lifetime, for `String`
-/// it is `&'b str`, for `Vec<T>` a slice.
+/// it is `&'b str`, for `Vec<T>` a slice. The guide has [a table](crate::guide::b_what_travels) of all.
 ///
 /// # Safety
 ///
@@ -123,8 +123,9 @@ impl Shape {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't travel: it does not implement `Transportable`",
     note = "derive `Transportable` for your own types; plain numbers, `bool`, `char`, `&str`, \
-            slices, references, `Option`, `Result`, arrays, tuples, `String`, `Vec` and `Box` have \
-            it already"
+            slices, references, `Option`, `Result`, arrays, tuples, `String`, `Vec`, `Box`, `Rc`, \
+            `Arc`, maps and sets have it already; a field of another type can be left out with \
+            `#[transportable(skip)]`, or leave as another value `with` an adapter"
 )]
 pub unsafe trait Transportable {
     /// The form in a buffer that lives for `'b`.
