@@ -15,6 +15,8 @@ use crate::write::Writer;
 ///
 /// Dropping it gives the jbuf back; the objects never need dropping.
 ///
+/// It is `Send` if `T::InPlace<'b>` is, and `Sync` if that is, for all lifetimes `'b`.
+///
 /// Invariant: `root` is a valid `T::InPlace<'_>` inside the slot, for as long as the slot lives and
 /// whatever is done through the references handed out.
 pub struct Received<T: Transportable + 'static> {
@@ -68,7 +70,29 @@ impl<T: Transportable + 'static> Received<T> {
     }
 
     /// Visits the object with a lifetime that nothing else can name, as forms need that are not
-    /// covariant.
+    /// covariant: those with cells.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    ///
+    /// use jstream::{Reader, Spent, Transportable, Writer};
+    ///
+    /// #[derive(Transportable)]
+    /// struct Link<'b> {
+    ///     value: u32,
+    ///     next: Cell<Option<&'b Link<'b>>>,
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let link = Link { value: 1, next: Cell::new(None) };
+    /// link.next.set(Some(&link));
+    /// let message = Writer::new().write(&link, Spent::heap(256))?;
+    /// let received = Reader::default().read::<Link<'_>>(message)?;
+    /// let next = received.with(|link| link.next.get().map(|next| next.value));
+    /// assert_eq!(next, Some(1));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn with<R>(&self, visit: impl for<'x> FnOnce(&'x T::InPlace<'x>) -> R) -> R {
         // SAFETY: the root is valid while the slot lives, which is longer than this call. That the
@@ -139,7 +163,7 @@ impl<T: Transportable + 'static> Received<T> {
         self.share().map(part)
     }
 
-    /// The object as one that many may have.
+    /// The object as one that many may have. It can't be changed any more. Allocates a few words.
     #[must_use]
     pub fn share(self) -> Part<T> {
         Part {
@@ -155,7 +179,8 @@ impl<T: Transportable + 'static> Received<T> {
     /// # Errors
     ///
     /// An [`Undetached`] with the object where it was, when a function that verifies it, or an
-    /// adapter, now refuses what it accepted before, or the copy would have more than 4 GiB.
+    /// adapter, now refuses what it accepted before (the object may have been changed), or a segment
+    /// of the copy would have more than 4 GiB.
     pub fn detach(self) -> Result<(Self, Spent), Undetached<T>>
     where
         for<'x> T::InPlace<'x>: Transportable,
@@ -248,6 +273,9 @@ impl<T: Transportable + 'static> Error for Undetached<T> {}
 /// An object in a received graph, together with the jbuf that holds all of it.
 ///
 /// Cloning it takes no copy; the last one gives the jbuf back.
+///
+/// It is `Send` and `Sync` if `T::InPlace<'b>` is both, for all lifetimes `'b`: clones on several threads
+/// refer to one object.
 ///
 /// Invariant: `root` is a valid `T::InPlace<'_>` for as long as the slot lives, to which nothing
 /// writes but through cells.

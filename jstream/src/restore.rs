@@ -23,7 +23,8 @@ pub trait Restore: Transportable + Sized {
     ///
     /// # Errors
     ///
-    /// When the graph is too deep, or an adapter refuses a part.
+    /// [`RestoreError::Depth`] when the graph is deeper than `restoring` allows,
+    /// [`RestoreError::Adapter`] when an adapter refuses a part.
     fn restore<'b>(
         form: &Self::InPlace<'b>,
         restoring: &mut Restoring,
@@ -36,7 +37,8 @@ pub trait Restore: Transportable + Sized {
 ///
 /// # Errors
 ///
-/// When the graph is deeper than 128 pointers, or an adapter refuses a part.
+/// [`RestoreError::Depth`] when the graph is deeper than 128 pointers by any way,
+/// [`RestoreError::Adapter`] when an adapter refuses a part.
 pub fn restore<'b, T: Restore + 'b>(form: &T::InPlace<'b>) -> Result<T, RestoreError> {
     T::restore(form, &mut Restoring::new(DEPTH))
 }

@@ -57,8 +57,8 @@ pub(crate) struct Checks {
     pub(super) said: Option<String>,
 }
 
-// SAFETY: the list is empty between two passes; within one its pointers lead into the buffer that
-// the pass borrows.
+// SAFETY: within a pass its pointers lead into the buffer that the pass borrows; what is left of them
+// afterwards nobody looks at, as a pass begins with emptying the list.
 unsafe impl Send for Checks {}
 // SAFETY: as above, and shared access hands out nothing.
 unsafe impl Sync for Checks {}

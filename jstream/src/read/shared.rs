@@ -64,8 +64,8 @@ pub(crate) struct Table {
     longest: Vec<u32>,
 }
 
-// SAFETY: a table between two passes is empty, and within one its pointers lead into the buffer that
-// the pass borrows.
+// SAFETY: within a pass its pointers lead into the buffer that the pass borrows; what is left of them
+// afterwards nobody looks at, as a pass begins with emptying the table.
 unsafe impl Send for Table {}
 // SAFETY: as above, and shared access hands out nothing.
 unsafe impl Sync for Table {}

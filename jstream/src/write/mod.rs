@@ -74,7 +74,8 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`WriteError::EndOfStream`] when the message does not fit; the jbuf comes back.
+    /// [`WriteError::EndOfStream`] when the message does not fit, [`WriteError::Unregistered`] when a
+    /// value behind a trait object is of no registered class; the jbuf comes back.
     pub fn write<T: Transportable>(&mut self, value: &T, into: Spent) -> Result<Filled, Unwritten> {
         let (draft, full) = self.draft(value, into, None);
         let result = if full { Err(None) } else { draft.finish() };
@@ -104,7 +105,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`WriteError::Pool`] when the pool has none.
+    /// [`WriteError::Pool`] when the pool has none; else as for [`gather`](Self::gather).
     pub fn write_to<T: Transportable>(
         &mut self,
         value: &T,
@@ -127,7 +128,9 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`WriteError::TooLong`] when the message exceeds the writer's limit.
+    /// [`WriteError::TooLong`] when the message exceeds the writer's limit,
+    /// [`WriteError::Unregistered`] when a value behind a trait object is of no registered class.
+    /// Nothing is lent then.
     pub fn gather<T: Transportable, R>(
         &mut self,
         value: &T,
