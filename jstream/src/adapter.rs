@@ -10,6 +10,11 @@ use crate::model::Transportable;
 /// wire value is plain data that fits into the memory of a `T`, and `T` needs no dropping. Else the
 /// field says `form = Type` too, and arrives as the form of the wire value.
 ///
+/// In the first case `from_wire` runs while the message is read, before the rest of it is known, on a
+/// copy of the wire value which was verified if its type says so; in the second it runs when the
+/// field's owner is made again. `to_wire` runs while a message is written. A panic in either leaves the
+/// reader or writer fit for use, and the jbuf goes back to where it came from.
+///
 /// ```
 /// use jstream::{Adapter, Reader, Spent, Transportable, Writer};
 ///

@@ -49,12 +49,19 @@
 //! # }
 //! ```
 //!
+//! The [`guide`] goes on from here, to shared graphs, trait objects, verification and limits.
+//!
 //! # What can travel
 //!
 //! - All integers and floats, `bool`, `char`, `NonZero*`, `()`, `PhantomData`; arrays, tuples and
-//!   `Option` and `Result` of what can travel.
-//! - `&'b str`, `&'b [T]`, `&'b T`; `String`, `Vec<T>`, `Box<T>`, which arrive as these.
+//!   `Option` and `Result` of what can travel; ranges, times, internet addresses.
+//! - `&'b str`, `&'b [T]`, `&'b T`; `String`, `Vec<T>`, `Box<T>`, `Cow<T>`, which arrive as these.
+//! - Maps and sets, in which a receiver finds and iterates without building them anew: [`map`].
+//! - `Rc` and `Arc`, with their identity; circles, through `Cell<Option<&'b T>>`.
+//! - Trait objects of traits with `#[jstream::transportable]`.
 //! - Structs and enums that derive [`Transportable`], recursive and generic ones too.
+//!
+//! [`guide::b_what_travels`] lists every type, and what is checked of it.
 //!
 //! A type of plain values and references with one lifetime arrives as itself, like `Order` above. A
 //! type that owns its parts arrives as a type that the derive makes: the same fields, as plain
@@ -110,6 +117,11 @@
 //! `Order.legs[3].side: byte 7 is not a Side (at offset 0x58)`. [`Limits`] bound what is accepted.
 //! Types are compared by a [`descriptor`] of their structure, so that two programs which define a
 //! type differently don't misread each other; safety does not rest on it.
+//!
+//! # Features
+//!
+//! `arrayvec`, `bytes`, `indexmap`, `jiff`, `ndarray`, `smallvec` and `uuid`, of which none is on by
+//! default: each lets the types of the crate of its name travel.
 
 #[allow(
     unused_extern_crates,
@@ -123,6 +135,7 @@ pub mod __private;
 mod adapter;
 pub mod buffer;
 mod class;
+pub mod guide;
 mod impls;
 mod keep;
 pub mod map;

@@ -126,7 +126,7 @@ impl Shape {
 ///
 /// Derive it. `InPlace<'b>` is the type that a receiver gets to see in its buffer: for a type made
 /// of plain values and references it is the type itself with the buffer's lifetime, for `String`
-/// it is `&'b str`, for `Vec<T>` a slice.
+/// it is `&'b str`, for `Vec<T>` a slice. The guide has [a table](crate::guide::b_what_travels) of all.
 ///
 /// # Safety
 ///
@@ -138,8 +138,10 @@ impl Shape {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't travel: it does not implement `Transportable`",
     note = "derive `Transportable` for your own types; plain numbers, `bool`, `char`, `&str`, \
-            slices, references, `Option`, `Result`, arrays, tuples, `String`, `Vec` and `Box` have \
-            it already; a trait's objects need `#[jstream::transportable]` on the trait"
+            slices, references, `Option`, `Result`, arrays, tuples, `String`, `Vec`, `Box`, `Rc`, \
+            `Arc`, maps and sets have it already; a trait's objects need \
+            `#[jstream::transportable]` on the trait; a field of another type can be left out with \
+            `#[transportable(skip)]`, or leave as another value `with` an adapter"
 )]
 pub unsafe trait Transportable {
     /// The form in a buffer that lives for `'b`.
@@ -356,7 +358,7 @@ pub unsafe trait Pointee {
 #[diagnostic::on_unimplemented(
     message = "the form of `{Self}` is not known to be covariant in the buffer's lifetime",
     note = "a form with cells, or of a type with bounds on its parameters, is visited by \
-            `Received::with`"
+            `Received::with`; it can't be changed in place"
 )]
 pub unsafe trait Covariant: Transportable {}
 

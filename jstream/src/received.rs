@@ -15,6 +15,8 @@ use crate::write::Writer;
 ///
 /// Dropping it gives the jbuf back; the objects never need dropping.
 ///
+/// It is `Send` if `T::InPlace<'b>` is, and `Sync` if that is, for all lifetimes `'b`.
+///
 /// Invariant: `root` is a valid `T::InPlace<'_>` inside the slot, for as long as the slot lives and
 /// whatever is done through the references handed out.
 pub struct Received<T: Transportable + 'static> {
@@ -68,7 +70,29 @@ impl<T: Transportable + 'static> Received<T> {
     }
 
     /// Visits the object with a lifetime that nothing else can name, as forms need that are not
-    /// covariant.
+    /// covariant: those with cells.
+    ///
+    /// ```
+    /// use std::cell::Cell;
+    ///
+    /// use jstream::{Reader, Spent, Transportable, Writer};
+    ///
+    /// #[derive(Transportable)]
+    /// struct Link<'b> {
+    ///     value: u32,
+    ///     next: Cell<Option<&'b Link<'b>>>,
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let link = Link { value: 1, next: Cell::new(None) };
+    /// link.next.set(Some(&link));
+    /// let message = Writer::new().write(&link, Spent::heap(256))?;
+    /// let received = Reader::default().read::<Link<'_>>(message)?;
+    /// let next = received.with(|link| link.next.get().map(|next| next.value));
+    /// assert_eq!(next, Some(1));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[inline]
     pub fn with<R>(&self, visit: impl for<'x> FnOnce(&'x T::InPlace<'x>) -> R) -> R {
         // SAFETY: the root is valid while the slot lives, which is longer than this call. That the
@@ -78,7 +102,8 @@ impl<T: Transportable + 'static> Received<T> {
     }
 
     /// Visits the object to change what lies in it: values that stand in the root, and slices behind
-    /// `&'b mut [T]`. Everything else is reached by shared references.
+    /// `&'b mut [T]`. Everything else is reached by shared references. Functions that verified the
+    /// object are not asked again.
     ///
     /// The form must be `Sync`: then no cell leads back to the root, behind a trait object neither. A
     /// trait whose objects are in the graph must have `Sync` as a supertrait.
@@ -106,15 +131,17 @@ impl<T: Transportable + 'static> Received<T> {
     /// # }
     /// ```
     #[inline]
-    pub fn with_mut<R>(&mut self, visit: impl for<'x> FnOnce(&'x mut T::InPlace<'x>) -> R) -> R
+    pub fn with_mut<R>(&mut self, visit: impl for<'x, 'y> FnOnce(&'y mut T::InPlace<'x>) -> R) -> R
     where
         T: Covariant,
         for<'x> T::InPlace<'x>: Sync,
     {
-        // SAFETY: as for `with`; and nothing else leads to the root. Only a pointer in a `Cell` may
-        // lead back to what holds it: a message in which an object is reached from itself without
-        // one was refused. A form that is `Sync` reaches no such `Cell`, not through a trait object
-        // either, and as it is covariant, the program can't have stored a reference to the root.
+        // SAFETY: as for `with`; and nothing else leads to the root, or to a slice that it has
+        // exclusively. Only a pointer in a `Cell` may lead back to what holds it: a message in which
+        // an object is reached from itself without one was refused. A form that is `Sync` reaches no
+        // such `Cell`, not through a trait object either. The visitor can't store a reference to what
+        // it may change: that is borrowed for `'y`, which may be shorter than the `'x` of all that
+        // can be stored, and as the form is covariant, it can't have stored one before.
         visit(unsafe { self.root.as_mut() })
     }
 
@@ -141,7 +168,7 @@ impl<T: Transportable + 'static> Received<T> {
         self.share().map(part)
     }
 
-    /// The object as one that many may have.
+    /// The object as one that many may have. It can't be changed any more. Allocates a few words.
     #[must_use]
     pub fn share(self) -> Part<T> {
         Part {
@@ -157,7 +184,8 @@ impl<T: Transportable + 'static> Received<T> {
     /// # Errors
     ///
     /// An [`Undetached`] with the object where it was, when a function that verifies it, or an
-    /// adapter, now refuses what it accepted before, or the copy would have more than 4 GiB.
+    /// adapter, now refuses what it accepted before (the object may have been changed), or a segment
+    /// of the copy would have more than 4 GiB.
     pub fn detach(self) -> Result<(Self, Spent), Undetached<T>>
     where
         for<'x> T::InPlace<'x>: Transportable,
@@ -250,6 +278,9 @@ impl<T: Transportable + 'static> Error for Undetached<T> {}
 /// An object in a received graph, together with the jbuf that holds all of it.
 ///
 /// Cloning it takes no copy; the last one gives the jbuf back.
+///
+/// It is `Send` and `Sync` if `T::InPlace<'b>` is both, for all lifetimes `'b`: clones on several threads
+/// refer to one object.
 ///
 /// Invariant: `root` is a valid `T::InPlace<'_>` for as long as the slot lives, to which nothing
 /// writes but through cells.

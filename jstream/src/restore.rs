@@ -28,7 +28,8 @@ pub trait Restore: Transportable + Sized {
     ///
     /// # Errors
     ///
-    /// When the graph is too deep, or an adapter refuses a part.
+    /// [`RestoreError::Depth`] when the graph is deeper than `restoring` allows,
+    /// [`RestoreError::Adapter`] when an adapter refuses a part.
     fn restore<'b>(
         form: &Self::InPlace<'b>,
         restoring: &mut Restoring,
@@ -41,7 +42,8 @@ pub trait Restore: Transportable + Sized {
 ///
 /// # Errors
 ///
-/// When the graph is deeper than 128 pointers, or an adapter refuses a part.
+/// [`RestoreError::Depth`] when the graph is deeper than 128 pointers by any way,
+/// [`RestoreError::Adapter`] when an adapter refuses a part.
 pub fn restore<'b, T: Restore + 'b>(form: &T::InPlace<'b>) -> Result<T, RestoreError> {
     T::restore(form, &mut Restoring::new(DEPTH))
 }
@@ -76,7 +78,17 @@ impl std::error::Error for RestoreError {}
 pub struct Restoring {
     left: u32,
     most: u32,
-    shared: FxHashMap<(usize, TypeId), Box<dyn Any>>,
+    /// The least that was left since the shared object that is being made was begun.
+    least: u32,
+    shared: FxHashMap<(usize, TypeId), Made>,
+}
+
+/// A shared object that was made.
+#[derive(Debug)]
+struct Made {
+    pointer: Box<dyn Any>,
+    /// How many pointers lead from the pointer on, itself included.
+    height: u32,
 }
 
 impl Restoring {
@@ -86,6 +98,7 @@ impl Restoring {
         Self {
             left: depth,
             most: depth,
+            least: depth,
             shared: FxHashMap::default(),
         }
     }
@@ -103,6 +116,7 @@ impl Restoring {
             return Err(RestoreError::Depth(self.most));
         };
         self.left = left;
+        self.least = self.least.min(left);
         let result = of(self)?;
         self.left = left.wrapping_add(1);
         Ok(result)
@@ -119,15 +133,24 @@ impl Restoring {
             return self.deeper(make);
         }
         let key = (std::ptr::from_ref(target).addr(), TypeId::of::<P>());
-        if let Some(known) = self
-            .shared
-            .get(&key)
-            .and_then(|known| known.downcast_ref::<P>())
+        let known = self.shared.get(&key);
+        if let Some((known, height)) =
+            known.and_then(|known| Some((known.pointer.downcast_ref::<P>()?, known.height)))
         {
+            let Some(left) = self.left.checked_sub(height) else {
+                return Err(RestoreError::Depth(self.most));
+            };
+            self.least = self.least.min(left);
             return Ok(known.clone());
         }
+        let outer = std::mem::replace(&mut self.least, self.left);
         let made = self.deeper(make)?;
-        self.shared.insert(key, Box::new(made.clone()));
+        let new = Made {
+            pointer: Box::new(made.clone()),
+            height: self.left.saturating_sub(self.least),
+        };
+        self.shared.insert(key, new);
+        self.least = self.least.min(outer);
         Ok(made)
     }
 }

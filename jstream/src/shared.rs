@@ -10,6 +10,9 @@ use std::ptr;
 /// What `Rc` and `Arc` arrive as. A graph in which several lead to one object arrives with the same
 /// sharing: two of these are equal by [`ptr_eq`](Self::ptr_eq) where the originals were. Else it is
 /// a plain reference, and compares, hashes and prints as what it refers to.
+///
+/// It is `Send` and `Sync` if `T` is `Sync`, as a reference is; what an `Rc` arrives as may go where the
+/// `Rc` may not.
 #[repr(transparent)]
 pub struct Shared<'b, T: ?Sized>(pub(crate) &'b T);
 

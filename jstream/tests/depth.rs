@@ -6,9 +6,14 @@
     reason = "test code"
 )]
 
+use std::collections::HashMap;
+use std::iter;
+use std::ptr;
+use std::rc::Rc;
 use std::thread;
 
-use jstream::{Limits, Pool, Reader, Spent, Transportable, Writer};
+use jstream::{Limits, Pool, Reader, RestoreError, Spent, Transportable, Writer};
+use proptest::prelude::*;
 use typed_arena::Arena;
 
 #[derive(Transportable, Debug, Clone, Copy)]
@@ -125,4 +130,114 @@ fn kinds_in_turn() {
         }
         assert_eq!(count, 200_001);
     });
+}
+
+/// An object to which there may be several ways, with a tail to which there is one.
+#[derive(Transportable)]
+#[transportable(derive(Debug))]
+struct Station {
+    next: Vec<Rc<Station>>,
+    tail: Option<Box<Tail>>,
+}
+
+#[derive(Transportable)]
+#[transportable(derive(Debug))]
+struct Tail {
+    next: Option<Box<Tail>>,
+}
+
+fn tail(len: usize) -> Option<Box<Tail>> {
+    (0..len).fold(None, |next, _| Some(Box::new(Tail { next })))
+}
+
+/// Reads stations of which each has another's number in its list.
+fn read_stations(all: &Vec<Rc<Station>>, depth: Option<u32>) -> Result<(), String> {
+    let filled = Writer::new().write(all, Spent::heap(1 << 20)).unwrap();
+    let mut limits = Limits::default();
+    limits.depth = depth;
+    let read = Reader::new(limits).read::<Vec<Rc<Station>>>(filled);
+    read.map(|_| ()).map_err(|failure| failure.to_string())
+}
+
+/// Each one leads to the one before, and the root to all.
+fn row(len: usize) -> Vec<Rc<Station>> {
+    let mut all: Vec<Rc<Station>> = Vec::new();
+    for _ in 0..len {
+        let next = all.last().cloned().into_iter().collect();
+        all.push(Rc::new(Station { next, tail: None }));
+    }
+    all
+}
+
+#[test]
+fn the_longest_way_counts() {
+    let mut all = row(400);
+    // The root's slice, 400 stations, and the slices of all but the last.
+    assert_eq!(read_stations(&all, Some(800)), Ok(()));
+    let text = read_stations(&all, Some(799)).unwrap_err();
+    assert!(
+        text.contains("is deeper than Limits::depth allows on another way"),
+        "{text}"
+    );
+    assert!(text.starts_with("Vec<Rc<Station>>["), "{text}");
+    assert_eq!(read_stations(&all, None), Ok(()));
+    all.reverse();
+    assert_eq!(read_stations(&all, Some(800)), Ok(()));
+    assert!(read_stations(&all, Some(799)).is_err());
+}
+
+#[test]
+fn what_was_restored_is_no_deeper_than_said() {
+    let restored = |len| {
+        let filled = Writer::new()
+            .write(&row(len), Spent::heap(1 << 20))
+            .unwrap();
+        let received = Reader::default().read::<Vec<Rc<Station>>>(filled).unwrap();
+        jstream::restore::<Vec<Rc<Station>>>(received.get()).map(|all| all.len())
+    };
+    // As above: the vector, and two pointers for each station.
+    assert_eq!(restored(63), Ok(63));
+    assert_eq!(restored(64), Err(RestoreError::Depth(128)));
+}
+
+/// How many pointers lead on from a station, one after another.
+fn height(of: &Station, heights: &mut HashMap<*const Station, usize>) -> usize {
+    if let Some(known) = heights.get(&ptr::from_ref(of)) {
+        return *known;
+    }
+    let next = of.next.iter().map(|next| 1 + height(next, heights));
+    let tail = iter::successors(of.tail.as_ref(), |tail| tail.next.as_ref()).count();
+    let height = tail.max(next.max().map_or(0, |next| 1 + next));
+    heights.insert(of, height);
+    height
+}
+
+/// For each station which ones before it it leads to, and the length of its tail; then the root's.
+type Graph = (
+    Vec<(Vec<prop::sample::Index>, usize)>,
+    Vec<prop::sample::Index>,
+);
+
+fn graph() -> impl Strategy<Value = Graph> {
+    let next = prop::collection::vec(any::<prop::sample::Index>(), 0..3);
+    let root = prop::collection::vec(any::<prop::sample::Index>(), 1..6);
+    (prop::collection::vec((next, 0..12usize), 1..20), root)
+}
+
+proptest! {
+    #[test]
+    fn the_depth_of_any_graph((stations, root) in graph()) {
+        let mut all: Vec<Rc<Station>> = Vec::new();
+        for (next, len) in stations {
+            let before = next.iter().filter(|_| !all.is_empty());
+            let next = before.map(|i| all[i.index(all.len())].clone()).collect();
+            all.push(Rc::new(Station { next, tail: tail(len) }));
+        }
+        let root: Vec<_> = root.iter().map(|i| all[i.index(all.len())].clone()).collect();
+        let heights = &mut HashMap::new();
+        let depth = 2 + root.iter().map(|of| height(of, heights)).max().unwrap();
+        let depth = u32::try_from(depth).unwrap();
+        prop_assert_eq!(read_stations(&root, Some(depth)), Ok(()));
+        prop_assert!(read_stations(&root, Some(depth - 1)).is_err());
+    }
 }

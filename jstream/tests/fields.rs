@@ -252,6 +252,50 @@ fn adapters_refuse() {
     );
 }
 
+/// A wire value that is verified itself.
+#[derive(Transportable, Clone, Copy)]
+#[transportable(verify = Even::check)]
+struct Even(u32);
+
+impl Even {
+    fn check(&self) -> Result<(), String> {
+        match self.0 % 2 {
+            0 => Ok(()),
+            _ => Err(format!("{} is odd", self.0)),
+        }
+    }
+}
+
+struct AsEven;
+
+impl Adapter<u64> for AsEven {
+    type Wire = Even;
+    type Error = &'static str;
+
+    fn to_wire(value: &u64) -> Even {
+        Even(u32::try_from(*value).unwrap())
+    }
+
+    fn from_wire(wire: &Even) -> Result<u64, &'static str> {
+        assert_eq!(wire.0 % 2, 0);
+        Ok(u64::from(wire.0))
+    }
+}
+
+#[derive(Transportable)]
+struct Paired {
+    #[transportable(with = AsEven)]
+    count: u64,
+}
+
+#[test]
+fn adapters_see_verified_values() {
+    assert_eq!(trip::<Paired>(&Paired { count: 6 }).get().count, 6);
+    let text = read::<Paired>(&bytes_of(&Paired { count: 7 }));
+    let text = text.err().unwrap();
+    assert!(text.starts_with("Paired.count: 7 is odd"), "{text}");
+}
+
 static VERIFIED: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Transportable, Debug, PartialEq)]

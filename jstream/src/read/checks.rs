@@ -32,6 +32,12 @@ impl Refusal {
             why,
         }))
     }
+
+    /// What the function said.
+    #[cold]
+    pub(crate) fn into_why(self) -> String {
+        self.0.why
+    }
 }
 
 /// Values of one type, side by side, that are to be approved of.
@@ -53,8 +59,8 @@ pub(crate) struct Checks {
     pub(super) said: Option<String>,
 }
 
-// SAFETY: the list is empty between two passes; within one its pointers lead into the buffer that
-// the pass borrows.
+// SAFETY: within a pass its pointers lead into the buffer that the pass borrows; what is left of them
+// afterwards nobody looks at, as a pass begins with emptying the list.
 unsafe impl Send for Checks {}
 // SAFETY: as above, and shared access hands out nothing.
 unsafe impl Sync for Checks {}

@@ -46,12 +46,13 @@ pub struct Limits {
     /// sender no bytes, and whoever walks them time.
     pub zero_sized: usize,
     /// How many pointers may lead from the root to an object that holds pointers itself, on any way
-    /// without a `Cell` (default 1,000; `None` for no limit). Reading needs no stack whatever the depth; functions of the
-    /// program that recurse over what they received do, a derived `Debug` or `PartialEq` among
-    /// them.
+    /// without a `Cell` (default 1,000; `None` for no limit). Reading needs no stack whatever the
+    /// depth; functions of the program that recurse over what they received do, a derived `Debug` or
+    /// `PartialEq` among them. Ways through a `Cell` count as far as they are the first: they may lead
+    /// in a circle.
     pub depth: Option<u32>,
-    /// How many runs of neighbours of one type may wait to be read (default 2^22, which take 128
-    /// MiB). A list, a tree, or a slice of structs with strings has a few at most; many objects of
+    /// How many runs of neighbours of one type may wait to be read (default 2^22, which take 96
+    /// MiB, and twice that where shared objects are among them). A list, a tree, or a slice of structs with strings has a few at most; many objects of
     /// several types in turn have one each. Answers the threat of messages that cost us several
     /// times their length.
     pub pending: usize,

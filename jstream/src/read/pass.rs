@@ -224,7 +224,7 @@ impl Pass<'_> {
         if T::SHAPE.flat {
             return Ok(target);
         }
-        if self.depth.now >= self.depth.max {
+        if self.depth.now >= self.depth.max && count > 0 {
             return Err(edge.fault(FaultKind::Depth));
         }
         let run = Run {

@@ -103,7 +103,14 @@ pub unsafe fn read_adapted<A: Adapter<T>, T>(
     // SAFETY: the temporary is aligned and holds the wire bytes.
     unsafe { WireForm::<A, T>::read(wire.as_mut_ptr(), pass) }
         .map_err(|fault| Fault::new(slot, fault.kind))?;
-    // SAFETY: `read` made it a value. It is flat, so it refers to nothing.
+    if WireForm::<A, T>::SHAPE.verified {
+        // SAFETY: `read` made it a value. It is flat, so it refers to nothing.
+        if let Err(refusal) = unsafe { WireForm::<A, T>::verify(wire.as_ptr()) } {
+            pass.say(refusal.into_why());
+            return Err(Fault::new(slot, FaultKind::Adapter));
+        }
+    }
+    // SAFETY: as above.
     let wire = unsafe { wire.assume_init_ref() };
     match A::from_wire(wire) {
         Ok(value) => {

@@ -72,7 +72,8 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`WriteError::EndOfStream`] when the message does not fit; the jbuf comes back.
+    /// [`WriteError::EndOfStream`] when the message does not fit, [`WriteError::Unregistered`] when a
+    /// value behind a trait object is of no registered class; the jbuf comes back.
     pub fn write<T: Transportable>(&mut self, value: &T, into: Spent) -> Result<Filled, Unwritten> {
         let mut writing = self.writing(Some(into));
         let result = if writing.write_root(value).is_err() {
@@ -101,7 +102,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`WriteError::Pool`] when the pool has none.
+    /// [`WriteError::Pool`] when the pool has none; else as for [`gather`](Self::gather).
     pub fn write_to<T: Transportable>(
         &mut self,
         value: &T,
@@ -124,7 +125,9 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`WriteError::TooLong`] when the message exceeds the writer's limit.
+    /// [`WriteError::TooLong`] when the message exceeds the writer's limit,
+    /// [`WriteError::Unregistered`] when a value behind a trait object is of no registered class.
+    /// Nothing is lent then.
     pub fn gather<T: Transportable, R>(
         &mut self,
         value: &T,
