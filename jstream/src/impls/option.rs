@@ -46,10 +46,55 @@ pub(crate) unsafe fn write_tagged<'b, T: Transportable>(
     } else {
         draft.tag(value.is_some());
     }
+    if <T::InPlace<'b> as InPlace>::SHAPE.plain
+        && T::WIRE_IS_MEMORY
+        && size_of::<T>() <= size_of::<[u64; 2]>()
+    {
+        // SAFETY: the caller's promise is passed on; any bytes are a value of the form, which has the
+        // type's layout, and so of the type.
+        unsafe { copy_payload(value, slot.cast()) };
+        return;
+    }
+    if <T::InPlace<'b> as InPlace>::SHAPE.most.is_some()
+        && T::WIRE_IS_MEMORY
+        && size_of::<Option<T>>() == 1
+    {
+        // SAFETY: the only byte says which variant there is, so it is initialised.
+        let byte = unsafe { ptr::from_ref(value).cast::<u8>().read() };
+        let mask = 0u8.wrapping_sub(u8::from(value.is_some()));
+        // SAFETY: the caller's slot is writable.
+        unsafe { slot.cast::<u8>().write(byte & mask) };
+        return;
+    }
     if let Some(value) = value {
         // SAFETY: the slot is as large and as aligned as the payload at least, and zeroed.
         unsafe { value.write(slot.cast::<T::InPlace<'b>>(), draft) };
     }
+}
+
+/// Copies the payload into a slot, or zeroes for `None`; which can't be foreseen, so there is no branch.
+///
+/// # Safety
+///
+/// `slot` must be writable and aligned, and any bytes a value of `T`, which must all be initialised.
+#[inline(always)]
+unsafe fn copy_payload<T>(value: &Option<T>, slot: *mut T) {
+    let zeroes = MaybeUninit::<T>::zeroed();
+    // SAFETY: zeroes are a value of the type.
+    let some = Some(unsafe { MaybeUninit::<T>::zeroed().assume_init() });
+    let start = ptr::from_ref(&some).addr();
+    // Where a payload stands is the same in all of them.
+    let place = some
+        .as_ref()
+        .map_or(0, |some| ptr::from_ref(some).addr().wrapping_sub(start));
+    let payload = ptr::from_ref(value).cast::<T>().wrapping_byte_add(place);
+    let from = choose(
+        value.is_some(),
+        payload.cast_mut(),
+        zeroes.as_ptr().cast_mut(),
+    );
+    // SAFETY: `from` is an initialised payload, or the zeroes.
+    unsafe { ptr::copy_nonoverlapping(from.cast_const(), slot, 1) };
 }
 
 /// Reads an `Option` with its tag.

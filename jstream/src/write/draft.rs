@@ -18,7 +18,7 @@ use std::slice;
 use super::jobs::{Job, Jobs, What, WriteJob};
 use super::kept::Kept;
 use super::shared::Shared;
-use super::text::append;
+use super::text::{append, pad};
 use crate::buffer::Spent;
 use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
@@ -92,6 +92,8 @@ pub struct Draft<'b> {
     pub(super) growable: bool,
     /// How many bytes each segment may have.
     limit: usize,
+    /// The same, as a place in the segments that begin at [`ORIGIN`].
+    limit_from_origin: usize,
     /// Whether a segment would have had more. What is allotted from then on is of no use.
     full: bool,
     /// A value behind a pointer to a trait object whose class nobody could read, and the trait.
@@ -114,6 +116,7 @@ impl<'b> Draft<'b> {
         Self {
             growable: false,
             limit: 0,
+            limit_from_origin: 0,
             full: false,
             unregistered: None,
             objects: Spent::heap(0),
@@ -132,7 +135,9 @@ impl<'b> Draft<'b> {
     #[inline]
     pub(super) fn begin(&mut self, limit: usize, growable: bool) {
         self.growable = growable;
-        self.limit = limit;
+        // Nothing in memory is longer, and sums of two such don't wrap.
+        self.limit = limit.min(isize::MAX.unsigned_abs());
+        self.limit_from_origin = self.limit.wrapping_add(ORIGIN);
         self.full = false;
         self.written = 0;
         self.cursor = HEADER_LEN;
@@ -220,17 +225,19 @@ impl<'b> Draft<'b> {
         let align = align_of::<T::InPlace<'b>>();
         let at = align_up(self.bulk_cursor, align);
         let len = values.len().saturating_mul(size_of::<T::InPlace<'b>>());
-        if at.saturating_add(len) > self.limit.saturating_add(ORIGIN) {
+        if at.saturating_add(len) > self.limit_from_origin {
             self.full = true;
             return 0;
         }
         let padding = at.wrapping_sub(self.bulk_cursor);
-        if padding > 0 {
-            self.scratch
-                .bulk
-                .resize(self.scratch.bulk.len().wrapping_add(padding), 0);
-        }
         self.bulk_align = self.bulk_align.max(align);
+        if align > 1 {
+            pad::<T::InPlace<'b>>(
+                &mut self.scratch.bulk,
+                padding,
+                if len < NOTED { len } else { 0 },
+            );
+        }
         if !T::WIRE_IS_MEMORY {
             self.bulk_one_by_one(values);
         } else if len < NOTED {
@@ -274,7 +281,7 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     pub(crate) fn string(&mut self, text: &str) -> u64 {
         let at = self.scratch.text.len().wrapping_add(ORIGIN);
-        if at.saturating_add(text.len()) > self.limit.saturating_add(ORIGIN) {
+        if at.wrapping_add(text.len()) > self.limit_from_origin {
             self.full = true;
             return 0;
         }
