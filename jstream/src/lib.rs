@@ -131,6 +131,8 @@ mod received;
 mod restore;
 pub mod schema;
 mod shared;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod wire;
 mod write;
 

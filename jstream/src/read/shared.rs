@@ -80,7 +80,7 @@ impl Pass<'_> {
             let known = self.shared.get::<T>(place & !SHARED, meta);
             let (number, target) = known.ok_or_else(|| Fault::new(slot, FaultKind::NotShared))?;
             if !in_cell && !self.shared.note(self.owner, number) {
-                return Err(Fault::new(slot, FaultKind::Pending));
+                return Err(Fault::new(slot, FaultKind::Shared));
             }
             // SAFETY: the caller's slot is writable; a reference has the layout of a raw pointer.
             unsafe { pointer.write(target) };
@@ -88,7 +88,7 @@ impl Pass<'_> {
         }
         let from = if in_cell { NONE } else { self.owner };
         let number = self.shared.next();
-        let number = number.ok_or_else(|| Fault::new(slot, FaultKind::Pending))?;
+        let number = number.ok_or_else(|| Fault::new(slot, FaultKind::Shared))?;
         let target = T::claim(Self::shared_edge(slot, place, meta, number), self)?;
         self.shared.push::<T>(target, meta, from);
         // SAFETY: as above.

@@ -457,6 +457,9 @@ unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) -> String {
         FaultKind::Pending => {
             format!("the {name} puts off more work than Limits::pending allows")
         }
+        FaultKind::Shared => format!(
+            "the {name} is one of more shared objects, or pointers to them, than Limits::shared allows"
+        ),
         FaultKind::Depth => format!("the {name} leads deeper than Limits::depth allows"),
         FaultKind::NotShared => format!(
             "the {name} names a shared object of its type that was not met before, or another one"
