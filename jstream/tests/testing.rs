@@ -331,8 +331,8 @@ fn circles_are_visited() {
 #[test]
 fn a_fuzzers_bytes_decide() {
     let value = player();
-    assert!(!testing::fuzz(&value, &[]));
     // No step: the message as it was written.
+    assert!(testing::fuzz(&value, &[]));
     assert!(testing::fuzz(&value, &[2]));
     // The first place is the header's alignment, which 0 is none.
     assert!(!testing::fuzz(&value, &[2, 2, 0, 0, 0]));

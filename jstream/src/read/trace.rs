@@ -477,10 +477,12 @@ unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) -> String {
                 *byte = unsafe { fault.slot.as_ptr().wrapping_add(i).read() };
             }
             let class = u64::from_le_bytes(class);
+            // Without the pointer around it.
+            let of = name.find("dyn ").and_then(|at| name.get(at..));
             format!(
                 "class {class:#018x} is no registered implementation of {}; where it should be \
                  one, see that the crate which registers it is linked: `use that_crate as _;`",
-                name.trim_start_matches('&')
+                of.unwrap_or(&name).trim_end_matches('>')
             )
         }
     }

@@ -10,6 +10,8 @@ pub(super) fn bytes_instead_of(byte: u8) -> impl Iterator<Item = u8> {
     let mut all = [
         0,
         1,
+        2,
+        0x7f,
         0xff,
         byte ^ 1,
         byte ^ 0x80,
@@ -136,7 +138,7 @@ impl<'m> Boundary<'m> {
     }
 
     /// Gives pointers the words of others, and has them change places.
-    pub(super) fn aliases(&self, mut with: impl FnMut(&[u8])) {
+    pub(super) fn aliases<E>(&self, mut with: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let narrow = self.places.iter();
         let narrow = narrow.filter(|place| matches!(place.part, Part::Offset | Part::Number));
         let narrow = narrow.take(OTHERS).map(|place| place.at.clone());
@@ -152,13 +154,14 @@ impl<'m> Boundary<'m> {
                     continue;
                 }
                 copy(&mut bytes, a.start, at_b);
-                with(&bytes);
+                with(&bytes)?;
                 copy(&mut bytes, b.start, at_a);
-                with(&bytes);
+                with(&bytes)?;
                 copy(&mut bytes, a.start, at_a);
                 copy(&mut bytes, b.start, at_b);
             }
         }
+        Ok(())
     }
 }
 

@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::model::Transportable;
 use crate::read::{ReadError, short};
 
 /// What became of damaged messages.
@@ -121,9 +120,9 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(super) fn new<T: Transportable>(wrong: Wrong, sound: &[u8], message: &[u8]) -> Self {
+    pub(super) fn new(of: &str, wrong: Wrong, sound: &[u8], message: &[u8]) -> Self {
         Self {
-            of: short(std::any::type_name::<T>()),
+            of: short(of),
             wrong: Box::new(wrong),
             sound: sound.to_vec(),
             message: message.to_vec(),

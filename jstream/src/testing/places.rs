@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::model::Transportable;
 use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, TypeInfo, VariantInfo};
@@ -56,11 +57,16 @@ pub struct Places {
 /// The places of a message of `T`. Of a large target without pointers only a part is listed.
 #[must_use]
 pub fn places<T: Transportable + 'static>(message: &[u8]) -> Places {
-    let (schema, root) = Schema::of::<T>();
+    places_of(&Rc::new(Schema::of::<T>()), message)
+}
+
+/// The places of a message of the type that a schema has as its root.
+pub(super) fn places_of(of: &Rc<(Schema, TypeIndex)>, message: &[u8]) -> Places {
     let mut walk = Walk {
         message,
         found: Vec::new(),
-        schemas: vec![schema],
+        schemas: vec![Rc::clone(of)],
+        classes: Vec::new(),
         objects: 0..0,
         bulk: ORIGIN..ORIGIN,
         bulk_start: 0,
@@ -68,7 +74,7 @@ pub fn places<T: Transportable + 'static>(message: &[u8]) -> Places {
         text_start: 0,
         queue: VecDeque::new(),
     };
-    let complete = walk.all(root).is_some();
+    let complete = walk.all(of.1).is_some();
     if !complete {
         walk.guess();
     }
@@ -102,7 +108,9 @@ struct Walk<'m> {
     message: &'m [u8],
     found: Vec<Place>,
     /// The root's, and those of the classes met.
-    schemas: Vec<Schema>,
+    schemas: Vec<Rc<(Schema, TypeIndex)>>,
+    /// The numbers of the classes, in the order of their schemas.
+    classes: Vec<u64>,
     /// From the next free place to the end of each segment, as pointers name them.
     objects: Range<usize>,
     bulk: Range<usize>,
@@ -180,12 +188,12 @@ impl Walk<'_> {
         u64::try_from(self.wide_number(at)?).ok()
     }
 
-    fn info(&self, of: Of) -> Option<TypeInfo> {
-        self.schemas.get(of.schema)?.get(of.index).cloned()
+    fn info(&self, of: Of) -> Option<&TypeInfo> {
+        self.schemas.get(of.schema)?.0.get(of.index)
     }
 
     fn layout(&self, of: Of) -> Option<(usize, usize)> {
-        let info = self.schemas.get(of.schema)?.get(of.index)?;
+        let info = self.info(of)?;
         info.align
             .is_power_of_two()
             .then_some((info.size, info.align))
@@ -194,7 +202,7 @@ impl Walk<'_> {
     /// Whether a type has its targets in the bulk segment: nothing of it stands elsewhere.
     fn is_flat(&self, of: Of) -> Option<bool> {
         let at = |index| Of { index, ..of };
-        let info = self.schemas.get(of.schema)?.get(of.index)?;
+        let info = self.info(of)?;
         let fits = |index| Some(info.size > self.layout(at(index))?.0);
         Some(match &info.kind {
             Kind::Leaf => true,
@@ -228,13 +236,14 @@ impl Walk<'_> {
 
     /// Walks the value of a type that stands at `start`.
     fn value(&mut self, of: Of, start: usize) -> Option<()> {
-        let info = self.info(of)?;
+        let schema = Rc::clone(self.schemas.get(of.schema)?);
+        let info = schema.0.get(of.index)?;
         let end = start.checked_add(info.size)?;
         let at = |index| Of { index, ..of };
         match info.kind {
             Kind::Leaf => self.add(start..end, Part::Value),
-            Kind::Struct(fields) => self.fields(of, &fields, start)?,
-            Kind::Enum { tag, variants } => self.variant(of, tag, &variants, start)?,
+            Kind::Struct(ref fields) => self.fields(of, fields, start)?,
+            Kind::Enum { tag, ref variants } => self.variant(of, tag, variants, start)?,
             Kind::Optional(payload) if self.is_pointer(at(payload))? => {
                 if self.word(start)? == 0 {
                     self.add(start..start.checked_add(8)?, Part::Offset);
@@ -337,7 +346,7 @@ impl Walk<'_> {
     }
 
     fn is_pointer(&self, of: Of) -> Option<bool> {
-        let kind = &self.schemas.get(of.schema)?.get(of.index)?.kind;
+        let kind = &self.info(of)?.kind;
         Some(matches!(
             kind,
             Kind::Reference(_) | Kind::Slice(_) | Kind::Shared(_)
@@ -345,7 +354,7 @@ impl Walk<'_> {
     }
 
     fn is_dynamic(&self, of: Of) -> Option<bool> {
-        Some(self.schemas.get(of.schema)?.get(of.index)?.kind == Kind::Dynamic)
+        Some(self.info(of)?.kind == Kind::Dynamic)
     }
 
     fn reference(&mut self, target: Of, start: usize) -> Option<()> {
@@ -356,9 +365,16 @@ impl Walk<'_> {
             return self.claim(target, place, 1);
         }
         self.add(second..second.checked_add(8)?, Part::Class);
-        let (schema, index) = crate::schema::of_descriptor(self.word(second)?)?;
-        self.schemas.push(schema);
-        let schema = self.schemas.len().checked_sub(1)?;
+        let number = self.word(second)?;
+        let known = self.classes.iter().position(|class| *class == number);
+        if known.is_none() {
+            let schema = crate::schema::of_descriptor(number)?;
+            self.schemas.push(Rc::new(schema));
+            self.classes.push(number);
+        }
+        // The first schema is the root's.
+        let schema = known.map_or(self.classes.len(), |at| at.wrapping_add(1));
+        let index = self.schemas.get(schema)?.1;
         self.claim(Of { schema, index }, place, 1)
     }
 
@@ -367,8 +383,7 @@ impl Walk<'_> {
         self.add(start..second, Part::Offset);
         self.add(second..second.checked_add(8)?, Part::Length);
         let (place, len) = (self.word(start)?, in_memory(self.word(second)?));
-        let kind = &self.schemas.get(element.schema)?.get(element.index)?.kind;
-        if *kind != Kind::Text {
+        if self.info(element)?.kind != Kind::Text {
             return self.claim(element, place, len);
         }
         if in_memory(place) != self.text.start {
