@@ -110,6 +110,8 @@
 //! `Order.legs[3].side: byte 7 is not a Side (at offset 0x58)`. [`Limits`] bound what is accepted.
 //! Types are compared by a [`descriptor`] of their structure, so that two programs which define a
 //! type differently don't misread each other; safety does not rest on it.
+//!
+//! The feature `testing` has checks for one's own types, the module of its name.
 
 #[allow(
     unused_extern_crates,
