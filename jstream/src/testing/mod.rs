@@ -32,8 +32,9 @@
 //! [`check`] sends the value, and what arrives once more. Then it damages the message: each byte in
 //! several ways; offsets, lengths, tags, numbers of shared objects, classes and plain values, which
 //! the type's [schema](crate::schema) leads to, by values at the edge of what may stand there; all
-//! by the words of others; and by its length. It also lowers each of the [`Limits`] to where the
-//! message is refused. A damaged message that is accepted is used: printed, sent on, received again.
+//! by the words of others; and by its length. It also lowers each of the
+//! [`Limits`](crate::Limits) to where the message is refused. A damaged message that is accepted is
+//! used: printed, sent on, received again.
 //!
 //! A sample should be small, of a few hundred bytes, and have something of everything: each variant,
 //! strings that are not ASCII, shared objects that are met twice. A [`Kit`] is for types that live for
