@@ -847,10 +847,9 @@ fn addresses_never_stand_on_the_wire() {
         .filter_map(|line| line.split_once(' ')?.0.split_once('-'))
         .map(|(from, to)| [from, to].map(|end| usize::from_str_radix(end, 16).unwrap()))
         .collect();
-    let is_address = |word: usize| {
-        word >> 32 != 0 && mapped.iter().any(|[from, to]| (*from..*to).contains(&word))
-    };
-    assert!(is_address(std::ptr::from_ref(&bytes).addr()));
+    let is_mapped = |word: usize| mapped.iter().any(|[from, to]| (*from..*to).contains(&word));
+    assert!(is_mapped(std::ptr::from_ref(&bytes).addr()));
+    let is_address = |word: usize| word >> 32 != 0 && is_mapped(word);
     for (at, word) in bytes.windows(8).enumerate() {
         let word = usize::from_le_bytes(word.try_into().unwrap());
         assert!(!is_address(word), "{word:#x} at {at:#x} is an address");
