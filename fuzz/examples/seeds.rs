@@ -3,16 +3,117 @@
 
 use std::fs;
 use std::num::{NonZeroU16, NonZeroU32};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use jstream::Writer;
+use arbitrary::Unstructured;
+use jstream::schema::Schema;
+use jstream::{Transportable, Writer};
+use jstream_fuzz::family::{Family, dynamic, fields, maps, options, shared, strings};
 use jstream_fuzz::message::{ASCII, unframed};
 use jstream_fuzz::model::{Leg, Mark, Node, Shape, Side};
 use jstream_fuzz::{message, mode};
 
 fn main() -> std::io::Result<()> {
-    let into = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/recursive");
-    fs::create_dir_all(&into)?;
+    recursive()?;
+    family::<strings::Strings>()?;
+    family::<options::Options>()?;
+    family::<maps::Maps>()?;
+    family::<shared::SharedGraph>()?;
+    family::<dynamic::Dynamic>()?;
+    family::<fields::Fields>()?;
+    structure()?;
+    schema()
+}
+
+/// The folder of a target's corpus.
+fn corpus(target: &str) -> std::io::Result<PathBuf> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("corpus")
+        .join(target);
+    fs::create_dir_all(&corpus)?;
+    Ok(corpus)
+}
+
+/// Bytes of all kinds, always the same.
+fn noise(len: u32, step: u32) -> Vec<u8> {
+    let byte = |i: u32| (i.wrapping_mul(step) ^ i >> 3) as u8;
+    (0..len).map(byte).collect()
+}
+
+/// Messages of the sample and of values made up, as they are and without headers, and scripts.
+fn family<F: Family>() -> std::io::Result<()> {
+    let into = corpus(F::NAME)?;
+    let put =
+        |name: &str, bytes: &[&[u8]]| fs::write(into.join(format!("seed-{name}")), bytes.concat());
+    let made_up = noise(200, 37);
+    let made_up = F::message(&mut Unstructured::new(&made_up)).expect("there are enough bytes");
+    for (name, mut message) in [("sample", F::sample()), ("made-up", made_up)] {
+        put(&format!("framed-{name}"), &[&[1], &unframed(&message)])?;
+        // The descriptor is made to fit, and differs from one compiler to the next.
+        message[8..16].fill(0);
+        put(&format!("raw-{name}"), &[&[0], &message])?;
+    }
+    put("sound", &[&[2, 0]])?;
+    put("sound-limited", &[&[0x86, 0]])?;
+    for step in 0..8u8 {
+        let script = [step, 5 + 3 * step, 0, 7 * step];
+        put(&format!("script-{step}"), &[&[2, 1], &script])?;
+        let both = [script, [step ^ 5, 40 + step, 0, step]].concat();
+        put(
+            &format!("made-up-{step}"),
+            &[&[2, 2], &both, &noise(160, 91 + u32::from(step))],
+        )?;
+    }
+    Ok(())
+}
+
+fn structure() -> std::io::Result<()> {
+    let into = corpus("structure")?;
+    for family in 0..6u8 {
+        for (name, step) in [("a", 37), ("b", 91)] {
+            let input = [&[family], noise(240, step).as_slice()].concat();
+            fs::write(into.join(format!("seed-{family}-{name}")), input)?;
+        }
+    }
+    Ok(())
+}
+
+/// Schemas of types that are laid out the same by every compiler, alone and in twos.
+fn schema() -> std::io::Result<()> {
+    let into = corpus("schema")?;
+    let all = [
+        ("leaf", encoded::<u8>()),
+        ("text", encoded::<Vec<Option<String>>>()),
+        ("leg", encoded::<Leg>()),
+        ("mark", encoded::<Mark<'static>>()),
+        ("node", encoded::<Node<'static>>()),
+        ("net", encoded::<shared::Net<'static>>()),
+        ("drawing", encoded::<dynamic::Drawing>()),
+        ("arrays", encoded::<[[(u8, bool); 3]; 2]>()),
+    ];
+    for (name, bytes) in &all {
+        // In 16 bytes, or none: then the whole is the second one.
+        fs::write(
+            into.join(format!("seed-{name}")),
+            [&[0], bytes.as_slice()].concat(),
+        )?;
+    }
+    for (first, second) in all.iter().zip(&all[1..]) {
+        let mut both = vec![(first.1.len().div_ceil(16)) as u8];
+        both.extend(&first.1);
+        both.extend(&second.1);
+        fs::write(into.join(format!("seed-{}-{}", first.0, second.0)), both)?;
+    }
+    Ok(())
+}
+
+fn encoded<T: Transportable + 'static>() -> Vec<u8> {
+    let (schema, root) = Schema::of::<T>();
+    schema.to_bytes(root)
+}
+
+fn recursive() -> std::io::Result<()> {
+    let into = corpus("recursive")?;
     let put = |name: &str, first: u8, rest: &[u8]| {
         let input = [&[first], rest].concat();
         fs::write(into.join(format!("seed-{name}")), input)
@@ -104,10 +205,6 @@ fn main() -> std::io::Result<()> {
     put("framed-ascii", mode::FRAMED, &ascii)?;
     // What comes of these is up to `arbitrary`: a graph without damage, one with each kind of it,
     // a list, and one for which the depth is limited.
-    let noise = |len: u32, step: u32| -> Vec<u8> {
-        let byte = |i: u32| (i.wrapping_mul(step) ^ i >> 3) as u8;
-        (0..len).map(byte).collect()
-    };
     let generated =
         |damage: &[u8], list: u8, step| [damage, &[list], noise(600, step).as_slice()].concat();
     put("graph", mode::GENERATED, &generated(&[0], 0, 37))?;

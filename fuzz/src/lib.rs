@@ -1,8 +1,11 @@
 //! What the fuzz targets do with their input; a library, so that the corpus can be replayed by an
 //! ordinary test and the seeds be made by a program.
 
+pub mod family;
 pub mod message;
 pub mod model;
+pub mod schemas;
+mod touch;
 mod walk;
 
 use arbitrary::Unstructured;
@@ -59,7 +62,7 @@ fn generated(input: &[u8], limits: Limits) {
     for one in &damage {
         one.apply(&mut bytes);
     }
-    let limited = limits.depth.is_some();
+    let limited = limits.depth != Limits::default().depth;
     let accepted = attack(&bytes, limits);
     if damage.is_empty() {
         assert!(

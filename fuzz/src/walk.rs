@@ -20,8 +20,9 @@ pub(crate) fn walk(root: &Node<'_>, len: usize) {
     let base = ptr::from_ref(root).addr() - header;
     let mut walk = Walk {
         jbuf: base..base + len,
-        targets: vec![base..base + header],
+        targets: Vec::new(),
     };
+    walk.targets.push(base..base + header);
     walk.one(root);
     let mut nodes = vec![root];
     while let Some(node) = nodes.pop() {

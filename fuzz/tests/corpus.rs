@@ -1,30 +1,72 @@
-//! Replays the corpus without a fuzzer, on any compiler.
+//! Replays the corpora without a fuzzer, on any compiler.
 
 use std::fs;
 use std::path::Path;
 
-use jstream::{Reader, Spent};
+use jstream::{Reader, Spent, Transportable};
+use jstream_fuzz::family::{Family, dynamic, fields, maps, options, run, shared, strings};
 use jstream_fuzz::message::{framed, unframed};
 use jstream_fuzz::mode;
 use jstream_fuzz::model::Node;
 
-/// The inputs of the target, with their names.
-fn corpus() -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/recursive");
+/// The inputs of a target, with their names.
+fn corpus(target: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("corpus")
+        .join(target);
     let entries = fs::read_dir(folder).unwrap();
     let inputs = entries.map(|entry| {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         (name, fs::read(path).unwrap())
     });
-    inputs.collect()
+    let inputs: Vec<_> = inputs.collect();
+    assert!(
+        !inputs.is_empty(),
+        "no seeds; make them: cargo run --example seeds"
+    );
+    inputs
+}
+
+fn replay(target: &str, run: fn(&[u8])) {
+    for (name, input) in corpus(target) {
+        println!("{name}");
+        run(&input);
+    }
 }
 
 #[test]
-fn no_input_breaks_anything() {
-    for (name, input) in corpus() {
-        println!("{name}");
-        jstream_fuzz::recursive(&input);
+fn recursive() {
+    replay("recursive", jstream_fuzz::recursive);
+}
+
+#[test]
+fn families() {
+    fn replay_family<F: Family>() {
+        replay(F::NAME, run::<F>);
+    }
+    replay_family::<strings::Strings>();
+    replay_family::<options::Options>();
+    replay_family::<maps::Maps>();
+    replay_family::<shared::SharedGraph>();
+    replay_family::<dynamic::Dynamic>();
+    replay_family::<fields::Fields>();
+}
+
+#[test]
+fn structure() {
+    replay("structure", jstream_fuzz::family::structure);
+}
+
+#[test]
+fn schema() {
+    replay("schema", jstream_fuzz::schemas::run);
+}
+
+fn assert_read<T: Transportable + 'static>(name: &str, message: &[u8]) {
+    let jbuf = Spent::heap(message.len()).copy_from(message).unwrap();
+    if let Err(failure) = Reader::default().read::<T>(jbuf) {
+        panic!("{name}: {failure}; make the seeds anew: cargo run --example seeds");
     }
 }
 
@@ -32,7 +74,7 @@ fn no_input_breaks_anything() {
 #[test]
 fn seeds_are_messages_of_this_format() {
     let mut framed_seeds = 0;
-    for (name, input) in corpus() {
+    for (name, input) in corpus("recursive") {
         let (first, rest) = input.split_first().unwrap();
         if !name.starts_with("seed-") || *first != mode::FRAMED {
             continue;
@@ -44,13 +86,29 @@ fn seeds_are_messages_of_this_format() {
             message[8..],
             "{name} is framed in two ways"
         );
-        let jbuf = Spent::heap(message.len()).copy_from(&message).unwrap();
-        let read = Reader::default().read::<Node<'static>>(jbuf);
-        assert!(
-            read.is_ok(),
-            "{name}: {}; make the seeds anew: cargo run --example seeds",
-            read.unwrap_err()
-        );
+        assert_read::<Node<'static>>(&name, &message);
     }
     assert!(framed_seeds > 0, "no seeds");
+}
+
+/// How a compiler lays out a type may differ from how the one that made the seeds did; what arrives
+/// of those of today must not.
+#[test]
+fn samples_are_messages_of_this_format() {
+    fn check<F: Family>() {
+        let (kit, sound) = (F::kit(), F::sample());
+        assert_read::<F::Root>(F::NAME, &sound);
+        let framed = kit.damaged(&[], &[&[1], unframed(&sound).as_slice()].concat());
+        assert_eq!(framed, sound);
+        kit.bytes(&sound).unwrap();
+        kit.structure(&sound).unwrap();
+        kit.lengths(&sound).unwrap();
+        kit.lowered_limits(&sound).unwrap();
+    }
+    check::<strings::Strings>();
+    check::<options::Options>();
+    check::<maps::Maps>();
+    check::<shared::SharedGraph>();
+    check::<dynamic::Dynamic>();
+    check::<fields::Fields>();
 }

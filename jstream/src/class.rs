@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::model::{InPlace, Transportable};
 use crate::read::{Edge, Fault, FaultKind, Pass, Trace, short};
-use crate::schema::{Kind, Schema, TypeIndex};
+use crate::schema::{Descriptors, Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
 /// One registered implementation of a trait: how the type is claimed, walked and named.
@@ -55,9 +55,7 @@ fn key<F: InPlace>() -> TypeId {
 }
 
 fn number<F: InPlace>() -> u64 {
-    let mut schema = Schema::default();
-    let root = F::describe(&mut schema);
-    schema.descriptor(root)
+    Descriptors::default().of::<F>()
 }
 
 fn name<T>() -> String {

@@ -122,6 +122,7 @@
 //!
 //! `arrayvec`, `bytes`, `indexmap`, `jiff`, `ndarray`, `smallvec` and `uuid`, of which none is on by
 //! default: each lets the types of the crate of its name travel.
+//! `testing` has checks for one's own types, the module of its name; with `proptest` also as a property.
 
 #[allow(
     unused_extern_crates,
@@ -145,6 +146,8 @@ mod received;
 mod restore;
 pub mod schema;
 mod shared;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod wire;
 mod write;
 

@@ -31,7 +31,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for LineRef<'b> {
         type InPlace<'__b> = LineRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
@@ -66,7 +66,7 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
@@ -99,7 +99,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for LineRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
@@ -132,7 +132,7 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
@@ -156,7 +156,7 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
@@ -181,7 +181,7 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
@@ -214,7 +214,7 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
@@ -273,7 +273,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for Line<'b> {
         type InPlace<'__b> = LineRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },
@@ -296,7 +296,7 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Line<'b>, &LineRef<'_>)| match both {
+            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
                 (
                     Line { text: __part_0, words: __part_1 },
                     LineRef { text: __part_0_form, words: __part_1_form },

@@ -71,7 +71,10 @@ pub(super) fn asked_of_owner(owner: &Own, form: &Own, need: Need) -> Option<Toke
         }
     });
     let (_, ty_generics, _) = owner.generics.split_for_impl();
-    let form_args = args(form, quote!('_), |param| quote!(#param));
+    // Of an owner that borrows the form has the same lifetime: a form with cells fits no other.
+    let lifetime = owner.generics.lifetimes().next().map(|of| &of.lifetime);
+    let lifetime = lifetime.map_or(quote!('_), |of| quote!(#of));
+    let form_args = args(form, lifetime, |param| quote!(#param));
     Some(quote! {
         let _ = |both: (&#name #ty_generics, &#form_name #form_args)| match both {
             #(#arms)*

@@ -51,6 +51,8 @@ pub enum FaultKind {
     Depth,
     /// More work put off than [`Limits::pending`](super::Limits::pending).
     Pending,
+    /// More shared objects, or pointers to them, than [`Limits::shared`](super::Limits::shared).
+    Shared,
     /// A shared pointer names no target that was met before, or one of another type or length.
     NotShared,
     /// An object reaches itself although no pointer on the way may change.

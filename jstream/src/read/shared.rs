@@ -135,7 +135,7 @@ impl Pass<'_> {
                 level: self.next_level(),
             };
             if !in_cell && !self.shared.note(again) {
-                return Err(Fault::new(slot, FaultKind::Pending));
+                return Err(Fault::new(slot, FaultKind::Shared));
             }
             // SAFETY: the caller's slot is writable; a reference has the layout of a raw pointer.
             unsafe { pointer.write(target) };
@@ -143,7 +143,7 @@ impl Pass<'_> {
         }
         let from = if in_cell { NONE } else { self.owner };
         let number = self.shared.next();
-        let number = number.ok_or_else(|| Fault::new(slot, FaultKind::Pending))?;
+        let number = number.ok_or_else(|| Fault::new(slot, FaultKind::Shared))?;
         let objects = self.objects.cursor;
         let target = T::claim(Self::shared_edge(slot, place, meta, number), self)?;
         let level = if self.objects.cursor == objects {

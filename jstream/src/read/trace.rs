@@ -477,6 +477,9 @@ unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) -> String {
         FaultKind::Pending => {
             format!("the {name} puts off more work than Limits::pending allows")
         }
+        FaultKind::Shared => format!(
+            "the {name} is one of more shared objects, or pointers to them, than Limits::shared allows"
+        ),
         FaultKind::Depth => format!("the {name} leads deeper than Limits::depth allows"),
         FaultKind::NotShared => format!(
             "the {name} names a shared object of its type that was not met before, or another one"
@@ -497,10 +500,12 @@ unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) -> String {
                 *byte = unsafe { fault.slot.as_ptr().wrapping_add(i).read() };
             }
             let class = u64::from_le_bytes(class);
+            // Without the pointer around it.
+            let of = name.find("dyn ").and_then(|at| name.get(at..));
             format!(
                 "class {class:#018x} is no registered implementation of {}; where it should be \
                  one, see that the crate which registers it is linked: `use that_crate as _;`",
-                name.trim_start_matches('&')
+                of.unwrap_or(&name).trim_end_matches('>')
             )
         }
     }

@@ -12,6 +12,9 @@
 //!            6 reference  type
 //!            7 slice      type
 //!            8 result     type of `Ok`, type of `Err`
+//!            9 shared     type of the pointer
+//!           10 cell       type of the shared pointer
+//!           11 dynamic
 //! fields   list of (name, offset, type)
 //! list     number of elements; the elements
 //! name     number of bytes; UTF-8

@@ -24,6 +24,12 @@ fn known(descriptor: u64) -> Option<Structure> {
     known.get(&descriptor).cloned()
 }
 
+/// A structure of the program's own.
+#[cfg(feature = "testing")]
+pub(crate) fn of_descriptor(descriptor: u64) -> Option<(Schema, TypeIndex)> {
+    known(descriptor).map(|structure| decoded(&structure))
+}
+
 fn remember(descriptor: u64, structure: Vec<u8>) {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if known.len() < OWN {

@@ -77,6 +77,8 @@ pub use difference::Difference;
 pub use encoding::SchemaError;
 pub use kind::{FieldInfo, Kind, VariantInfo};
 pub use known::Mismatch;
+#[cfg(feature = "testing")]
+pub(crate) use known::of_descriptor;
 pub(crate) use known::{Descriptors, Learnt};
 
 use crate::model::{InPlace, Transportable};

@@ -1,0 +1,73 @@
+//! Schemas that come from anywhere.
+
+use std::fmt::Write;
+
+use jstream::schema::{Schema, descriptor};
+use jstream::{Reader, Spent, Writer};
+
+use crate::model::Node;
+
+/// Decodes one schema, or two, of which the first byte is the length of the first in 16 bytes, and
+/// uses what comes of them.
+pub fn run(input: &[u8]) {
+    let Some((&first, rest)) = input.split_first() else {
+        return;
+    };
+    let (a, b) = rest.split_at(rest.len().min(usize::from(first) * 16));
+    let decoded = [a, b].map(|bytes| match Schema::from_bytes(bytes) {
+        Ok((schema, root)) => {
+            let canonical = schema.to_bytes(root);
+            let (again, again_root) = Schema::from_bytes(&canonical).expect("it was encoded here");
+            assert_eq!(again.to_bytes(again_root), canonical, "not canonical");
+            assert_eq!(again.descriptor(again_root), schema.descriptor(root));
+            assert!(
+                schema.difference(root, &again, again_root).is_none(),
+                "one structure, two schemas"
+            );
+            shown(&schema);
+            Some((schema, root))
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            None
+        }
+    });
+    let own = Schema::of::<Node<'static>>();
+    let mut reader = Reader::default();
+    for (schema, root) in decoded.iter().flatten() {
+        for (other, other_root) in decoded.iter().flatten().chain([&own]) {
+            let difference = schema.difference(*root, other, *other_root);
+            let is_same = schema.descriptor(*root) == other.descriptor(*other_root);
+            assert_eq!(difference.is_none(), is_same, "{difference:?}");
+            if let Some(difference) = difference {
+                assert!(!difference.to_string().is_empty());
+            }
+        }
+        mismatched(&mut reader, schema, *root);
+    }
+}
+
+/// A message of a type that this process knows from its schema alone.
+fn mismatched(reader: &mut Reader, schema: &Schema, root: jstream::schema::TypeIndex) {
+    let Ok(learnt) = reader.learn(schema, root) else {
+        return;
+    };
+    if learnt == descriptor::<u8>() {
+        return;
+    }
+    let mut message = crate::message(&mut Writer::new(), &7u8).as_bytes().to_vec();
+    message[8..16].copy_from_slice(&learnt.to_le_bytes());
+    let jbuf = Spent::heap(message.len()).copy_from(&message);
+    let failure = reader
+        .read::<u8>(jbuf.expect("it has the capacity"))
+        .expect_err("it is another type's");
+    assert!(format!("{:#}", failure.error).contains("descriptor"));
+}
+
+/// Shows it, and that what is shown has an end.
+fn shown(schema: &Schema) {
+    let mut text = String::new();
+    write!(text, "{schema}").expect("a string takes everything");
+    assert!(text.len() <= (1 << 20) + 3, "{} bytes", text.len());
+    assert!(!text.contains(|letter: char| letter.is_control() && letter != '\n'));
+}

@@ -1,0 +1,380 @@
+//! The kit for users' own types finds what is wrong with them, and nothing where nothing is.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::rc::Rc;
+
+use jstream::testing::{self, Finding, Kit, Part, Script, Wrong, places};
+use jstream::{Adapter, Limits, Spent, Transportable, Writer, transportable};
+
+fn bytes_of<T: Transportable>(value: &T) -> Vec<u8> {
+    let filled = Writer::new().write(value, Spent::heap(1 << 16)).unwrap();
+    filled.as_bytes().to_vec()
+}
+
+#[derive(Transportable)]
+#[transportable(derive(Debug, PartialEq))]
+struct Player {
+    name: String,
+    lives: Option<u8>,
+    inventory: Vec<Item>,
+    friend: Option<Rc<Player>>,
+    tags: BTreeMap<String, Option<bool>>,
+}
+
+#[derive(Transportable)]
+#[transportable(derive(Debug, PartialEq))]
+enum Item {
+    Coins(u32),
+    Book { pages: Vec<String> },
+}
+
+fn player() -> Player {
+    let friend = Player {
+        name: "Grace".to_owned(),
+        lives: None,
+        inventory: vec![],
+        friend: None,
+        tags: BTreeMap::new(),
+    };
+    let pages = vec!["once".to_owned(), "upön".to_owned()];
+    Player {
+        name: "Ada".to_owned(),
+        lives: Some(3),
+        inventory: vec![Item::Coins(7), Item::Book { pages }],
+        friend: Some(Rc::new(friend)),
+        tags: [("a".to_owned(), None), ("b".to_owned(), Some(true))].into(),
+    }
+}
+
+#[test]
+fn a_sound_type_passes() {
+    let tally = testing::check(&player());
+    assert!(tally.refused > 1000, "{tally:?}");
+    assert!(tally.accepted > 20, "{tally:?}");
+    testing::check_by(&player(), |form| {
+        form.name == "Ada" && form.lives == Some(3)
+    });
+}
+
+#[test]
+fn every_part_of_a_message_is_found() {
+    let bytes = bytes_of(&player());
+    let places = places::<Player>(&bytes);
+    assert!(places.complete);
+    let count = |part| places.all.iter().filter(|place| place.part == part).count();
+    assert_eq!(count(Part::Header), 5);
+    // Four lists, a friend and a name of two players, two pages with their list, two tags' names.
+    assert_eq!(count(Part::Length), 2 * 4 + 1 + 2 + 2);
+    assert_eq!(count(Part::Offset), count(Part::Length) + 2);
+    // Of lives twice, of two items, and of two tags.
+    assert_eq!(count(Part::Tag), 2 + 2 + 2);
+    assert_eq!(count(Part::Unknown), 0);
+
+    // Nothing is known of what follows a damaged pointer, so every word may mean something.
+    let offset = places.all.iter().find(|place| place.part == Part::Offset);
+    let mut damaged = bytes.clone();
+    damaged[offset.unwrap().at.start] ^= 1;
+    let places = testing::places::<Player>(&damaged);
+    assert!(!places.complete);
+    assert!(places.all.iter().any(|place| place.part == Part::Unknown));
+}
+
+#[test]
+fn shared_objects_and_classes_are_found() {
+    let one = Rc::new(5u64);
+    let slice: Rc<[u8]> = [1, 2].into();
+    let value = (vec![one.clone(), one], slice.clone(), slice);
+    let found = places::<(Vec<Rc<u64>>, Rc<[u8]>, Rc<[u8]>)>(&bytes_of(&value));
+    assert!(found.complete);
+    let count = |part| found.all.iter().filter(|place| place.part == part).count();
+    assert_eq!((count(Part::Number), count(Part::Length)), (2, 3));
+
+    let value: Vec<Box<dyn Figure>> = vec![Box::new(Square { side: 2 }), Box::new(Dot)];
+    let found = places::<Vec<Box<dyn Figure>>>(&bytes_of(&value));
+    assert!(found.complete);
+    let count = |part| found.all.iter().filter(|place| place.part == part).count();
+    assert_eq!((count(Part::Class), count(Part::Value)), (2, 1));
+}
+
+#[transportable]
+trait Figure: fmt::Debug {}
+
+#[derive(Transportable, Debug)]
+#[transportable(implements(Figure))]
+struct Square {
+    side: u32,
+}
+
+impl Figure for Square {}
+
+#[derive(Transportable, Debug)]
+#[transportable(implements(Figure))]
+struct Dot;
+
+impl Figure for Dot {}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Level(u8);
+
+/// Sends one more than it should.
+struct OneMore;
+
+impl Adapter<Level> for OneMore {
+    type Wire = u8;
+    type Error = &'static str;
+
+    fn to_wire(level: &Level) -> u8 {
+        level.0 + 1
+    }
+
+    fn from_wire(wire: &u8) -> Result<Level, &'static str> {
+        Ok(Level(*wire))
+    }
+}
+
+#[derive(Transportable, Debug, PartialEq)]
+struct Growing {
+    #[transportable(with = OneMore)]
+    level: Level,
+}
+
+fn wrong(finding: Result<impl fmt::Debug, Finding>) -> Wrong {
+    *finding.unwrap_err().wrong
+}
+
+#[test]
+fn an_adapter_that_changes_the_value_is_found() {
+    let found = wrong(Kit::<Growing>::new().check(&Growing { level: Level(1) }));
+    assert!(matches!(found, Wrong::Changed { at: 40 }), "{found}");
+}
+
+/// Accepts what it will not send again.
+struct Halved;
+
+impl Adapter<Level> for Halved {
+    type Wire = u8;
+    type Error = &'static str;
+
+    fn to_wire(level: &Level) -> u8 {
+        level.0
+    }
+
+    fn from_wire(wire: &u8) -> Result<Level, &'static str> {
+        match wire {
+            0..=100 => Ok(Level(*wire)),
+            255 => Ok(Level(101)),
+            _ => Err("too high"),
+        }
+    }
+}
+
+#[derive(Transportable, Debug)]
+struct Meter {
+    #[transportable(with = Halved)]
+    level: Level,
+}
+
+#[test]
+fn an_adapter_that_makes_what_it_refuses_is_found() {
+    let found = Kit::<Meter>::new().check(&Meter { level: Level(1) });
+    let finding = found.unwrap_err();
+    assert!(
+        matches!(*finding.wrong, Wrong::RefusedAgain(_)),
+        "{finding}"
+    );
+    let text = finding.to_string();
+    assert!(
+        text.starts_with("Meter: a damaged message is accepted"),
+        "{text}"
+    );
+    assert!(text.contains("Meter.level: too high"), "{text}");
+    assert!(text.contains("damage: 0x28: 01 became ff;"), "{text}");
+}
+
+/// Its function approves of what makes its `Debug` panic.
+#[derive(Transportable)]
+#[transportable(verify = Span::ordered)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl Span {
+    fn ordered(&self) -> Result<(), &'static str> {
+        if self.start <= self.end + 1 {
+            Ok(())
+        } else {
+            Err("the start is after the end")
+        }
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let len = self.end.checked_sub(self.start).expect("a length");
+        write!(f, "{} and {len} more", self.start)
+    }
+}
+
+#[test]
+fn a_verification_that_lets_something_through_is_found() {
+    let found = wrong(Kit::<Span>::new().check(&Span { start: 3, end: 3 }));
+    // Overflow in the function itself is found too, if it comes first.
+    assert!(matches!(found, Wrong::Panicked(_)), "{found}");
+}
+
+/// No value of it equals any other.
+#[derive(Transportable, Debug)]
+struct Unequal(u32);
+
+impl PartialEq for Unequal {
+    fn eq(&self, _: &Self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_comparison_that_is_wrong_is_found() {
+    let kit = Kit::<Unequal>::new();
+    let value = Unequal(1);
+    let found = wrong(kit.arrives(&value, |form| *form == value));
+    assert_eq!(found, Wrong::Unlike);
+    kit.check(&value).unwrap();
+}
+
+#[test]
+#[should_panic = "Growing: what arrives is written as another message"]
+fn a_finding_is_told() {
+    testing::check(&Growing { level: Level(1) });
+}
+
+thread_local! {
+    static GREEDY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Is not its own opposite, and says so after it was asked for a while.
+#[derive(Transportable, Debug)]
+#[transportable(verify = Moody::asked)]
+struct Moody(u8);
+
+impl Moody {
+    fn asked(&self) -> Result<(), &'static str> {
+        if GREEDY.replace(true) {
+            Err("not now")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+#[test]
+fn a_sound_message_that_is_refused_is_found() {
+    let found = Kit::<Moody>::new().check(&Moody(1)).unwrap_err();
+    assert!(found.to_string().contains("not now"), "{found}");
+}
+
+#[test]
+fn limits_are_the_kits() {
+    let mut limits = Limits::default();
+    limits.depth = Some(0);
+    let value = Some(Box::new((String::from("text"), 1u8)));
+    let kit = Kit::<Option<Box<(String, u8)>>>::new();
+    kit.check(&value).unwrap();
+    let found = kit.limits(limits).check(&value).unwrap_err();
+    assert!(found.to_string().contains("Limits::depth"), "{found}");
+}
+
+#[derive(Transportable)]
+struct Ring<'b> {
+    name: &'b str,
+    next: Cell<Option<&'b Ring<'b>>>,
+}
+
+thread_local! {
+    static NAMES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+#[test]
+fn circles_are_visited() {
+    let ring = |name| Ring {
+        name,
+        next: Cell::default(),
+    };
+    let (a, b) = (ring("a"), ring("b"));
+    a.next.set(Some(&b));
+    b.next.set(Some(&a));
+    let kit = Kit::<Ring<'_>>::visiting(|ring| {
+        let next = ring.next.get().map_or("", |next| next.name);
+        NAMES.with_borrow_mut(|names| names.push(format!("{}{next}", ring.name)));
+    });
+    let tally = kit.check(&a).unwrap();
+    assert!(tally.accepted > 0);
+    NAMES.with_borrow(|names| {
+        assert!(names.len() > tally.accepted);
+        assert!(names.iter().any(|name| name == "ab"));
+        // The circle was made shorter.
+        assert!(
+            names.iter().any(|name| name == "bb" || name == "aa"),
+            "{names:?}"
+        );
+    });
+}
+
+#[test]
+fn a_fuzzers_bytes_decide() {
+    let value = player();
+    // No step: the message as it was written.
+    assert!(testing::fuzz(&value, &[]));
+    assert!(testing::fuzz(&value, &[2]));
+    // The first place is the header's alignment, which 0 is none.
+    assert!(!testing::fuzz(&value, &[2, 2, 0, 0, 0]));
+    // With the depth limited to none.
+    assert!(!testing::fuzz(&value, &[0x82]));
+    // A message as it is, and one whose header is made to fit.
+    let bytes = bytes_of(&value);
+    assert!(testing::fuzz(&value, &[&[0], bytes.as_slice()].concat()));
+    let numbers = bytes_of(&(1u8, 2u8));
+    let framed = [&[1, 0, 0, 0, 0, 0], &numbers[40..]].concat();
+    assert!(testing::fuzz(&(1u8, 2u8), &framed));
+}
+
+#[test]
+fn scripts_do_what_they_say() {
+    let kit = Kit::<u32>::new();
+    let sound = kit.round_trip(&7u32).unwrap();
+    assert!(kit.script(&sound, &Script(vec![])).unwrap());
+    assert!(kit.script(&sound, &Script(vec![5, 40, 0, 0xff])).unwrap());
+    assert!(!kit.script(&sound, &Script(vec![6, 40, 0, 0])).unwrap());
+    assert!(!kit.script(&sound, &Script(vec![7, 0, 0, 1])).unwrap());
+}
+
+#[cfg(feature = "proptest")]
+mod made_up {
+    use proptest::prelude::*;
+
+    use super::{Growing, Level, testing};
+
+    #[test]
+    fn values_of_a_strategy_pass() {
+        let values = (any::<u32>(), ".{0,4}", proptest::option::of(any::<char>()));
+        let tally = testing::property(values);
+        assert!(tally.accepted > 0 && tally.refused > tally.accepted);
+    }
+
+    #[test]
+    #[should_panic = "input: (\n    Growing {\n        level: Level(\n            0,"]
+    fn the_simplest_value_is_told() {
+        let level = (0..20u8).prop_map(|level| Growing {
+            level: Level(level),
+        });
+        testing::property(level);
+    }
+}
