@@ -18,7 +18,7 @@ use std::slice;
 use super::jobs::{Job, Jobs, What, WriteJob};
 use super::kept::Kept;
 use super::shared::Shared;
-use super::text::{append, pad};
+use super::text::{PADDING, append, append_padded, append_within};
 use crate::buffer::Spent;
 use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
@@ -78,6 +78,13 @@ impl Scratch<'_> {
         // At last, as it drops values of the program's, which may panic.
         self.kept.clear();
     }
+}
+
+/// A segment that is gathered beside the objects.
+#[derive(Debug, Clone, Copy)]
+enum Of {
+    Bulk,
+    Text,
 }
 
 /// The objects did not fit the jbuf.
@@ -181,7 +188,18 @@ impl<'b> Draft<'b> {
             // SAFETY: the job was pushed with the function for its type and just taken off.
             unsafe { write(self, job)? };
         }
-        if self.full { Err(Full) } else { Ok(()) }
+        // Segments that had the room were not compared with the limit while they grew.
+        let longest = self
+            .scratch
+            .text
+            .len()
+            .wrapping_add(ORIGIN)
+            .max(self.bulk_cursor);
+        if self.full || longest > self.limit_from_origin {
+            Err(Full)
+        } else {
+            Ok(())
+        }
     }
 
     /// Allots the place for `count` values, and returns what is written for a pointer to it.
@@ -225,35 +243,52 @@ impl<'b> Draft<'b> {
         let align = align_of::<T::InPlace<'b>>();
         let at = align_up(self.bulk_cursor, align);
         let len = values.len().saturating_mul(size_of::<T::InPlace<'b>>());
-        if at.saturating_add(len) > self.limit_from_origin {
-            self.full = true;
-            return 0;
-        }
         let padding = at.wrapping_sub(self.bulk_cursor);
         self.bulk_align = self.bulk_align.max(align);
-        if align > 1 {
-            pad::<T::InPlace<'b>>(
-                &mut self.scratch.bulk,
-                padding,
-                if len < NOTED { len } else { 0 },
-            );
-        }
-        if !T::WIRE_IS_MEMORY {
-            self.bulk_one_by_one(values);
-        } else if len < NOTED {
+        if T::WIRE_IS_MEMORY && len < NOTED {
+            let bulk = &mut self.scratch.bulk;
+            let room = len.wrapping_add(PADDING);
+            if bulk.capacity().wrapping_sub(bulk.len()) < room && !self.make_room(room, Of::Bulk) {
+                return 0;
+            }
             // SAFETY: `WIRE_IS_MEMORY` says that all bytes of the values are initialised and not
             // behind a cell, and that the form has the same size.
             let bytes = unsafe { slice::from_raw_parts(values.as_ptr().cast::<u8>(), len) };
-            append(&mut self.scratch.bulk, bytes);
+            // SAFETY: there is room for both; the padding is less than the alignment.
+            unsafe { append_padded::<T::InPlace<'b>>(&mut self.scratch.bulk, padding, bytes) };
+        } else if at.saturating_add(len) > self.limit_from_origin {
+            self.full = true;
+            return 0;
         } else {
-            self.scratch.pieces.push(Piece {
-                start: values.as_ptr().cast(),
-                len,
-                after: self.scratch.bulk.len(),
-            });
+            let padded = self.scratch.bulk.len().wrapping_add(padding);
+            self.scratch.bulk.resize(padded, 0);
+            if T::WIRE_IS_MEMORY {
+                self.scratch.pieces.push(Piece {
+                    start: values.as_ptr().cast(),
+                    len,
+                    after: padded,
+                });
+            } else {
+                self.bulk_one_by_one(values);
+            }
         }
         self.bulk_cursor = at.wrapping_add(len);
         at as u64
+    }
+
+    /// Makes room for `len` bytes in a segment; false if it would have too many.
+    #[cold]
+    fn make_room(&mut self, len: usize, of: Of) -> bool {
+        let segment = match of {
+            Of::Bulk => &mut self.scratch.bulk,
+            Of::Text => &mut self.scratch.text,
+        };
+        if segment.len().saturating_add(len) > self.limit.saturating_add(PADDING) {
+            self.full = true;
+            return false;
+        }
+        segment.reserve(len);
+        true
     }
 
     /// Writes flat values whose bytes in memory are not all to be sent as they are.
@@ -281,11 +316,14 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     pub(crate) fn string(&mut self, text: &str) -> u64 {
         let at = self.scratch.text.len().wrapping_add(ORIGIN);
-        if at.wrapping_add(text.len()) > self.limit_from_origin {
-            self.full = true;
+        let room = text.len();
+        let segment = &mut self.scratch.text;
+        if segment.capacity().wrapping_sub(segment.len()) < room && !self.make_room(room, Of::Text)
+        {
             return 0;
         }
-        append(&mut self.scratch.text, text.as_bytes());
+        // SAFETY: there is room for it.
+        unsafe { append_within(&mut self.scratch.text, text.as_bytes()) };
         at as u64
     }
 

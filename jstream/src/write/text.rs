@@ -2,39 +2,55 @@
 
 use std::ptr;
 
+/// The room that padding may take beyond what it comes to.
+pub(super) const PADDING: usize = 128;
+
 /// Appends `bytes`, short ones without a call.
 #[inline(always)]
 pub(super) fn append(to: &mut Vec<u8>, bytes: &[u8]) {
-    let len = bytes.len();
-    to.reserve(len);
-    let old = to.len();
-    // SAFETY: `old` is at most the capacity.
-    let end = unsafe { to.as_mut_ptr().add(old) };
-    // SAFETY: `reserve` made room for `len` bytes from `end` on, and a vector that is mutably
-    // borrowed does not overlap `bytes`.
-    unsafe { copy(bytes.as_ptr(), end, len) };
-    // SAFETY: those bytes were just written.
-    unsafe { to.set_len(old.wrapping_add(len)) };
+    to.reserve(bytes.len());
+    // SAFETY: `reserve` made room.
+    unsafe { append_within(to, bytes) };
 }
 
-/// Appends `padding` zeroes, fewer than the alignment of `T`, and makes room for `len` bytes.
+/// Appends `bytes` where there is room for them.
+///
+/// # Safety
+///
+/// The capacity must exceed the length by as many bytes at least.
 #[inline(always)]
-pub(super) fn pad<T>(to: &mut Vec<u8>, padding: usize, len: usize) {
-    const WORD: usize = size_of::<u64>();
-    debug_assert!(padding < align_of::<T>());
-    if align_of::<T>() > WORD {
-        to.resize(to.len().wrapping_add(padding), 0);
-        return;
-    }
-    to.reserve(len.saturating_add(WORD));
+pub(super) unsafe fn append_within(to: &mut Vec<u8>, bytes: &[u8]) {
     let old = to.len();
     // SAFETY: `old` is at most the capacity.
     let end = unsafe { to.as_mut_ptr().add(old) };
-    // A whole word, as it can't be foreseen how much is needed.
-    // SAFETY: `reserve` made room for a word.
-    unsafe { end.cast::<u64>().write_unaligned(0) };
-    // SAFETY: of these bytes there are fewer than a word has, which was just written.
-    unsafe { to.set_len(old.wrapping_add(padding.min(WORD))) };
+    // SAFETY: the caller has room for so many bytes from `end` on, and a vector that is mutably
+    // borrowed does not overlap `bytes`.
+    unsafe { copy(bytes.as_ptr(), end, bytes.len()) };
+    // SAFETY: those bytes were just written.
+    unsafe { to.set_len(old.wrapping_add(bytes.len())) };
+}
+
+/// Appends `padding` zeroes, and `bytes`.
+///
+/// # Safety
+///
+/// The padding must be less than the alignment of `T`, which is [`PADDING`] at most, and the capacity
+/// exceed the length by that and the length of `bytes` at least.
+#[inline(always)]
+pub(super) unsafe fn append_padded<T>(to: &mut Vec<u8>, padding: usize, bytes: &[u8]) {
+    let old = to.len();
+    // SAFETY: `old` is at most the capacity.
+    let end = unsafe { to.as_mut_ptr().add(old) };
+    if align_of::<T>() > 1 {
+        // All that may be needed, as it can't be foreseen how much is.
+        // SAFETY: the caller has room for that many bytes.
+        unsafe { ptr::write_bytes(end, 0, align_of::<T>()) };
+    }
+    let padded = old.wrapping_add(padding);
+    // SAFETY: these zeroes were just written; there are none where the alignment is 1.
+    unsafe { to.set_len(padded) };
+    // SAFETY: the caller has room for them too.
+    unsafe { append_within(to, bytes) };
 }
 
 /// # Safety
