@@ -108,6 +108,7 @@ impl Checks {
     /// # Safety
     ///
     /// The pass must have ended without a fault, in a buffer that nothing has touched since.
+    #[inline]
     pub(super) unsafe fn run(&mut self) -> Result<(), Refusal> {
         for check in &self.list {
             // SAFETY: by the caller's promise these values, and all that they refer to, are final.

@@ -261,12 +261,14 @@ impl Reader {
 
 impl Pass<'_> {
     /// No object may reach itself without a `Cell` on the way, nor be deeper on any way than allowed.
+    #[inline]
     fn assert_no_circle(&mut self) -> Result<(), Fault> {
         let found = self.shared.circle(self.depth.now, self.depth.max);
         found.map_or(Ok(()), |(slot, kind)| Err(Fault { slot, kind }))
     }
 
     /// Every segment must have been used exactly to its end.
+    #[inline]
     fn assert_used_up(&self) -> Result<(), ReadError> {
         let segments = [
             (MessageSegment::Objects, &self.objects),
@@ -297,6 +299,7 @@ struct Layout {
 }
 
 impl Layout {
+    #[inline]
     fn of(message: &[u8], limits: &Limits) -> Result<Self, ReadError> {
         let len = message.len();
         let Ok((header, _)) = <Header as zerocopy::FromBytes>::read_from_prefix(message) else {
@@ -313,21 +316,21 @@ impl Layout {
                 limit: limits.bytes,
             });
         }
-        let wrong = ReadError::Lengths { len };
+        let wrong = || ReadError::Lengths { len };
         let bulk_align = in_memory(u64::from(header.bulk_align));
         let objects_end = in_memory(header.objects_end);
         if !bulk_align.is_power_of_two() || bulk_align > ALIGNMENT {
-            return Err(wrong);
+            return Err(wrong());
         }
         // Comparing with the message's length first keeps the sums from wrapping.
         if objects_end > len || header.bulk_len > len as u64 || header.text_len > len as u64 {
-            return Err(wrong);
+            return Err(wrong());
         }
         let (bulk_len, text_len) = (in_memory(header.bulk_len), in_memory(header.text_len));
         let bulk_start = align_up(objects_end, bulk_align);
         let text_start = bulk_start.wrapping_add(bulk_len);
         if text_start.wrapping_add(text_len) != len {
-            return Err(wrong);
+            return Err(wrong());
         }
         Ok(Self {
             descriptor: header.descriptor,

@@ -351,6 +351,7 @@ impl Pass<'_> {
     }
 
     /// Reads what is queued until nothing is left.
+    #[inline]
     pub(super) fn drain(&mut self) -> Result<(), Fault> {
         while let Some(run) = self.queue.pop() {
             let read = run.read;

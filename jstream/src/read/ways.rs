@@ -11,11 +11,19 @@ impl Table {
     ///
     /// A first pointer always leads from a target to one that is met later, so there is no circle
     /// unless a further pointer leads back. A way passes each target and each further pointer once.
+    #[inline]
     pub(super) fn circle(
         &mut self,
         deepest: usize,
         most: usize,
     ) -> Option<(ptr::NonNull<u8>, FaultKind)> {
+        if self.again.is_empty() {
+            return None;
+        }
+        self.search(deepest, most)
+    }
+
+    fn search(&mut self, deepest: usize, most: usize) -> Option<(ptr::NonNull<u8>, FaultKind)> {
         let turns = self.again.len().min(self.entries.len());
         let longest = turns
             .saturating_add(1)
