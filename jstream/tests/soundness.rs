@@ -96,7 +96,13 @@ fn a_circle_ends_at_the_writers_limit() {
     let mut writer = Writer::with_limit(1 << 20);
     let error = writer.write_to(&RING, &Pool::default()).unwrap_err();
     assert!(
-        matches!(error, WriteError::TooLong { limit: 1_048_576 }),
+        matches!(
+            error,
+            WriteError::TooLong {
+                limit: 1_048_576,
+                ..
+            }
+        ),
         "{error}"
     );
     let unwritten = writer.write(&RING, Spent::heap(1 << 16)).unwrap_err();

@@ -124,7 +124,7 @@ impl Schema {
         Self::of_form::<T::InPlace<'static>>()
     }
 
-    fn of_form<F: InPlace>() -> (Self, TypeIndex) {
+    pub(crate) fn of_form<F: InPlace>() -> (Self, TypeIndex) {
         let mut schema = Self::default();
         let root = F::describe(&mut schema);
         (schema, root)

@@ -15,6 +15,7 @@ use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr;
 use std::slice;
 
+use super::blame::{NO_ROOM, field_without_room};
 use super::jobs::{Job, Jobs, What, WriteJob};
 use super::kept::Kept;
 use super::shared::Shared;
@@ -22,7 +23,8 @@ use super::text::{PADDING, append, append_padded, append_within};
 use crate::buffer::Spent;
 use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
-use crate::read::assert_form;
+use crate::read::{assert_form, short};
+use crate::schema::Schema;
 use crate::wire::{HEADER_LEN, ORIGIN, align_up};
 
 /// Plain arrays of at least this many bytes are not gathered but noted. Copying fewer twice costs
@@ -109,6 +111,8 @@ pub struct Draft<'b> {
     full: bool,
     /// A value behind a pointer to a trait object whose class nobody could read, and the trait.
     pub(super) unregistered: Option<(String, &'static str)>,
+    /// The field whose target found no room.
+    pub(super) without_room: Option<String>,
     pub(super) written: usize,
     cursor: usize,
     pub(super) bulk_cursor: usize,
@@ -130,6 +134,7 @@ impl<'b> Draft<'b> {
             limit_from_origin: 0,
             full: false,
             unregistered: None,
+            without_room: None,
             objects: Spent::heap(0),
             written: 0,
             cursor: HEADER_LEN,
@@ -161,6 +166,7 @@ impl<'b> Draft<'b> {
     #[inline]
     pub(super) fn clear(&mut self) {
         self.unregistered = None;
+        self.without_room = None;
         let capacity = self.objects.capacity();
         if capacity > KEEP && capacity / 4 > self.written {
             self.objects = Spent::heap(0);
@@ -226,7 +232,7 @@ impl<'b> Draft<'b> {
             Some(end) if end <= self.limit => self.cursor = end,
             _ => {
                 self.full = true;
-                return 0;
+                return NO_ROOM;
             }
         }
         self.scratch.jobs.push(Job {
@@ -253,7 +259,7 @@ impl<'b> Draft<'b> {
             let bulk = &mut self.scratch.bulk;
             let room = len.wrapping_add(PADDING);
             if bulk.capacity().wrapping_sub(bulk.len()) < room && !self.make_room(room, Of::Bulk) {
-                return 0;
+                return NO_ROOM;
             }
             // SAFETY: `WIRE_IS_MEMORY` says that all bytes of the values are initialised and not
             // behind a cell, and that the form has the same size.
@@ -262,7 +268,7 @@ impl<'b> Draft<'b> {
             unsafe { append_padded::<T::InPlace<'b>>(&mut self.scratch.bulk, padding, bytes) };
         } else if at.saturating_add(len) > self.limit_from_origin {
             self.full = true;
-            return 0;
+            return NO_ROOM;
         } else {
             let padded = self.scratch.bulk.len().wrapping_add(padding);
             self.scratch.bulk.resize(padded, 0);
@@ -279,6 +285,25 @@ impl<'b> Draft<'b> {
         }
         self.bulk_cursor = at.wrapping_add(len);
         at as u64
+    }
+
+    /// Notes which field of the values just written has no target, as there was no room.
+    #[cold]
+    fn blame<T: Transportable + 'b>(&mut self, at: usize, count: usize) {
+        let (schema, root) = Schema::of_form::<T::InPlace<'b>>();
+        let name = short(std::any::type_name::<T>());
+        let size = size_of::<T::InPlace<'b>>();
+        self.without_room = (0..count).find_map(|i| {
+            let value = self
+                .objects
+                .base()
+                .as_ptr()
+                .wrapping_add(at)
+                .wrapping_add(i.wrapping_mul(size));
+            // SAFETY: the values were written there, each byte of them (invariant 1).
+            let bytes = unsafe { slice::from_raw_parts(value, size) };
+            field_without_room(&schema, root, &name, bytes)
+        });
     }
 
     /// Makes room for `len` bytes in a segment; false if it would have too many.
@@ -325,7 +350,7 @@ impl<'b> Draft<'b> {
         let segment = &mut self.scratch.text;
         if segment.capacity().wrapping_sub(segment.len()) < room && !self.make_room(room, Of::Text)
         {
-            return 0;
+            return NO_ROOM;
         }
         // SAFETY: there is room for it.
         unsafe { append_within(&mut self.scratch.text, text.as_bytes()) };
@@ -428,9 +453,6 @@ unsafe fn write_values<'b, T: Transportable + 'b>(
     let size = size_of::<T::InPlace<'b>>();
     // `allot` found that this does not wrap.
     let end = at.wrapping_add(count.wrapping_mul(size));
-    if draft.full {
-        return Err(Full);
-    }
     draft.reserve(end)?;
     draft.zero_up_to(at);
     for i in 0..count {
@@ -450,5 +472,9 @@ unsafe fn write_values<'b, T: Transportable + 'b>(
         unsafe { value.write(slot, draft) };
     }
     draft.written = end;
+    if draft.full {
+        draft.blame::<T>(at, count);
+        return Err(Full);
+    }
     Ok(())
 }

@@ -22,6 +22,8 @@ pub enum WriteError {
     TooLong {
         /// The limit of each segment, in bytes.
         limit: usize,
+        /// The field whose target there was no room for, after the name of the type that has it.
+        field: Option<String>,
     },
     /// A value behind a pointer to a trait object has a type that no program could read: it is not
     /// registered as an implementation of the trait, or another one has its name and structure.
@@ -44,11 +46,19 @@ impl fmt::Display for WriteError {
                 }
             }
             Self::Pool(_) => f.write_str("no jbuf for the message"),
-            Self::TooLong { limit } => write!(
-                f,
-                "the message is larger than the writer's limit of {limit} bytes; is an object \
-                 reached in many ways, or in a circle? Else raise the limit"
-            ),
+            Self::TooLong { limit, field } => {
+                write!(
+                    f,
+                    "the message is larger than the writer's limit of {limit} bytes"
+                )?;
+                if let Some(field) = field {
+                    write!(f, " at what `{field}` leads to")?;
+                }
+                f.write_str(
+                    "; is an object reached in many ways, or in a circle? Then mark the pointers to it \
+                     with `#[transportable(shared)]`, else raise the limit",
+                )
+            }
             Self::Unregistered { class, of } => write!(
                 f,
                 "{class} is not registered as an implementation of {of}, or another type of its \

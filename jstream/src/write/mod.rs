@@ -1,5 +1,6 @@
 //! Writing: one pass over the program's objects that lays them out as the reader will meet them.
 
+mod blame;
 mod draft;
 mod error;
 mod jobs;
@@ -141,7 +142,8 @@ impl Writer {
             return Err(WriteError::Unregistered { class, of });
         }
         if full {
-            return Err(WriteError::TooLong { limit });
+            let field = writing.without_room.take();
+            return Err(WriteError::TooLong { limit, field });
         }
         writing.write_header(writing.bulk_start());
         // An emptied list's memory serves again, for segments of another lifetime.
