@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::process::Command;
 
-use jstream::schema::Schema;
+use jstream::schema::{Kind, Schema};
 use jstream::{ReadError, Reader, Spent, Transportable, Writer, descriptor};
 
 mod here {
@@ -473,4 +473,26 @@ fn a_reader_learns_only_so_much() {
     let mut first = bytes;
     first[at..at + 2].copy_from_slice(b"AA");
     reader.learn_bytes(&first).unwrap();
+}
+
+/// A form is laid out in the order in which it is declared, under every compiler.
+#[test]
+fn forms_are_laid_out_as_declared() {
+    #[derive(Transportable)]
+    #[allow(dead_code, reason = "its layout matters")]
+    struct Mixed {
+        small: u8,
+        large: u64,
+        text: String,
+        middle: u16,
+        list: Vec<u32>,
+        last: bool,
+    }
+    let (schema, root) = Schema::of::<Mixed>();
+    let Kind::Struct(fields) = &schema.get(root).unwrap().kind else {
+        panic!("it is a struct");
+    };
+    let offsets: Vec<_> = fields.iter().map(|field| field.offset).collect();
+    assert_eq!(offsets, [0, 8, 16, 32, 40, 56]);
+    assert_eq!(schema.get(root).unwrap().size, 64);
 }

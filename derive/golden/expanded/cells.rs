@@ -161,6 +161,7 @@ const _: () = {
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Graph`]: what it is in a receive buffer.
+#[repr(C)]
 struct GraphRef<'b> {
     nodes: &'b [NodeRef<'b>],
 }

@@ -312,6 +312,7 @@ const _: () = {
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Drawing`]: what it is in a receive buffer.
+#[repr(C)]
 struct DrawingRef<'b> {
     shapes: &'b [&'b (dyn Shape + 'b)],
 }

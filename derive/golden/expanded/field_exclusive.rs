@@ -4,6 +4,7 @@
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Column`]: what it is in a receive buffer.
+#[repr(C)]
 struct ColumnRef<'b> {
     name: &'b ::core::primitive::str,
     values: &'b mut [f64],

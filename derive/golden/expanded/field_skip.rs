@@ -183,6 +183,7 @@ const _: () = {
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Owner`]: what it is in a receive buffer.
+#[repr(C)]
 struct OwnerRef<'b> {
     name: &'b ::core::primitive::str,
     lock: (),

@@ -220,6 +220,7 @@ const _: () = {
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Path`]: what it is in a receive buffer.
+#[repr(C)]
 struct PathRef<'b> {
     of: &'b str,
 }

@@ -254,6 +254,7 @@ const _: () = {
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`List`]: what it is in a receive buffer.
+#[repr(C)]
 struct ListRef<'b, T> {
     of: &'b [T],
 }
@@ -293,7 +294,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_0).travels();
                 }
             };
-            false
+            true
                 && ::jstream::__private::Memory::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {

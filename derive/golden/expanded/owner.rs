@@ -5,6 +5,7 @@
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Player`]: what it is in a receive buffer.
+#[repr(C)]
 pub struct PlayerRef<'b> {
     pub name: &'b ::core::primitive::str,
     inventory: &'b [ItemRef<'b>],

@@ -4,6 +4,7 @@
     reason = "made by reading, and of interest as far as the program says"
 )]
 ///The in-place form of [`Line`]: what it is in a receive buffer.
+#[repr(C)]
 struct LineRef<'b> {
     text: &'b str,
     words: &'b [&'b str],

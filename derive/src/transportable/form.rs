@@ -121,8 +121,13 @@ pub(super) fn definition(input: &DeriveInput, of: &Own) -> DeriveInput {
     );
     form.attrs.retain(|attr| attr.path().is_ident("repr"));
     form.attrs.push(parse_quote!(#[doc = #doc]));
-    if matches!(of.body, Body::Enum(_)) && of.repr.int.is_none() {
+    // A form is laid out by what is declared, so that programs of different compilers understand
+    // each other.
+    let is_enum = matches!(of.body, Body::Enum(_));
+    if is_enum && of.repr.int.is_none() {
         form.attrs.push(parse_quote!(#[repr(u8)]));
+    } else if !is_enum && of.repr.c.is_none() && of.repr.transparent.is_none() {
+        form.attrs.push(parse_quote!(#[repr(C)]));
     }
     let mapping = Mapping {
         of,

@@ -39,10 +39,11 @@
 //! | primitive types, arrays, references, slices, text | keep it |
 //! | structs with `#[repr(C)]`; enums with `#[repr(u8)]` or another integer, and those without data | keep it, if their parts do |
 //! | the forms of maps and sets | keep it, if keys and values do |
-//! | a generated form | keeps it as its type would: the form has the `repr` that the type has, and that of an enum always an integer's |
+//! | generated forms | keep it, if their parts do: the form of a struct is `#[repr(C)]`, that of an enum has an integer's `repr`, whatever the type itself has |
 //! | tuples, structs without `#[repr(C)]`; `Option` and `Result` of anything but a reference, `NonZero` or `bool` | are laid out as the compiler likes |
 //!
-//! Give types that travel between builds a `#[repr(C)]`. Where nothing is declared, programs from one
+//! Give types that travel as they are between builds a `#[repr(C)]`; types that own their parts need
+//! none. Where nothing is declared, programs from one
 //! compiler and one source agree, which is the usual case of a cluster; if two don't, messages are
 //! refused, not misread.
 //!

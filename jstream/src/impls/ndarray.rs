@@ -18,6 +18,7 @@ use crate::write::Draft;
 /// The shape is a `[usize; N]` of arrays with a fixed number of dimensions, and a `&[usize]` of
 /// others (`ArrayD`).
 #[derive(Transportable, Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
 pub struct NdArray<'b, T, S> {
     /// The length of each axis.
     pub shape: S,

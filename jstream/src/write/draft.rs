@@ -31,10 +31,6 @@ use crate::wire::{HEADER_LEN, ORIGIN, align_up};
 /// less than noting them.
 const NOTED: usize = 512;
 
-/// Where there are long arrays, the bulk segment begins at a cache line: an array that is alone in a
-/// message is then walked by wide loads none of which needs two lines.
-const LINE: usize = 64;
-
 /// A plain array that is sent, or copied, from where it is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
@@ -273,7 +269,6 @@ impl<'b> Draft<'b> {
             let padded = self.scratch.bulk.len().wrapping_add(padding);
             self.scratch.bulk.resize(padded, 0);
             if T::WIRE_IS_MEMORY {
-                self.bulk_align = self.bulk_align.max(LINE);
                 self.scratch.pieces.push(Piece {
                     start: values.as_ptr().cast(),
                     len,

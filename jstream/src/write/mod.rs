@@ -235,14 +235,22 @@ static PADDING: [u8; crate::buffer::ALIGNMENT] = [0; crate::buffer::ALIGNMENT];
 
 impl Draft<'_> {
     fn bulk_start(&self) -> usize {
-        align_up(self.written, self.bulk_align)
+        align_up(self.written, self.bulk_align())
+    }
+
+    /// A bulk segment of several cache lines begins at one: an array that is alone in it is then walked
+    /// by wide loads none of which needs two lines.
+    fn bulk_align(&self) -> usize {
+        const LINE: usize = 64;
+        let is_long = self.bulk_cursor.wrapping_sub(ORIGIN) >= 8 * LINE;
+        self.bulk_align.max(if is_long { LINE } else { 1 })
     }
 
     fn write_header(&self, bulk_start: usize) {
         debug_assert!(bulk_start >= HEADER_LEN);
         let header = Header {
             magic: MAGIC,
-            bulk_align: u32::try_from(self.bulk_align).unwrap_or(u32::MAX),
+            bulk_align: u32::try_from(self.bulk_align()).unwrap_or(u32::MAX),
             descriptor: self.descriptor,
             objects_end: self.written as u64,
             bulk_len: self.bulk_cursor.wrapping_sub(ORIGIN) as u64,
