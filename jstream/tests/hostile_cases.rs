@@ -15,7 +15,7 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use common::message;
-use jstream::testing::{Part, places};
+use jstream::testing::{Meaning, places};
 use jstream::{
     Limits, MessageSegment, ReadError, Reader, Received, Spent, Transportable, Writer,
     transportable,
@@ -46,27 +46,27 @@ impl<T: Transportable + 'static> Forged<T> {
     }
 
     /// Where the part of this kind stands that is met as the `nth`.
-    fn at(&self, part: Part, nth: usize) -> usize {
+    fn at(&self, meaning: Meaning, nth: usize) -> usize {
         let places = places::<T>(&self.sound);
         assert!(places.complete);
-        let mut all = places.all.iter().filter(|place| place.part == part);
+        let mut all = places.all.iter().filter(|place| place.meaning == meaning);
         all.nth(nth).unwrap().at.start
     }
 
-    fn word(&self, part: Part, nth: usize) -> u64 {
-        let at = self.at(part, nth);
+    fn word(&self, meaning: Meaning, nth: usize) -> u64 {
+        let at = self.at(meaning, nth);
         u64::from_le_bytes(self.sound[at..at + 8].try_into().unwrap())
     }
 
     /// Replaces a word of the message as it was written.
-    fn put(&mut self, part: Part, nth: usize, word: u64) -> &mut Self {
-        let at = self.at(part, nth);
+    fn put(&mut self, meaning: Meaning, nth: usize, word: u64) -> &mut Self {
+        let at = self.at(meaning, nth);
         self.bytes[at..at + 8].copy_from_slice(&word.to_le_bytes());
         self
     }
 
-    fn put_byte(&mut self, part: Part, nth: usize, byte: u8) -> &mut Self {
-        let at = self.at(part, nth);
+    fn put_byte(&mut self, meaning: Meaning, nth: usize, byte: u8) -> &mut Self {
+        let at = self.at(meaning, nth);
         self.bytes[at] = byte;
         self
     }
@@ -138,7 +138,10 @@ const LISTS: [(usize, &str, u64); 6] = [
 fn no_length_reaches_past_the_end() {
     let mut lists = lists();
     for (nth, name, size) in LISTS {
-        let (own, place) = (lists.word(Part::Length, nth), lists.word(Part::Offset, nth));
+        let (own, place) = (
+            lists.word(Meaning::Length, nth),
+            lists.word(Meaning::Offset, nth),
+        );
         let last_byte_wraps = (u64::MAX - place) / size + 1;
         let largest = [
             // More than there is, by as much as the rest of the message has and beyond it.
@@ -163,7 +166,7 @@ fn no_length_reaches_past_the_end() {
         for length in largest {
             // Twice the last of a size of one is small.
             if length > own {
-                lists.put(Part::Length, nth, length);
+                lists.put(Meaning::Length, nth, length);
                 lists.expect(name, "reaches past the end of its segment");
             }
         }
@@ -175,7 +178,7 @@ fn the_last_target_ends_where_its_segment_ends() {
     let forged = || Forged::<(u8, Vec<u32>)>::of(&(1u8, vec![1u32, 2, 3]));
     let length = |length| {
         let mut forged = forged();
-        forged.put(Part::Length, 0, length);
+        forged.put(Meaning::Length, 0, length);
         forged
     };
     assert!(read::<(u8, Vec<u32>)>(&length(3).bytes).is_ok());
@@ -187,17 +190,17 @@ fn the_last_target_ends_where_its_segment_ends() {
         assert_eq!(error, ReadError::Unused { segment, bytes });
     }
     let mut text = Forged::<String>::of(&"täxt".to_owned());
-    text.put(Part::Length, 0, 6);
+    text.put(Meaning::Length, 0, 6);
     text.expect("String", "reaches past the end of its segment");
-    text.put(Part::Length, 0, 2);
+    text.put(Meaning::Length, 0, 2);
     text.expect("String", "ends inside a UTF-8 character");
-    text.put(Part::Length, 0, 0);
+    text.put(Meaning::Length, 0, 0);
     let segment = MessageSegment::Text;
     assert_eq!(text.error(), ReadError::Unused { segment, bytes: 5 });
     let mut rows = Forged::<Vec<String>>::of(&vec!["a".to_owned(), "b".to_owned()]);
-    rows.put(Part::Length, 0, 3);
+    rows.put(Meaning::Length, 0, 3);
     rows.expect("Vec<String>", "reaches past the end of its segment");
-    rows.put(Part::Length, 0, 0);
+    rows.put(Meaning::Length, 0, 0);
     let segment = MessageSegment::Objects;
     assert_eq!(rows.error(), ReadError::Unused { segment, bytes: 32 });
 }
@@ -206,7 +209,7 @@ fn the_last_target_ends_where_its_segment_ends() {
 fn no_offset_but_the_next_one() {
     let mut lists = lists();
     for (nth, name, size) in LISTS {
-        let own = lists.word(Part::Offset, nth);
+        let own = lists.word(Meaning::Offset, nth);
         let others = [
             1,
             own + 1,
@@ -222,17 +225,17 @@ fn no_offset_but_the_next_one() {
         ];
         for place in others {
             if place != own {
-                lists.put(Part::Offset, nth, place);
+                lists.put(Meaning::Offset, nth, place);
                 lists.expect(name, "does not point to the next free place");
             }
         }
         // None where there must be something.
         if nth != 4 {
-            lists.put(Part::Offset, nth, 0);
+            lists.put(Meaning::Offset, nth, 0);
             lists.expect(name, "does not point to the next free place");
         }
     }
-    lists.put(Part::Offset, 4, 0);
+    lists.put(Meaning::Offset, 4, 0);
     // What would be the third list's is taken for the fourth's.
     lists.expect("Lists.nested", "does not point to the next free place");
 }
@@ -320,20 +323,20 @@ fn elements_without_size_by_the_exabyte() {
         (2, "Nothings.change"),
     ] {
         for length in [65_537, 1 << 32, 1 << 60, 1 << 63, u64::MAX - 5, u64::MAX] {
-            forged.put(Part::Length, nth, length);
+            forged.put(Meaning::Length, nth, length);
             forged.expect(name, says);
         }
     }
     // Each is within the limit, all of them are not.
     for nth in 4..44 {
-        forged.put(Part::Length, nth, 2000);
+        forged.put(Meaning::Length, nth, 2000);
     }
     forged.expect("Nothings.map[32]", says);
 
     let mut maps = Forged::<HashMap<(), ()>>::of(&HashMap::from([((), ())]));
-    maps.put(Part::Length, 0, 1 << 60);
+    maps.put(Meaning::Length, 0, 1 << 60);
     maps.expect("HashMap<(), ()>.keys.elements", says);
-    maps.put(Part::Length, 2, 1 << 60);
+    maps.put(Meaning::Length, 2, 1 << 60);
     maps.expect("HashMap<(), ()>.values", says);
 }
 
@@ -341,11 +344,14 @@ fn elements_without_size_by_the_exabyte() {
 fn elements_without_size_may_stand_at_one_place() {
     type Value = (Vec<()>, Vec<()>, Vec<u8>);
     let mut forged = Forged::<Value>::of(&(vec![(); 2], vec![(); 3], vec![7u8]));
-    assert_eq!(forged.word(Part::Offset, 0), forged.word(Part::Offset, 1));
+    assert_eq!(
+        forged.word(Meaning::Offset, 0),
+        forged.word(Meaning::Offset, 1)
+    );
     let received = read::<Value>(&forged.bytes).unwrap();
     let (a, b, c) = received.get();
     assert_eq!((a.len(), b.len(), *c), (2, 3, [7].as_slice()));
-    forged.put(Part::Offset, 1, 129);
+    forged.put(Meaning::Offset, 1, 129);
     forged.expect("(Vec<()>, Vec<()>, Vec<u8>).1", "next free place");
 }
 
@@ -365,10 +371,10 @@ fn no_two_targets_overlap() {
     for nth in [1, 3, 5] {
         let name = format!("(Vec<u32>, Vec<u32>, Vec<String>, Vec<String>, String, String).{nth}");
         // All of the one before, and its end.
-        let before = forged.word(Part::Offset, nth - 1);
-        let own = forged.word(Part::Offset, nth);
+        let before = forged.word(Meaning::Offset, nth - 1);
+        let own = forged.word(Meaning::Offset, nth);
         for place in [before, own - (own - before) / 2] {
-            forged.put(Part::Offset, nth, place);
+            forged.put(Meaning::Offset, nth, place);
             forged.expect(&name, "does not point to the next free place");
         }
     }
@@ -424,20 +430,24 @@ fn plain_pointers_lead_in_no_circle() {
         next: Some(&middle),
     };
     let mut list = Forged::<List<'_>>::of(&first);
-    let root = list.word(Part::Offset, 0) - size_of::<List<'_>>() as u64;
+    let root = list.word(Meaning::Offset, 0) - size_of::<List<'_>>() as u64;
     for (nth, name) in [
         (0, "List.next"),
         (1, "List.next.next"),
         (2, "List.next.next.next"),
     ] {
-        for target in [root, list.word(Part::Offset, 0), list.word(Part::Offset, 1)] {
-            if target != list.word(Part::Offset, nth) {
-                list.put(Part::Offset, nth, target);
+        for target in [
+            root,
+            list.word(Meaning::Offset, 0),
+            list.word(Meaning::Offset, 1),
+        ] {
+            if target != list.word(Meaning::Offset, nth) {
+                list.put(Meaning::Offset, nth, target);
                 list.expect(name, "does not point to the next free place");
             }
         }
         // Plain pointers know no shared targets.
-        list.put(Part::Offset, nth, 1 << 63);
+        list.put(Meaning::Offset, nth, 1 << 63);
         list.expect(name, "does not point to the next free place");
     }
 }
@@ -505,11 +515,11 @@ fn one_object_under_two_types() {
     let mut twice = twice();
     for (nth, name) in AGAIN.into_iter().enumerate() {
         let own = nth as u64 + 1;
-        assert_eq!(twice.word(Part::Number, nth), 1 << 63 | own);
+        assert_eq!(twice.word(Meaning::Number, nth), 1 << 63 | own);
         // The root, all other targets, and numbers of none.
         let numbers = (0..10).chain([1 << 31, u32::MAX.into(), 1 << 32 | own, u64::MAX >> 1]);
         for number in numbers.filter(|number| *number != own) {
-            twice.put(Part::Number, nth, 1 << 63 | number);
+            twice.put(Meaning::Number, nth, 1 << 63 | number);
             twice.expect(
                 name,
                 "names a shared object of its type that was not met before",
@@ -524,7 +534,7 @@ fn one_object_under_two_lengths() {
     // Of the text and the bytes, first and again.
     for (nth, name) in [(1, "Twice.text_again"), (3, "Twice.bytes_again")] {
         for length in [0, 3, 5, 1 << 32 | 4, u64::MAX] {
-            twice.put(Part::Length, nth, length);
+            twice.put(Meaning::Length, nth, length);
             twice.expect(
                 name,
                 "names a shared object of its type that was not met before",
@@ -593,35 +603,35 @@ fn checked() -> Forged<Checked> {
 fn values_that_are_none() {
     let mut checked = checked();
     for byte in [2, 3, 0x80, 0xff] {
-        checked.put_byte(Part::Value, 0, byte);
+        checked.put_byte(Meaning::Value, 0, byte);
         checked.expect("Checked.flag", &format!("byte {byte} is not a bool"));
-        checked.put_byte(Part::Tag, 0, if byte == 3 { 1 } else { byte });
+        checked.put_byte(Meaning::Tag, 0, if byte == 3 { 1 } else { byte });
         checked.expect("Checked.side", "is not a Side");
-        checked.put_byte(Part::Tag, 3, byte);
+        checked.put_byte(Meaning::Tag, 3, byte);
         checked.expect("Checked.slot_tag", "Option<u32>");
-        checked.put_byte(Part::Tag, 5, byte);
+        checked.put_byte(Meaning::Tag, 5, byte);
         checked.expect("Checked.list[0]", "is not a Side");
     }
     for byte in [2, 3, 0x7f] {
-        checked.put_byte(Part::Tag, 2, byte);
+        checked.put_byte(Meaning::Tag, 2, byte);
         checked.expect(
             "Checked.text_tag",
             "the tag of the Option<bool>, in the text",
         );
     }
-    let at = checked.at(Part::Value, 1);
+    let at = checked.at(Meaning::Value, 1);
     for letter in [0xd800u32, 0xdfff, 0x11_0000, 0x8000_0078, u32::MAX] {
         checked.bytes[at..at + 4].copy_from_slice(&letter.to_le_bytes());
         checked.expect("Checked.letter", &format!("{letter:#x} is not a char"));
     }
-    checked.put_byte(Part::Value, 2, 0);
+    checked.put_byte(Meaning::Value, 2, 0);
     checked.expect("Checked.number", "0x0 is not a NonZero<u32>");
-    let at = checked.at(Part::Tag, 1);
+    let at = checked.at(Meaning::Tag, 1);
     for tag in [0i16, -1, -3, 299, 301, i16::MIN] {
         checked.bytes[at..at + 2].copy_from_slice(&tag.to_le_bytes());
         checked.expect("Checked.step", "is not a Step");
     }
-    checked.put_byte(Part::Value, 3, 2);
+    checked.put_byte(Meaning::Value, 3, 2);
     checked.expect("Checked.step.0", "byte 2 is not a bool");
 }
 
@@ -638,7 +648,7 @@ fn values_that_are_none_behind_pointers() {
     checked.bytes[last - 1] = 0xc3;
     let offset = last - 1;
     assert_eq!(checked.error(), ReadError::NotUtf8 { offset });
-    let at = checked.at(Part::Value, 7);
+    let at = checked.at(Meaning::Value, 7);
     checked.bytes[at + 1] = 0xd8;
     checked.expect("Checked.boxed.letters[0]", "0xd861 is not a char");
 }
@@ -652,15 +662,15 @@ fn keys_and_values_of_maps_are_checked() {
     );
     let mut maps = Forged::<Value>::of(&value);
     let name = "(BTreeMap<char, bool>, HashMap<Side2, u8>)";
-    let at = maps.at(Part::Value, 0);
+    let at = maps.at(Meaning::Value, 0);
     maps.bytes[at + 1] = 0xd8;
     maps.expect(
         &format!("{name}.0.keys.elements[0]"),
         "0xd861 is not a char",
     );
-    maps.put_byte(Part::Value, 1, 2);
+    maps.put_byte(Meaning::Value, 1, 2);
     maps.expect(&format!("{name}.0.values[0]"), "byte 2 is not a bool");
-    maps.put_byte(Part::Tag, 0, 1);
+    maps.put_byte(Meaning::Tag, 0, 1);
     maps.expect(
         &format!("{name}.1.keys.elements[0]"),
         "byte 1 is not a Side2",
@@ -736,18 +746,21 @@ fn drawing() -> Forged<Drawing> {
 #[test]
 fn classes_that_are_unknown_or_of_another_trait() {
     let mut drawing = drawing();
-    let (circle, square) = (drawing.word(Part::Class, 0), drawing.word(Part::Class, 1));
-    let id = drawing.word(Part::Class, 3);
+    let (circle, square) = (
+        drawing.word(Meaning::Class, 0),
+        drawing.word(Meaning::Class, 1),
+    );
+    let id = drawing.word(Meaning::Class, 3);
     let root = jstream::descriptor::<Drawing>();
     for class in [id, 0, 1, circle ^ 1, circle.swap_bytes(), root, u64::MAX] {
         let says = format!("class {class:#018x} is no registered implementation of dyn Figure");
-        drawing.put(Part::Class, 0, class);
+        drawing.put(Meaning::Class, 0, class);
         drawing.expect("Drawing.main", &says);
-        drawing.put(Part::Class, 1, class);
+        drawing.put(Meaning::Class, 1, class);
         drawing.expect("Drawing.best", &says);
     }
     for class in [circle, square] {
-        drawing.put(Part::Class, 3, class);
+        drawing.put(Meaning::Class, 3, class);
         drawing.expect(
             "Drawing.named",
             "is no registered implementation of dyn Named",
@@ -755,12 +768,12 @@ fn classes_that_are_unknown_or_of_another_trait() {
     }
     // One object is of one class.
     for class in [circle, id, 0] {
-        drawing.put(Part::Class, 2, class);
+        drawing.put(Meaning::Class, 2, class);
         drawing.expect("Drawing.also", "names a shared object of its type");
     }
     // Another class of the trait and size: another object, as good as any.
     let mut bytes = drawing.sound.clone();
-    let at = drawing.at(Part::Class, 0);
+    let at = drawing.at(Meaning::Class, 0);
     bytes[at..at + 8].copy_from_slice(&square.to_le_bytes());
     let received = read::<Drawing>(&bytes).unwrap();
     assert_eq!(received.get().main.area(), 1.0);

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
-use jstream::testing::{self, Finding, Kit, Part, Script, Wrong, places};
+use jstream::testing::{self, Finding, Kit, Meaning, Script, Wrong, places};
 use jstream::{Adapter, Limits, Spent, Transportable, Writer, transportable};
 
 fn bytes_of<T: Transportable>(value: &T) -> Vec<u8> {
@@ -69,22 +69,36 @@ fn every_part_of_a_message_is_found() {
     let bytes = bytes_of(&player());
     let places = places::<Player>(&bytes);
     assert!(places.complete);
-    let count = |part| places.all.iter().filter(|place| place.part == part).count();
-    assert_eq!(count(Part::Header), 5);
+    let count = |meaning| {
+        places
+            .all
+            .iter()
+            .filter(|place| place.meaning == meaning)
+            .count()
+    };
+    assert_eq!(count(Meaning::Header), 5);
     // Four lists, a friend and a name of two players, two pages with their list, two tags' names.
-    assert_eq!(count(Part::Length), 2 * 4 + 1 + 2 + 2);
-    assert_eq!(count(Part::Offset), count(Part::Length) + 2);
+    assert_eq!(count(Meaning::Length), 2 * 4 + 1 + 2 + 2);
+    assert_eq!(count(Meaning::Offset), count(Meaning::Length) + 2);
     // Of lives twice, of two items, and of two tags.
-    assert_eq!(count(Part::Tag), 2 + 2 + 2);
-    assert_eq!(count(Part::Unknown), 0);
+    assert_eq!(count(Meaning::Tag), 2 + 2 + 2);
+    assert_eq!(count(Meaning::Unknown), 0);
 
     // Nothing is known of what follows a damaged pointer, so every word may mean something.
-    let offset = places.all.iter().find(|place| place.part == Part::Offset);
+    let offset = places
+        .all
+        .iter()
+        .find(|place| place.meaning == Meaning::Offset);
     let mut damaged = bytes.clone();
     damaged[offset.unwrap().at.start] ^= 1;
     let places = testing::places::<Player>(&damaged);
     assert!(!places.complete);
-    assert!(places.all.iter().any(|place| place.part == Part::Unknown));
+    assert!(
+        places
+            .all
+            .iter()
+            .any(|place| place.meaning == Meaning::Unknown)
+    );
 }
 
 #[test]
@@ -94,14 +108,26 @@ fn shared_objects_and_classes_are_found() {
     let value = (vec![one.clone(), one], slice.clone(), slice);
     let found = places::<(Vec<Rc<u64>>, Rc<[u8]>, Rc<[u8]>)>(&bytes_of(&value));
     assert!(found.complete);
-    let count = |part| found.all.iter().filter(|place| place.part == part).count();
-    assert_eq!((count(Part::Number), count(Part::Length)), (2, 3));
+    let count = |meaning| {
+        found
+            .all
+            .iter()
+            .filter(|place| place.meaning == meaning)
+            .count()
+    };
+    assert_eq!((count(Meaning::Number), count(Meaning::Length)), (2, 3));
 
     let value: Vec<Box<dyn Figure>> = vec![Box::new(Square { side: 2 }), Box::new(Dot)];
     let found = places::<Vec<Box<dyn Figure>>>(&bytes_of(&value));
     assert!(found.complete);
-    let count = |part| found.all.iter().filter(|place| place.part == part).count();
-    assert_eq!((count(Part::Class), count(Part::Value)), (2, 1));
+    let count = |meaning| {
+        found
+            .all
+            .iter()
+            .filter(|place| place.meaning == meaning)
+            .count()
+    };
+    assert_eq!((count(Meaning::Class), count(Meaning::Value)), (2, 1));
 }
 
 #[transportable]

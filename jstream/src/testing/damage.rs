@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::places::{Part, Place, Places};
+use super::places::{Meaning, Place, Places};
 use crate::wire::{HEADER_LEN, ORIGIN, SHARED};
 
 /// The bytes that stand in for another one.
@@ -60,8 +60,11 @@ impl<'m> Boundary<'m> {
         u64::from_le_bytes(word)
     }
 
-    fn others(&self, part: Part) -> impl Iterator<Item = u64> {
-        let all = self.places.iter().filter(move |place| place.part == part);
+    fn others(&self, meaning: Meaning) -> impl Iterator<Item = u64> {
+        let all = self
+            .places
+            .iter()
+            .filter(move |place| place.meaning == meaning);
         all.take(OTHERS).map(|place| self.number(place))
     }
 
@@ -69,12 +72,12 @@ impl<'m> Boundary<'m> {
     pub(super) fn values(&self, place: &Place) -> Vec<u64> {
         let own = self.number(place);
         let mut values = Vec::new();
-        match place.part {
-            Part::Tag if place.at.len() == 1 => values.extend(0..=0xff),
-            Part::Tag => values.extend((0..=16).chain([own | 0x80, own | 0x100, own << 8])),
-            Part::Value if place.at.len() < 8 => values.extend(SMALL),
-            Part::Value => values.extend(LARGE),
-            part => {
+        match place.meaning {
+            Meaning::Tag if place.at.len() == 1 => values.extend(0..=0xff),
+            Meaning::Tag => values.extend((0..=16).chain([own | 0x80, own | 0x100, own << 8])),
+            Meaning::Value if place.at.len() < 8 => values.extend(SMALL),
+            Meaning::Value => values.extend(LARGE),
+            meaning => {
                 values.extend(WORDS);
                 let len = self.message.len() as u64;
                 values.extend([len, len.wrapping_sub(1), len.wrapping_add(1)]);
@@ -84,20 +87,20 @@ impl<'m> Boundary<'m> {
                 for by in [1, 4, 8, 16, 128] {
                     values.extend([own.wrapping_add(by), own.wrapping_sub(by)]);
                 }
-                values.extend(self.others(part));
-                match part {
-                    Part::Length => {
+                values.extend(self.others(meaning));
+                match meaning {
+                    Meaning::Length => {
                         for max in [u64::MAX, u64::MAX >> 1, u64::from(u32::MAX)] {
                             let most = SIZES.iter().filter_map(|size| max.checked_div(*size));
                             values.extend(most.flat_map(|most| [most, most.wrapping_add(1)]));
                         }
                     }
-                    Part::Number | Part::Offset => {
-                        let numbers = self.others(Part::Number).chain(0..=16);
+                    Meaning::Number | Meaning::Offset => {
+                        let numbers = self.others(Meaning::Number).chain(0..=16);
                         values.extend(numbers.map(|number| number | SHARED));
                         values.extend([u64::MAX >> 1, u64::from(u32::MAX)].map(|n| n | SHARED));
                     }
-                    Part::Class => {
+                    Meaning::Class => {
                         // The root's descriptor is a number like that of a class.
                         let root = self.places.iter().find(|place| place.at == (8..16));
                         values.extend(root.map(|root| self.number(root)));
@@ -129,7 +132,7 @@ impl<'m> Boundary<'m> {
         self.places
             .windows(2)
             .filter_map(|pair| match pair {
-                [first, second] if matches!(second.part, Part::Length | Part::Class) => {
+                [first, second] if matches!(second.meaning, Meaning::Length | Meaning::Class) => {
                     Some(first.at.start..second.at.end)
                 }
                 _ => None,
@@ -140,7 +143,8 @@ impl<'m> Boundary<'m> {
     /// Gives pointers the words of others, and has them change places.
     pub(super) fn aliases<E>(&self, mut with: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let narrow = self.places.iter();
-        let narrow = narrow.filter(|place| matches!(place.part, Part::Offset | Part::Number));
+        let narrow =
+            narrow.filter(|place| matches!(place.meaning, Meaning::Offset | Meaning::Number));
         let narrow = narrow.take(OTHERS).map(|place| place.at.clone());
         let pointers: Vec<_> = self.wide_pointers().chain(narrow).collect();
         let mut bytes = self.message.to_vec();

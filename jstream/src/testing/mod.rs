@@ -58,7 +58,7 @@ use std::fmt::Debug;
 pub use self::damage::Script;
 pub use self::finding::{Finding, Tally, Wrong};
 pub use self::kit::Kit;
-pub use self::places::{Part, Place, Places, places};
+pub use self::places::{Meaning, Place, Places, places};
 #[cfg(feature = "proptest")]
 pub use self::property::{property, scripts};
 

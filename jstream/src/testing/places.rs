@@ -14,7 +14,7 @@ use crate::wire::{HEADER_LEN, ORIGIN, SHARED, align_up, in_memory};
 /// What stands somewhere in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Part {
+pub enum Meaning {
     /// A field of the header.
     Header,
     /// A pointer's word that says where its target stands, or 0 for none.
@@ -40,7 +40,7 @@ pub struct Place {
     /// Where they stand.
     pub at: Range<usize>,
     /// What they mean.
-    pub part: Part,
+    pub meaning: Meaning,
 }
 
 /// All places of a message.
@@ -125,7 +125,7 @@ impl Walk<'_> {
     fn all(&mut self, root: TypeIndex) -> Option<()> {
         for at in HEADER {
             self.message.get(at.clone())?;
-            self.add(at, Part::Header);
+            self.add(at, Meaning::Header);
         }
         let bulk_align = in_memory(self.number(4..8)?);
         if !bulk_align.is_power_of_two() {
@@ -167,13 +167,13 @@ impl Walk<'_> {
             let word = at..at.wrapping_add(8);
             let known = |place: &Place| place.at.start < word.end && word.start < place.at.end;
             if !self.found.iter().any(known) {
-                self.add(word, Part::Unknown);
+                self.add(word, Meaning::Unknown);
             }
         }
     }
 
-    fn add(&mut self, at: Range<usize>, part: Part) {
-        self.found.push(Place { at, part });
+    fn add(&mut self, at: Range<usize>, meaning: Meaning) {
+        self.found.push(Place { at, meaning });
     }
 
     /// The number that these bytes are, 16 of them at most.
@@ -241,12 +241,12 @@ impl Walk<'_> {
         let end = start.checked_add(info.size)?;
         let at = |index| Of { index, ..of };
         match info.kind {
-            Kind::Leaf => self.add(start..end, Part::Value),
+            Kind::Leaf => self.add(start..end, Meaning::Value),
             Kind::Struct(ref fields) => self.fields(of, fields, start)?,
             Kind::Enum { tag, ref variants } => self.variant(of, tag, variants, start)?,
             Kind::Optional(payload) if self.is_pointer(at(payload))? => {
                 if self.word(start)? == 0 {
-                    self.add(start..start.checked_add(8)?, Part::Offset);
+                    self.add(start..start.checked_add(8)?, Meaning::Offset);
                 } else {
                     self.value(at(payload), start)?;
                 }
@@ -271,7 +271,7 @@ impl Walk<'_> {
             Kind::Shared(pointer) => self.shared(at(pointer), start)?,
             Kind::Changeable(pointer) => {
                 if self.word(start)? == 0 {
-                    self.add(start..end, Part::Offset);
+                    self.add(start..end, Meaning::Offset);
                 } else {
                     self.value(at(pointer), start)?;
                 }
@@ -301,7 +301,7 @@ impl Walk<'_> {
         }
         let at = place..place.checked_add(tag)?;
         let found = self.wide_number(at.clone())?;
-        self.add(at, Part::Tag);
+        self.add(at, Meaning::Tag);
         let bits = u32::try_from(tag.checked_mul(8)?).ok()?;
         let mask = u128::MAX.checked_shr(128u32.checked_sub(bits)?)?;
         let is_it = |variant: &&VariantInfo| variant.discriminant as u128 & mask == found;
@@ -318,7 +318,7 @@ impl Walk<'_> {
             self.text.start = self.text.start.checked_add(1)?;
             at
         };
-        self.add(at..at.checked_add(1)?, Part::Tag);
+        self.add(at..at.checked_add(1)?, Meaning::Tag);
         self.message.get(at).copied()
     }
 
@@ -359,12 +359,12 @@ impl Walk<'_> {
 
     fn reference(&mut self, target: Of, start: usize) -> Option<()> {
         let second = start.checked_add(8)?;
-        self.add(start..second, Part::Offset);
+        self.add(start..second, Meaning::Offset);
         let place = self.word(start)?;
         if !self.is_dynamic(target)? {
             return self.claim(target, place, 1);
         }
-        self.add(second..second.checked_add(8)?, Part::Class);
+        self.add(second..second.checked_add(8)?, Meaning::Class);
         let number = self.word(second)?;
         let known = self.classes.iter().position(|class| *class == number);
         if known.is_none() {
@@ -380,8 +380,8 @@ impl Walk<'_> {
 
     fn slice(&mut self, element: Of, start: usize) -> Option<()> {
         let second = start.checked_add(8)?;
-        self.add(start..second, Part::Offset);
-        self.add(second..second.checked_add(8)?, Part::Length);
+        self.add(start..second, Meaning::Offset);
+        self.add(second..second.checked_add(8)?, Meaning::Length);
         let (place, len) = (self.word(start)?, in_memory(self.word(second)?));
         if self.info(element)?.kind != Kind::Text {
             return self.claim(element, place, len);
@@ -398,14 +398,14 @@ impl Walk<'_> {
             return self.value(pointer, start);
         }
         let second = start.checked_add(8)?;
-        self.add(start..second, Part::Number);
+        self.add(start..second, Meaning::Number);
         let info = self.info(pointer)?;
-        let part = match info.kind {
-            Kind::Slice(_) => Part::Length,
-            Kind::Reference(_) if info.size > 8 => Part::Class,
+        let meaning = match info.kind {
+            Kind::Slice(_) => Meaning::Length,
+            Kind::Reference(_) if info.size > 8 => Meaning::Class,
             _ => return Some(()),
         };
-        self.add(second..second.checked_add(8)?, part);
+        self.add(second..second.checked_add(8)?, meaning);
         Some(())
     }
 
