@@ -2,6 +2,7 @@
 
 mod checks;
 mod choose;
+mod describe;
 mod error;
 mod fold;
 mod owners;
@@ -16,11 +17,11 @@ use std::ptr::NonNull;
 
 pub use checks::Refusal;
 pub(crate) use choose::choose;
+pub(crate) use describe::short;
 pub use error::{ReadError, ReadFailure, Segment as MessageSegment};
 pub(crate) use fold::bytes_at_most;
 pub use pass::{Edge, Fault, FaultKind, Pass, assert_form};
 pub use trace::Trace;
-pub(crate) use trace::short;
 
 use self::checks::Checks;
 use self::owners::{NO_OWNERS, Owners};

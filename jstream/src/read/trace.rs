@@ -12,6 +12,7 @@ use std::mem::size_of;
 use std::ops::Range;
 
 use super::checks::Refusal;
+use super::describe::{describe, short};
 use super::pass::{Fault, FaultKind, Pass};
 use super::shared::Firsts;
 use crate::class::Noted;
@@ -53,9 +54,9 @@ enum Step {
 
 /// What stands in the slot at fault.
 #[derive(Debug, Clone, Copy)]
-struct Found {
-    type_name: &'static str,
-    size: usize,
+pub(super) struct Found {
+    pub(super) type_name: &'static str,
+    pub(super) size: usize,
 }
 
 /// The targets of one pointer.
@@ -437,116 +438,4 @@ unsafe fn path_of(mut trace: Trace, targets: &[Targets], holder: (usize, usize))
         path.push_str(piece);
     }
     path
-}
-
-/// What is wrong with the slot at fault.
-///
-/// # Safety
-///
-/// `found.size` initialised bytes must stand at the fault.
-unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) -> String {
-    let name = short(found.type_name);
-    match fault.kind {
-        FaultKind::Invalid => {
-            let mut bytes = [0u8; 8];
-            match bytes.get_mut(..found.size) {
-                Some(shown) => {
-                    for (i, byte) in shown.iter_mut().enumerate() {
-                        // SAFETY: the caller vouches for `size` bytes from the slot on.
-                        *byte = unsafe { fault.slot.as_ptr().wrapping_add(i).read() };
-                    }
-                    let value = u64::from_le_bytes(bytes);
-                    if found.size == 1 {
-                        format!("byte {value} is not {}", with_article(&name))
-                    } else {
-                        format!("{value:#x} is not {}", with_article(&name))
-                    }
-                }
-                None => format!("the bytes are not {}", with_article(&name)),
-            }
-        }
-        FaultKind::Tag => format!("the tag of the {name}, in the text, is neither 0 nor 1"),
-        FaultKind::Misplaced => {
-            format!("the {name} does not point to the next free place of its segment")
-        }
-        FaultKind::PastEnd => format!("the {name} reaches past the end of its segment"),
-        FaultKind::SplitCharacter => "the string ends inside a UTF-8 character".to_owned(),
-        FaultKind::ZeroSized => {
-            format!("the {name} has more elements without size than Limits::zero_sized allows")
-        }
-        FaultKind::Pending => {
-            format!("the {name} puts off more work than Limits::pending allows")
-        }
-        FaultKind::Shared => format!(
-            "the {name} is one of more shared objects, or pointers to them, than Limits::shared allows"
-        ),
-        FaultKind::Depth => format!("the {name} leads deeper than Limits::depth allows"),
-        FaultKind::NotShared => format!(
-            "the {name} names a shared object of its type that was not met before, or another one"
-        ),
-        FaultKind::Circle => format!(
-            "{} is reached from itself although no Cell is on the way",
-            with_article(&name)
-        ),
-        FaultKind::Far => format!(
-            "the {name}, or what it leads to, is deeper than Limits::depth allows on another way"
-        ),
-        FaultKind::Adapter => said.unwrap_or("the adapter refuses it").to_owned(),
-        FaultKind::Class => {
-            let mut class = [0u8; 8];
-            for (i, byte) in (8usize..).zip(&mut class) {
-                // SAFETY: a pointer to a trait object is two words, the second of which is the
-                // class.
-                *byte = unsafe { fault.slot.as_ptr().wrapping_add(i).read() };
-            }
-            let class = u64::from_le_bytes(class);
-            // Without the pointer around it.
-            let of = name.find("dyn ").and_then(|at| name.get(at..));
-            format!(
-                "class {class:#018x} is no registered implementation of {}; where it should be \
-                 one, see that the crate which registers it is linked: `use that_crate as _;`",
-                of.unwrap_or(&name).trim_end_matches('>')
-            )
-        }
-    }
-}
-
-/// A type's name behind the article that it takes.
-fn with_article(name: &str) -> String {
-    let vowel = name.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']);
-    format!("{} {name}", if vowel { "an" } else { "a" })
-}
-
-/// A type's name without modules and lifetimes, which some compilers name and some don't.
-pub(crate) fn short(name: &str) -> String {
-    let mut out = String::new();
-    let mut rest = name;
-    while let Some(end) = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')) {
-        let (token, tail) = rest.split_at(end);
-        out.push_str(token.rsplit("::").next().unwrap_or(token));
-        let mut chars = tail.chars();
-        out.extend(chars.next());
-        rest = chars.as_str();
-    }
-    out.push_str(rest.rsplit("::").next().unwrap_or(rest));
-    out.replace("<'_>", "")
-        .replace("'_, ", "")
-        .replace("&'_ ", "&")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::short;
-
-    #[test]
-    fn names_lose_their_modules() {
-        assert_eq!(short("a::b::Side"), "Side");
-        assert_eq!(short("u8"), "u8");
-        assert_eq!(short("a::Order<'_>"), "Order");
-        assert_eq!(short("&'_ a::Pair<'_, u8>"), "&Pair<u8>");
-        assert_eq!(
-            short("core::option::Option<(&[a::Leg], x::y::Z)>"),
-            "Option<(&[Leg], Z)>"
-        );
-    }
 }
