@@ -303,6 +303,9 @@ pub unsafe trait Target {
     where
         Self: 'b;
 
+    /// Whether nothing is reached through it.
+    const IS_LEAF: bool = false;
+
     /// Allots the target's place, sees to it that the target is written there, and returns the
     /// words of a pointer to it: the place, and for a wide pointer what else there is to say.
     fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2];

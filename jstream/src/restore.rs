@@ -117,9 +117,9 @@ impl Restoring {
         };
         self.left = left;
         self.least = self.least.min(left);
-        let result = of(self)?;
+        let result = of(self);
         self.left = left.wrapping_add(1);
-        Ok(result)
+        result
     }
 
     /// The pointer that was made for the shared object at `target` before, or a new one.

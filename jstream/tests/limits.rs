@@ -8,7 +8,7 @@
 
 use std::rc::Rc;
 
-use jstream::{Transportable, WriteError, Writer};
+use jstream::{Limits, Reader, Spent, Transportable, WriteError, Writer};
 
 #[test]
 fn text_beyond_the_limit_is_not_written() {
@@ -99,4 +99,82 @@ fn the_field_of_too_much_text_or_bulk_is_named() {
         "{}",
         said(&page(1, 5000))
     );
+}
+
+/// Neither elements without size nor long arrays are gone through for the name of a field.
+#[test]
+fn looking_for_the_field_ends() {
+    #[derive(Transportable)]
+    struct Marks<'b> {
+        marks: [(); usize::MAX],
+        bytes: [u8; 1 << 16],
+        name: &'b str,
+    }
+    let marks = Marks {
+        marks: [(); usize::MAX],
+        bytes: [0; 1 << 16],
+        name: &"n".repeat(200_000),
+    };
+    let said = Writer::with_limit(100_000).gather(&marks, |_| ());
+    let said = said.unwrap_err().to_string();
+    assert!(said.contains("`Marks.name`"), "{said}");
+    assert!(Writer::new().write(&marks, Spent::heap(1 << 17)).is_err());
+}
+
+/// However many other values are verified, the root is.
+#[test]
+fn the_root_is_verified_at_the_limit_of_pending_checks() {
+    #[derive(Transportable)]
+    #[transportable(verify = fine_a)]
+    struct A {
+        value: u32,
+    }
+    #[derive(Transportable)]
+    #[transportable(verify = fine_b)]
+    struct B {
+        value: u32,
+    }
+    #[derive(Transportable)]
+    struct Pair<'b> {
+        a: &'b A,
+        b: &'b B,
+    }
+    #[derive(Transportable)]
+    #[transportable(verify = no_admin)]
+    struct Root<'b> {
+        pairs: &'b [Pair<'b>],
+        admin: bool,
+    }
+    fn fine_a(a: &A) -> Result<(), String> {
+        (a.value != 77).then_some(()).ok_or_else(|| "77".to_owned())
+    }
+    fn fine_b(b: &B) -> Result<(), String> {
+        (b.value != 78).then_some(()).ok_or_else(|| "78".to_owned())
+    }
+    fn no_admin(root: &Root<'_>) -> Result<(), &'static str> {
+        if root.admin {
+            Err("never an admin")
+        } else {
+            Ok(())
+        }
+    }
+    let (a, b) = (A { value: 1 }, B { value: 2 });
+    for count in 0..8 {
+        let pairs: Vec<_> = (0..count).map(|_| Pair { a: &a, b: &b }).collect();
+        let root = Root {
+            pairs: &pairs,
+            admin: true,
+        };
+        let message = Writer::new().write(&root, Spent::heap(4096)).unwrap();
+        let mut limits = Limits::default();
+        limits.pending = 8;
+        let said = Reader::new(limits).read::<Root<'static>>(message);
+        let said = said.err().unwrap().to_string();
+        let expected = if count <= 4 {
+            "never an admin"
+        } else {
+            "Limits::pending"
+        };
+        assert!(said.contains(expected), "{count}: {said}");
+    }
 }

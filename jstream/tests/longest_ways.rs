@@ -8,7 +8,7 @@
 
 use std::rc::Rc;
 
-use jstream::{Filled, Limits, Reader, Spent, Transportable, Writer};
+use jstream::{Filled, Limits, Reader, Shared, Spent, Transportable, Writer};
 
 #[derive(Transportable)]
 struct Link {
@@ -89,4 +89,38 @@ fn a_long_chain_is_refused_by_default() {
     let read = Reader::default().read::<Vec<Rc<Link>>>(message);
     let said = read.err().unwrap().to_string();
     assert!(said.contains("Limits::depth"), "{said}");
+}
+
+#[derive(Transportable)]
+struct Wide<'b> {
+    n: u128,
+    text: &'b str,
+}
+
+#[derive(Transportable)]
+struct Holder<'b> {
+    none: Shared<'b, [Wide<'b>]>,
+}
+
+#[derive(Transportable)]
+struct Twice<'b> {
+    a: Shared<'b, Holder<'b>>,
+    b: Shared<'b, Holder<'b>>,
+}
+
+/// An empty slice is no object, wherever it is said to begin.
+#[test]
+fn empty_slices_do_not_count() {
+    let holder = Holder {
+        none: Shared::new(&[]),
+    };
+    let twice = Twice {
+        a: Shared::new(&holder),
+        b: Shared::new(&holder),
+    };
+    let mut limits = Limits::default();
+    limits.depth = Some(1);
+    let message = Writer::new().write(&twice, Spent::heap(512)).unwrap();
+    let received = Reader::new(limits).read::<Twice<'static>>(message).unwrap();
+    assert!(received.get().b.none.is_empty());
 }

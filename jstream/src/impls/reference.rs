@@ -62,6 +62,7 @@ unsafe impl<T: Transportable> Target for T {
         = T::InPlace<'b>
     where
         Self: 'b;
+    const IS_LEAF: bool = T::WIRE_IS_MEMORY;
 
     #[inline(always)]
     fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
@@ -80,6 +81,7 @@ unsafe impl<T: Transportable> Target for [T] {
         = [T::InPlace<'b>]
     where
         Self: 'b;
+    const IS_LEAF: bool = T::WIRE_IS_MEMORY;
 
     #[inline(always)]
     fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
@@ -95,6 +97,7 @@ unsafe impl<T: Transportable> Target for [T] {
 // SAFETY: the bytes of the string go to the text segment, where `claim` claims them.
 unsafe impl Target for str {
     type InPlace<'b> = str;
+    const IS_LEAF: bool = true;
 
     #[inline(always)]
     fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
@@ -185,7 +188,9 @@ unsafe impl<T: Target + ?Sized> Transportable for &T {
 
     #[inline(always)]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        draft.borrow();
+        if !T::IS_LEAF {
+            draft.borrow();
+        }
         let words = T::write_target(self, draft);
         // SAFETY: the caller's promise is passed on.
         unsafe { write_words(slot, words) };
@@ -197,7 +202,9 @@ unsafe impl<T: Target + ?Sized> Transportable for &T {
         slot: *mut Option<Self::InPlace<'b>>,
         draft: &mut Draft<'b>,
     ) {
-        draft.borrow();
+        if !T::IS_LEAF {
+            draft.borrow();
+        }
         // SAFETY: the caller's promise is passed on.
         unsafe { write_optional_edge(value.as_deref(), slot, draft) }
     }

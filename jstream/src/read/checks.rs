@@ -78,6 +78,7 @@ unsafe fn verify_all<T: InPlace>(start: *const u8, count: usize) -> Result<(), R
 
 impl Checks {
     /// Notes values that were claimed; false when there are too many.
+    #[must_use]
     pub(super) fn push<T: InPlace>(&mut self, start: *mut T, count: usize) -> bool {
         let verify = verify_all::<T> as unsafe fn(*const u8, usize) -> Result<(), Refusal>;
         let start = start.cast_const().cast::<u8>();

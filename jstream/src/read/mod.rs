@@ -244,12 +244,14 @@ impl Reader {
             return Err(wrong(located, fault.slot.addr().get()));
         }
         pass.assert_used_up()?;
-        if <T::InPlace<'static> as InPlace>::SHAPE.verified {
-            pass.checks.push(slot.as_ptr(), 1);
-        }
         // SAFETY: the pass has just ended without a fault, and nothing writes to the message while
         // its handle is lent.
-        if let Err(refusal) = unsafe { pass.checks.run() } {
+        let mut approved = unsafe { pass.checks.run() };
+        if approved.is_ok() && <T::InPlace<'static> as InPlace>::SHAPE.verified {
+            // SAFETY: as above, and the slot holds the root.
+            approved = unsafe { T::InPlace::verify(slot.as_ptr().cast_const()) };
+        }
+        if let Err(refusal) = approved {
             let address = refusal.0.slot;
             // SAFETY: as above.
             let located =

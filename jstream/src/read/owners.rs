@@ -8,6 +8,7 @@ use std::mem;
 
 use super::KEEP;
 use super::pass::{FaultKind, Pass};
+use super::queue::COMPACT;
 use super::shared::NONE;
 use crate::keep::clear_after;
 
@@ -48,11 +49,21 @@ impl Owners {
         self.most = most;
         self.current = Change::default();
         self.stride = 0;
+        self.next = 0;
+    }
+
+    /// Whether the target of this number was claimed last, and is objects.
+    pub(super) fn has_claimed(&self, number: u32) -> bool {
+        self.next == number.wrapping_add(1)
     }
 
     fn push(&mut self, change: Change) -> bool {
         if self.list.len().wrapping_sub(self.head) >= self.most {
             return false;
+        }
+        if self.head >= COMPACT && self.head.wrapping_mul(2) >= self.list.len() {
+            self.list.drain(..self.head);
+            self.head = 0;
         }
         self.list.push(change);
         self.had = self.had.max(self.list.len());
@@ -179,5 +190,30 @@ impl Pass<'_> {
             let now = u32::try_from(self.depth.now).unwrap_or(NONE.wrapping_sub(1));
             self.shared.note_last(number, now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taken_changes_do_not_pile_up() {
+        let mut owners = Owners::default();
+        owners.reset(100);
+        let change = |start: usize| Change {
+            start,
+            number: 1,
+            stride: 0,
+        };
+        assert!(owners.push(change(0)));
+        // Never empty.
+        for start in 1..100_000usize {
+            assert!(owners.push(change(start)));
+            assert_eq!(owners.take_up_to(start.wrapping_sub(1)), start);
+        }
+        assert!(owners.list.capacity() < 8 * COMPACT);
+        owners.reset(2);
+        assert!(owners.push(change(1)) && owners.push(change(2)) && !owners.push(change(3)));
     }
 }

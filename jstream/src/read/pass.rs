@@ -226,7 +226,10 @@ impl Pass<'_> {
         if T::SHAPE.flat {
             return Ok(target);
         }
-        if self.depth.now >= self.depth.max && count > 0 {
+        if count == 0 {
+            return Ok(target);
+        }
+        if self.depth.now >= self.depth.max {
             return Err(edge.fault(FaultKind::Depth));
         }
         let run = Run {

@@ -39,7 +39,7 @@ pub(crate) struct Queue {
 }
 
 /// Taken runs are kept at the front of the list until this many have gathered.
-const COMPACT: usize = 1024;
+pub(super) const COMPACT: usize = 1024;
 
 impl Default for Queue {
     fn default() -> Self {

@@ -96,8 +96,8 @@ pub(crate) struct Table {
     pub(super) longest: Vec<u32>,
 }
 
-// SAFETY: a table between two passes is empty, and within one its pointers lead into the buffer that
-// the pass borrows.
+// SAFETY: within a pass its pointers lead into the buffer that the pass borrows; what is left of them
+// afterwards nobody looks at, as a pass begins with emptying the table.
 unsafe impl Send for Table {}
 // SAFETY: as above, and shared access hands out nothing.
 unsafe impl Sync for Table {}
@@ -144,12 +144,11 @@ impl Pass<'_> {
         let from = if in_cell { NONE } else { self.owner };
         let number = self.shared.next();
         let number = number.ok_or_else(|| Fault::new(slot, FaultKind::Shared))?;
-        let objects = self.objects.cursor;
         let target = T::claim(Self::shared_edge(slot, place, meta, number), self)?;
-        let level = if self.objects.cursor == objects {
-            NONE
-        } else {
+        let level = if self.owners.has_claimed(number) {
             self.next_level()
+        } else {
+            NONE
         };
         self.shared.push::<T>(target, meta, from, level);
         // SAFETY: as above.

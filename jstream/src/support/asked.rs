@@ -147,13 +147,17 @@ pub trait Plain: Copy {}
 impl<T: Copy> Plain for T {}
 
 /// What arrives for a field, where the form has a `G`: the same type.
+///
+/// # Safety
+///
+/// `Self` and `G` must be one type, and the functions return what they are given.
 #[diagnostic::on_unimplemented(
     message = "this field arrives as `{Self}`, but its form is taken for `{G}`",
     label = "not spelled as what it is",
     note = "the derive knows a type by its spelling: spell an alias out, or say \
             `#[transportable(form = Type)]` on the field, with `'b` for the buffer's lifetime"
 )]
-pub trait Form<G> {
+pub unsafe trait Form<G> {
     /// The slot of the form's field, by the type of what arrives there.
     fn slot(of: *mut G) -> *mut Self;
 
@@ -161,7 +165,8 @@ pub trait Form<G> {
     fn form(of: &G) -> &Self;
 }
 
-impl<G> Form<G> for G {
+// SAFETY: they are one type, and both functions return their argument.
+unsafe impl<G> Form<G> for G {
     #[inline(always)]
     fn slot(of: *mut G) -> *mut G {
         of

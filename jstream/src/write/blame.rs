@@ -1,24 +1,16 @@
 //! Which field a message became too long by.
 
-use std::fmt::Write;
 use std::ops::Range;
 
-use crate::schema::{FieldInfo, Kind, Schema, TypeIndex};
+use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, VariantInfo};
 
 /// The place that is written for a target that there was no room for.
 pub(super) const NO_ROOM: u64 = u64::MAX;
 
-/// The path inside a value from the type's name to the first pointer whose target found no room, if
-/// there is one. `bytes` is the value's wire form.
-pub(super) fn field_without_room(
-    schema: &Schema,
-    of: TypeIndex,
-    name: &str,
-    bytes: &[u8],
-) -> Option<String> {
-    let mut path = name.to_owned();
-    let search = Search { schema, bytes };
-    search.value(of, 0, &mut path).then_some(path)
+/// The path inside a value to the first pointer whose target found no room, if there is one. `bytes`
+/// is the value's wire form.
+pub(super) fn field_without_room(schema: &Schema, of: TypeIndex, bytes: &[u8]) -> Option<String> {
+    Search { schema, bytes }.value(of, 0)
 }
 
 struct Search<'s> {
@@ -27,55 +19,59 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Looks into the value of a type at `at`; adds to the path when it returns true.
-    fn value(&self, of: TypeIndex, at: usize, path: &mut String) -> bool {
+    /// Whether values of a type have pointers in them.
+    fn has_pointers(&self, of: TypeIndex) -> bool {
         let Some(info) = self.schema.get(of) else {
             return false;
         };
+        let of_fields =
+            |fields: &[FieldInfo]| fields.iter().any(|field| self.has_pointers(field.of));
         match &info.kind {
             Kind::Leaf | Kind::Text | Kind::Dynamic => false,
-            Kind::Struct(fields) => self.fields(fields, at, path),
+            Kind::Struct(fields) => of_fields(fields),
+            Kind::Enum { variants, .. } => variants.iter().any(|of| of_fields(&of.fields)),
+            Kind::Outcome(ok, err) => self.has_pointers(*ok) || self.has_pointers(*err),
+            Kind::Optional(of) | Kind::Array(of, _) => self.has_pointers(*of),
+            Kind::Reference(_) | Kind::Slice(_) | Kind::Shared(_) | Kind::Changeable(_) => true,
+        }
+    }
+
+    /// Looks into the value of a type at `at`.
+    fn value(&self, of: TypeIndex, at: usize) -> Option<String> {
+        let info = self.schema.get(of)?;
+        match &info.kind {
+            Kind::Leaf | Kind::Text | Kind::Dynamic => None,
+            Kind::Struct(fields) => self.fields(fields, at),
             Kind::Enum { tag, variants } => {
-                let tag = self.number(at..at.saturating_add(*tag));
-                let same = |discriminant: i128| {
-                    tag.is_some_and(|(tag, mask)| {
-                        tag == u128::from_ne_bytes(discriminant.to_ne_bytes()) & mask
-                    })
+                let (tag, mask) = self.number(at..at.saturating_add(*tag))?;
+                let means = |of: &&VariantInfo| {
+                    tag == u128::from_ne_bytes(of.discriminant.to_ne_bytes()) & mask
                 };
-                let variant = variants.iter().find(|of| same(of.discriminant));
-                variant.is_some_and(|of| self.fields(&of.fields, at, path))
+                let variant = variants.iter().find(means)?;
+                self.fields(&variant.fields, at)
             }
-            Kind::Optional(of) => self.value(*of, at, path),
-            Kind::Outcome(ok, err) => self.value(*ok, at, path) || self.value(*err, at, path),
-            Kind::Array(of, count) => {
-                let size = self.schema.get(*of).map_or(0, |info| info.size);
-                (0..*count).any(|i| {
-                    let end = path.len();
-                    // Writing to a string doesn't fail.
-                    let _ = write!(path, "[{i}]");
-                    let found = self.value(*of, at.saturating_add(i.saturating_mul(size)), path);
-                    if !found {
-                        path.truncate(end);
-                    }
-                    found
+            Kind::Optional(of) => self.value(*of, at),
+            Kind::Outcome(ok, err) => self.value(*ok, at).or_else(|| self.value(*err, at)),
+            // What has pointers has a size, so there are no more elements than bytes.
+            Kind::Array(of, count) if self.has_pointers(*of) => {
+                let size = self.schema.get(*of)?.size;
+                (0..*count).find_map(|i| {
+                    let rest = self.value(*of, at.saturating_add(i.saturating_mul(size)))?;
+                    Some(format!("[{i}]{rest}"))
                 })
             }
+            Kind::Array(..) => None,
             Kind::Reference(_) | Kind::Slice(_) | Kind::Shared(_) | Kind::Changeable(_) => {
-                let word = self.number(at..at.saturating_add(size_of::<u64>()));
-                word.is_some_and(|(word, _)| word == u128::from(NO_ROOM))
+                let (word, _) = self.number(at..at.saturating_add(size_of::<u64>()))?;
+                (word == u128::from(NO_ROOM)).then(String::new)
             }
         }
     }
 
-    fn fields(&self, fields: &[FieldInfo], at: usize, path: &mut String) -> bool {
-        fields.iter().any(|field| {
-            let end = path.len();
-            let _ = write!(path, ".{}", field.name);
-            let found = self.value(field.of, at.saturating_add(field.offset), path);
-            if !found {
-                path.truncate(end);
-            }
-            found
+    fn fields(&self, fields: &[FieldInfo], at: usize) -> Option<String> {
+        fields.iter().find_map(|field| {
+            let rest = self.value(field.of, at.saturating_add(field.offset))?;
+            Some(format!(".{}{rest}", field.name))
         })
     }
 

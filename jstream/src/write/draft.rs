@@ -117,6 +117,8 @@ pub struct Draft<'b> {
     /// Whether a reference was written that does not own its target, so that anything may be met
     /// again on another way.
     pub(super) borrows: bool,
+    /// Whether one was not noted, as it had one owner and nothing was borrowed.
+    pub(super) skipped: bool,
     pub(super) scratch: Scratch<'b>,
     values: PhantomData<&'b ()>,
 }
@@ -138,6 +140,7 @@ impl<'b> Draft<'b> {
             bulk_align: 1,
             descriptor: 0,
             borrows: false,
+            skipped: false,
             scratch: Scratch::new(),
             values: PhantomData,
         }
@@ -156,6 +159,23 @@ impl<'b> Draft<'b> {
         self.bulk_cursor = ORIGIN;
         self.bulk_align = 1;
         self.borrows = false;
+        self.skipped = false;
+    }
+
+    /// Whether a target that was not noted may have been met again.
+    #[inline]
+    pub(super) fn has_missed(&self) -> bool {
+        self.borrows && self.skipped
+    }
+
+    /// Begins the message again, to note all shared targets.
+    #[cold]
+    pub(super) fn begin_again(&mut self) {
+        self.unregistered = None;
+        self.without_room = None;
+        self.scratch.clear();
+        self.begin(self.limit, self.growable);
+        self.borrows = true;
     }
 
     /// Forgets the message; keeps memory for the next.
@@ -286,19 +306,16 @@ impl<'b> Draft<'b> {
     #[cold]
     fn blame<T: Transportable + 'b>(&mut self, at: usize, count: usize) {
         let (schema, root) = Schema::of_form::<T::InPlace<'b>>();
-        let name = short(std::any::type_name::<T>());
         let size = size_of::<T::InPlace<'b>>();
-        self.without_room = (0..count).find_map(|i| {
-            let value = self
-                .objects
-                .base()
-                .as_ptr()
-                .wrapping_add(at)
-                .wrapping_add(i.wrapping_mul(size));
+        let start = self.objects.base().as_ptr().wrapping_add(at);
+        let path = (0..count).find_map(|i| {
+            let value = start.wrapping_add(i.wrapping_mul(size));
             // SAFETY: the values were written there, each byte of them (invariant 1).
             let bytes = unsafe { slice::from_raw_parts(value, size) };
-            field_without_room(&schema, root, &name, bytes)
+            field_without_room(&schema, root, bytes)
         });
+        let name = short(std::any::type_name::<T>());
+        self.without_room = path.map(|path| name + &path);
     }
 
     /// Makes room for `len` bytes in a segment; false if it would have too many.
@@ -468,7 +485,10 @@ unsafe fn write_values<'b, T: Transportable + 'b>(
     }
     draft.written = end;
     if draft.full {
-        draft.blame::<T>(at, count);
+        // Of a message for a jbuf nobody asks.
+        if draft.growable {
+            draft.blame::<T>(at, count);
+        }
         return Err(Full);
     }
     Ok(())

@@ -31,6 +31,9 @@ pub struct Writer {
     draft: Draft<'static>,
     segments: Vec<IoSlice<'static>>,
     descriptors: Descriptors,
+    /// The descriptor of messages that borrow what has one owner elsewhere in them: all shared targets
+    /// are noted from the start.
+    borrowing: Option<u64>,
     limit: usize,
 }
 
@@ -66,6 +69,7 @@ impl Writer {
             draft: Draft::new(),
             segments: Vec::new(),
             descriptors: Descriptors::default(),
+            borrowing: None,
         }
     }
 
@@ -173,6 +177,7 @@ impl Writer {
             draft,
             own,
             descriptors: &mut self.descriptors,
+            borrowing: &mut self.borrowing,
         }
     }
 }
@@ -183,6 +188,7 @@ struct Writing<'w, 'b> {
     /// The writer's own jbuf while the message has another.
     own: Option<Spent>,
     descriptors: &'w mut Descriptors,
+    borrowing: &'w mut Option<u64>,
 }
 
 impl Writing<'_, '_> {
@@ -201,7 +207,15 @@ impl<'b> Writing<'_, 'b> {
     /// Writes all but the header; the error says that there was too little room.
     #[inline]
     fn write_root<T: Transportable>(&mut self, value: &'b T) -> Result<(), draft::Full> {
-        self.draft.descriptor = self.descriptors.of::<T::InPlace<'b>>();
+        let descriptor = self.descriptors.of::<T::InPlace<'b>>();
+        self.draft.descriptor = descriptor;
+        self.draft.borrows = *self.borrowing == Some(descriptor);
+        let result = self.draft.write_root(value);
+        if !self.draft.has_missed() {
+            return result;
+        }
+        *self.borrowing = Some(descriptor);
+        self.draft.begin_again();
         self.draft.write_root(value)
     }
 }

@@ -76,6 +76,7 @@ impl<'b> Draft<'b> {
     #[inline]
     pub(crate) fn shared<T: Target + ?Sized>(&mut self, target: &'b T, only: bool) -> [u64; 2] {
         let shared = &mut self.scratch.shared;
+        self.skipped |= only && !self.borrows;
         if !only || self.borrows {
             let identity = Identity {
                 address: std::ptr::from_ref(target).addr(),
