@@ -111,6 +111,7 @@ struct Drawing {
 }
 
 #[derive(Transportable, Debug)]
+#[repr(C)]
 struct View<'b> {
     main: &'b dyn Figure,
     other: Option<&'b dyn Figure>,
