@@ -34,10 +34,8 @@ fn message_of(last: Link, count: u64, link: fn(u64, Option<Rc<Link>>) -> Link) -
         all.push(Rc::new(link(id, next)));
     }
     all.reverse();
-    let message = Writer::new().write(&all, Spent::heap(64 << 20)).unwrap();
-    // Dropping the chain takes as much stack as printing it.
-    std::mem::forget(all);
-    message
+    // They are dropped from the first on, each while the vector has the next: without recursion.
+    Writer::new().write(&all, Spent::heap(64 << 20)).unwrap()
 }
 
 fn said(message: Filled, depth: u32) -> Option<String> {
