@@ -12,7 +12,7 @@ use crate::model::Transportable;
 ///
 /// In the first case `from_wire` runs while the message is read, before the rest of it is known, on a
 /// copy of the wire value which was verified if its type says so; in the second it runs when the
-/// field's owner is made again. `to_wire` runs while a message is written. A panic in either leaves the
+/// field's owner is made again. `to_wire` runs while a message is written, and may run twice for one. A panic in either leaves the
 /// reader or writer fit for use, and the jbuf goes back to where it came from.
 ///
 /// ```

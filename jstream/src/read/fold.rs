@@ -26,7 +26,7 @@ static MASK: [u8; 2 * BLOCK] = {
     mask
 };
 
-/// Has the high bit of each byte set that exceeds `most`.
+/// Is 0 if no byte exceeds `most`.
 #[inline(always)]
 const fn excess(bytes: u64, most: u8) -> u64 {
     const ONES: u64 = u64::MAX / 255;
@@ -148,6 +148,20 @@ mod tests {
                 bytes[i] = 255;
                 assert!(!at_most(&bytes, 9), "byte {i} of {len}");
                 bytes[i] = 9;
+            }
+        }
+    }
+
+    #[test]
+    fn every_byte_is_told_from_every_bound() {
+        for most in 0..=u8::MAX {
+            for byte in 0..=u8::MAX {
+                for at in 0..8 {
+                    let mut bytes = [most; 8];
+                    bytes[at] = byte;
+                    let exceeds = excess(u64::from_ne_bytes(bytes), most) != 0;
+                    assert_eq!(exceeds, byte > most, "{byte} against {most}");
+                }
             }
         }
     }

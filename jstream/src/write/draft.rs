@@ -84,7 +84,7 @@ impl Scratch<'_> {
 
 /// A segment that is gathered beside the objects.
 #[derive(Debug, Clone, Copy)]
-enum Of {
+enum Beside {
     Bulk,
     Text,
 }
@@ -274,7 +274,9 @@ impl<'b> Draft<'b> {
         if T::WIRE_IS_MEMORY && len < NOTED {
             let bulk = &mut self.scratch.bulk;
             let room = len.wrapping_add(PADDING);
-            if bulk.capacity().wrapping_sub(bulk.len()) < room && !self.make_room(room, Of::Bulk) {
+            if bulk.capacity().wrapping_sub(bulk.len()) < room
+                && !self.make_room(room, Beside::Bulk)
+            {
                 return NO_ROOM;
             }
             // SAFETY: `WIRE_IS_MEMORY` says that all bytes of the values are initialised and not
@@ -320,10 +322,10 @@ impl<'b> Draft<'b> {
 
     /// Makes room for `len` bytes in a segment; false if it would have too many.
     #[cold]
-    fn make_room(&mut self, len: usize, of: Of) -> bool {
+    fn make_room(&mut self, len: usize, of: Beside) -> bool {
         let segment = match of {
-            Of::Bulk => &mut self.scratch.bulk,
-            Of::Text => &mut self.scratch.text,
+            Beside::Bulk => &mut self.scratch.bulk,
+            Beside::Text => &mut self.scratch.text,
         };
         if segment.len().saturating_add(len) > self.limit.saturating_add(PADDING) {
             self.full = true;
@@ -360,7 +362,8 @@ impl<'b> Draft<'b> {
         let at = self.scratch.text.len().wrapping_add(ORIGIN);
         let room = text.len();
         let segment = &mut self.scratch.text;
-        if segment.capacity().wrapping_sub(segment.len()) < room && !self.make_room(room, Of::Text)
+        if segment.capacity().wrapping_sub(segment.len()) < room
+            && !self.make_room(room, Beside::Text)
         {
             return NO_ROOM;
         }
