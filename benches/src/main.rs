@@ -18,14 +18,14 @@ mod suites;
 mod table;
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 
 use crate::progress::Progress;
-use crate::suites::{Effort, Outcome, serialization};
+use crate::suites::{Effort, Outcome, buffers, serialization};
 
 #[global_allocator]
 static ALLOCATOR: alloc::Counting = alloc::Counting;
@@ -48,6 +48,8 @@ struct Cli {
 enum Command {
     /// Writing, checked reading in place, and walking what was read.
     Serialization(Serialization),
+    /// Taking buffers, giving them back, looking into them, and sending them on.
+    Buffers(Buffers),
     /// A page of bar plots, and tables, of rows measured before or now.
     Report(Report),
 }
@@ -101,6 +103,18 @@ struct Serialization {
 }
 
 #[derive(Debug, Args)]
+struct Buffers {
+    /// Measure this case only; may be given several times.
+    #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(buffers::names()))]
+    cases: Vec<String>,
+    /// Also write the rows to FILE, as a JSON array.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    run: Run,
+}
+
+#[derive(Debug, Args)]
 struct Report {
     /// Files written by --json. Without any, the suites are run.
     #[arg(conflicts_with = "quick")]
@@ -138,15 +152,20 @@ fn run(command: Command) -> Result<(), Failure> {
                     |name: &str| args.cases.is_empty() || args.cases.iter().any(|c| c == name);
                 serialization::run(&effort, &mut progress, chosen)?
             };
-            print(&outcome)?;
-            match &args.json {
-                Some(path) => row::save(path, &outcome.rows),
-                None => Ok(()),
-            }
+            show(&outcome, args.json.as_deref())
+        }
+        Command::Buffers(args) => {
+            let (effort, mut progress) = (args.run.effort(), args.run.progress());
+            let chosen = |name: &str| args.cases.is_empty() || args.cases.iter().any(|c| c == name);
+            let outcome = buffers::run(&effort, &mut progress, chosen)?;
+            show(&outcome, args.json.as_deref())
         }
         Command::Report(args) => {
             let outcome = if args.files.is_empty() {
-                serialization::run(&args.run.effort(), &mut args.run.progress(), |_| true)?
+                let (effort, mut progress) = (args.run.effort(), args.run.progress());
+                let mut outcome = serialization::run(&effort, &mut progress, |_| true)?;
+                outcome.add(buffers::run(&effort, &mut progress, |_| true)?);
+                outcome
             } else {
                 Outcome::from_files(&args.files)?
             };
@@ -157,6 +176,15 @@ fn run(command: Command) -> Result<(), Failure> {
                 None => Ok(()),
             }
         }
+    }
+}
+
+/// Prints the rows, and writes them to `json` if that is asked for.
+fn show(outcome: &Outcome, json: Option<&Path>) -> Result<(), Failure> {
+    print(outcome)?;
+    match json {
+        Some(path) => row::save(path, &outcome.rows),
+        None => Ok(()),
     }
 }
 

@@ -11,17 +11,13 @@ mod generated;
 mod subjects;
 mod walk;
 
-use std::thread;
-
 use self::cases::Case;
 pub(crate) use self::cases::table::{HELP, Source};
 use self::subjects::Subject;
-use super::{Effort, Note, Outcome};
-use crate::Failure;
-use crate::measure::{self, Times};
+use super::{Bench, Effort, Outcome};
 use crate::progress::Progress;
-use crate::row::Row;
 use crate::table::number;
+use crate::{Failure, measure, suites};
 
 const SUITE: &str = "serialization";
 
@@ -30,9 +26,6 @@ pub(crate) fn names() -> [&'static str; cases::ALL.len()] {
     cases::ALL.map(|(name, ..)| name)
 }
 
-/// rkyv's serialization and its check recurse over what they work on; address space is all that an
-/// unused stack costs.
-const STACK: usize = 256 << 20;
 /// More copies would add nothing to the accuracy of a round.
 const MOST_COPIES: usize = 32;
 
@@ -44,7 +37,7 @@ pub(crate) fn run(
     progress: &mut Progress,
     chosen: impl Fn(&str) -> bool + Sync,
 ) -> Result<Outcome, Failure> {
-    measured(effort, progress, |bench| {
+    suites::measured(SUITE, effort, progress, |bench| {
         for (name, size, case) in cases::ALL {
             if chosen(name) {
                 bench.case(name, case(size)?)?;
@@ -60,45 +53,13 @@ pub(crate) fn run_file(
     progress: &mut Progress,
     source: &Source,
 ) -> Result<Outcome, Failure> {
-    measured(effort, progress, |bench| {
+    suites::measured(SUITE, effort, progress, |bench| {
         bench.case(&source.name(), source.case()?)
     })
 }
 
-/// Runs `cases` on a thread of its own, which stays on one core.
-fn measured(
-    effort: &Effort,
-    progress: &mut Progress,
-    cases: impl FnOnce(&mut Bench<'_>) -> Result<(), Failure> + Send,
-) -> Result<Outcome, Failure> {
-    let mut outcome = Outcome::default();
-    thread::scope(|scope| {
-        let measuring = thread::Builder::new()
-            .name(SUITE.to_owned())
-            .stack_size(STACK)
-            .spawn_scoped(scope, || {
-                cases(&mut Bench {
-                    effort: *effort,
-                    pinned: measure::pin(),
-                    progress,
-                    outcome: &mut outcome,
-                })
-            })?;
-        measuring
-            .join()
-            .unwrap_or_else(|_| Err("the measuring thread panicked".into()))
-    })?;
-    Ok(outcome)
-}
-
-struct Bench<'a> {
-    effort: Effort,
-    pinned: bool,
-    progress: &'a mut Progress,
-    outcome: &'a mut Outcome,
-}
-
 impl Bench<'_> {
+    /// Measures one case.
     fn case(&mut self, name: &str, case: Case) -> Result<(), Failure> {
         let mut subjects = case.subjects;
         // Those that only write come last.
@@ -161,33 +122,6 @@ impl Bench<'_> {
         }
         Ok(())
     }
-
-    fn time(&mut self, case: &str, subject: &str, metric: &str, times: Times) {
-        self.row(case, subject, metric, times.min, "ns");
-        if let Some(row) = self.outcome.rows.last_mut() {
-            row.median = Some(times.median);
-        }
-    }
-
-    fn row(&mut self, case: &str, subject: &str, metric: &str, value: f64, unit: &str) {
-        self.outcome.rows.push(Row {
-            suite: SUITE.to_owned(),
-            case: case.to_owned(),
-            subject: subject.to_owned(),
-            metric: metric.to_owned(),
-            value,
-            unit: unit.to_owned(),
-            median: None,
-        });
-    }
-
-    fn note(&mut self, case: &str, text: String) {
-        self.outcome.notes.push(Note {
-            suite: SUITE.to_owned(),
-            case: case.to_owned(),
-            text,
-        });
-    }
 }
 
 /// Says where the bytes are when they are read.
@@ -211,11 +145,13 @@ fn what_is_cached(copies: usize, longest: usize, l2: usize, rounds: usize) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::Row;
 
     /// Runs a case, and returns its rows.
     fn rows(name: &str, case: Case) -> Result<Vec<Row>, Failure> {
         let mut outcome = Outcome::default();
         let mut bench = Bench {
+            suite: SUITE,
             effort: Effort {
                 rounds: 2,
                 ..Effort::quick()

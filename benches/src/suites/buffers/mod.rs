@@ -1,0 +1,99 @@
+//! Buffers: taking them, giving them back, and looking into them.
+
+mod jbuf;
+
+use super::{Bench, Effort, Outcome};
+use crate::Failure;
+use crate::measure;
+use crate::progress::Progress;
+use crate::suites;
+
+const SUITE: &str = "buffers";
+
+/// A case: its name, and what measures it.
+type Case = (
+    &'static str,
+    fn(&mut Bench<'_>, &str) -> Result<(), Failure>,
+);
+
+const ALL: [Case; 1] = [("jbuf/4096", jbuf::run)];
+
+/// The names of all cases, in the order in which they are run.
+pub(crate) fn names() -> [&'static str; ALL.len()] {
+    ALL.map(|(name, _)| name)
+}
+
+/// Runs the cases that are `chosen` by their names.
+pub(crate) fn run(
+    effort: &Effort,
+    progress: &mut Progress,
+    chosen: impl Fn(&str) -> bool + Sync,
+) -> Result<Outcome, Failure> {
+    suites::measured(SUITE, effort, progress, |bench| {
+        for (name, case) in ALL {
+            if chosen(name) {
+                case(bench, name)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// One way to do what a case measures: a round of it, in nanoseconds per operation.
+struct Subject<'a> {
+    name: &'static str,
+    round: Box<dyn FnMut() -> Result<f64, Failure> + 'a>,
+}
+
+impl<'a> Subject<'a> {
+    fn new(name: &'static str, round: impl FnMut() -> Result<f64, Failure> + 'a) -> Box<Self> {
+        Box::new(Self {
+            name,
+            round: Box::new(round),
+        })
+    }
+}
+
+impl Bench<'_> {
+    /// Measures all subjects in turn, and notes the time of each as `metric`.
+    fn compare(
+        &mut self,
+        case: &str,
+        metric: &str,
+        mut subjects: Vec<Box<Subject<'_>>>,
+    ) -> Result<(), Failure> {
+        self.progress.step(&format!("{SUITE} / {case}: {metric}"));
+        let times = measure::interleave(&mut subjects, &self.effort, |subject| (subject.round)())?;
+        for (subject, times) in subjects.iter().zip(times) {
+            self.time(case, subject.name, metric, times);
+        }
+        if !self.pinned {
+            let text = "the system did not let the thread stay on one core";
+            self.note(case, text.to_owned());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_case_has_figures() {
+        let effort = Effort {
+            rounds: 2,
+            ..Effort::quick()
+        };
+        for name in names() {
+            let outcome = run(&effort, &mut Progress::new(false), |case| case == name).unwrap();
+            assert!(!outcome.rows.is_empty(), "{name}");
+            assert!(
+                outcome
+                    .rows
+                    .iter()
+                    .all(|row| row.case == name && row.value > 0.0)
+            );
+        }
+    }
+}
