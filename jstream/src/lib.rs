@@ -121,7 +121,8 @@
 //! # Features
 //!
 //! `arrayvec`, `bytes`, `indexmap`, `jiff`, `ndarray`, `smallvec` and `uuid`, of which none is on by
-//! default: each lets the types of the crate of its name travel.
+//! default: each lets the types of the crate of its name travel. `rkyv` lets all types travel that derive
+//! rkyv's traits, as their archives.
 //! `testing` has checks for one's own types, the module of its name; with `proptest` also as a property.
 
 #[allow(
@@ -156,6 +157,8 @@ pub use buffer::{Filled, Pool, Spent};
 pub use class::{Registered, implementations};
 #[cfg(feature = "ndarray")]
 pub use impls::ndarray::NdArray;
+#[cfg(feature = "rkyv")]
+pub use impls::rkyv::{Archivable, Rkyv, RkyvArchive, RkyvBuf, RkyvError};
 pub use jstream_derive::{Transportable, transportable};
 pub use model::{Covariant, Transportable};
 pub use read::{Limits, MessageSegment, ReadError, ReadFailure, Reader};

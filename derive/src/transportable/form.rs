@@ -252,6 +252,14 @@ impl Mapping<'_> {
             return Type::Path(of.clone());
         };
         let name = last.ident.to_string();
+        let lifetime = &self.lifetime;
+        if let PathArguments::AngleBracketed(args) = &last.arguments {
+            let first = types(args).next();
+            let archive = first.and_then(|of| known::archive(self.of, &name, lifetime, of));
+            if let Some(form) = archive {
+                return form;
+            }
+        }
         let arguments: Vec<Type> = match &last.arguments {
             PathArguments::AngleBracketed(args) => types(args).map(|ty| self.map(ty)).collect(),
             _ => Vec::new(),
@@ -262,7 +270,6 @@ impl Mapping<'_> {
             let (_, args, _) = generics.split_for_impl();
             return parse_quote!(#name #args);
         }
-        let lifetime = &self.lifetime;
         if let Some(form) = known::form(self.of, &name, lifetime, &arguments) {
             form
         } else if known::is_of_parts(&name) {

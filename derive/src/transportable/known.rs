@@ -61,7 +61,7 @@ const PARTS: [&str; 9] = [
 ];
 
 /// Types that own what they hold, and arrive as something else.
-const OWNERS: [&str; 11] = [
+const OWNERS: [&str; 13] = [
     "String",
     "Vec",
     "Box",
@@ -73,6 +73,8 @@ const OWNERS: [&str; 11] = [
     "SmallVec",
     "ArrayVec",
     "ArrayString",
+    "Rkyv",
+    "RkyvBuf",
 ];
 
 /// Whether a type is its own form.
@@ -88,6 +90,16 @@ pub(super) fn is_of_parts(name: &str) -> bool {
 /// Whether a type owns what it holds.
 pub(super) fn is_owner(name: &str) -> bool {
     OWNERS.contains(&name) || dimensions(name).is_some() || map(name).is_some()
+}
+
+/// The form of a type whose first argument is one of rkyv's, which has no form of its own.
+pub(super) fn archive(of: &Own, name: &str, lifetime: &Lifetime, argument: &Type) -> Option<Type> {
+    let krate = of.krate();
+    match name {
+        "Rkyv" | "RkyvBuf" => Some(parse_quote!(&#lifetime #krate::RkyvArchive<#argument>)),
+        "RkyvArchive" => Some(parse_quote!(#krate::RkyvArchive<#argument>)),
+        _ => None,
+    }
 }
 
 /// The form of an owner, or of a wrapper of `std`, whose arguments have these forms.

@@ -32,6 +32,8 @@ mod indexmap;
 mod jiff;
 #[cfg(feature = "ndarray")]
 pub(crate) mod ndarray;
+#[cfg(feature = "rkyv")]
+pub(crate) mod rkyv;
 #[cfg(feature = "smallvec")]
 mod smallvec;
 #[cfg(feature = "uuid")]

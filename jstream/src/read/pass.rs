@@ -347,6 +347,12 @@ impl Pass<'_> {
         }
     }
 
+    /// How many pointers may follow one another from what is being read on.
+    #[cfg(feature = "rkyv")]
+    pub(crate) fn levels_left(&self) -> usize {
+        self.depth.max.saturating_sub(self.depth.now)
+    }
+
     /// Says why an adapter refuses a value, for the fault that comes next.
     #[cold]
     pub(crate) fn say(&mut self, why: String) {

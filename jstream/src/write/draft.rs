@@ -16,6 +16,7 @@ use std::ptr;
 use std::slice;
 
 use super::blame::{NO_ROOM, field_without_room};
+use super::error::WriteError;
 use super::jobs::{Job, Jobs, What, WriteJob};
 use super::kept::Kept;
 use super::shared::Shared;
@@ -105,8 +106,8 @@ pub struct Draft<'b> {
     limit_from_origin: usize,
     /// Whether a segment would have had more. What is allotted from then on is of no use.
     full: bool,
-    /// A value behind a pointer to a trait object whose class nobody could read, and the trait.
-    pub(super) unregistered: Option<(String, &'static str)>,
+    /// Why a value can't be sent: the first that was met.
+    pub(super) refused: Option<WriteError>,
     /// The field whose target found no room.
     pub(super) without_room: Option<String>,
     pub(super) written: usize,
@@ -131,7 +132,7 @@ impl<'b> Draft<'b> {
             limit: 0,
             limit_from_origin: 0,
             full: false,
-            unregistered: None,
+            refused: None,
             without_room: None,
             objects: Spent::heap(0),
             written: 0,
@@ -171,7 +172,7 @@ impl<'b> Draft<'b> {
     /// Begins the message again, to note all shared targets.
     #[cold]
     pub(super) fn begin_again(&mut self) {
-        self.unregistered = None;
+        self.refused = None;
         self.without_room = None;
         self.scratch.clear();
         self.begin(self.limit, self.growable);
@@ -181,7 +182,7 @@ impl<'b> Draft<'b> {
     /// Forgets the message; keeps memory for the next.
     #[inline]
     pub(super) fn clear(&mut self) {
-        self.unregistered = None;
+        self.refused = None;
         self.without_room = None;
         let capacity = self.objects.capacity();
         if capacity > KEEP && capacity / 4 > self.written {
@@ -381,7 +382,14 @@ impl<'b> Draft<'b> {
     /// Notes that a value is of no registered class.
     #[cold]
     pub(crate) fn unregistered(&mut self, name: String, of: &'static str) {
-        self.unregistered.get_or_insert((name, of));
+        let class = name;
+        self.refuse(WriteError::Unregistered { class, of });
+    }
+
+    /// Notes that a value can't be sent.
+    #[cold]
+    pub(crate) fn refuse(&mut self, why: WriteError) {
+        self.refused.get_or_insert(why);
     }
 
     /// Appends the tag of a slot that has no room for it.

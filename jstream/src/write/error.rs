@@ -33,6 +33,13 @@ pub enum WriteError {
         /// The trait.
         of: &'static str,
     },
+    /// A value of a type of rkyv's was not serialized.
+    Unarchived {
+        /// The value's type.
+        class: String,
+        /// What its serialization says.
+        why: String,
+    },
 }
 
 impl fmt::Display for WriteError {
@@ -64,6 +71,7 @@ impl fmt::Display for WriteError {
                 "{class} is not registered as an implementation of {of}, or another type of its \
                  name and structure is: add `#[transportable(implements({of}))]`, or rename one"
             ),
+            Self::Unarchived { class, why } => write!(f, "no archive of a {class}: {why}"),
         }
     }
 }
@@ -72,7 +80,10 @@ impl Error for WriteError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Pool(error) => Some(error),
-            Self::EndOfStream { .. } | Self::TooLong { .. } | Self::Unregistered { .. } => None,
+            Self::EndOfStream { .. }
+            | Self::TooLong { .. }
+            | Self::Unregistered { .. }
+            | Self::Unarchived { .. } => None,
         }
     }
 }

@@ -78,7 +78,8 @@ impl Writer {
     /// # Errors
     ///
     /// [`WriteError::EndOfStream`] when the message does not fit, [`WriteError::Unregistered`] when a
-    /// value behind a trait object is of no registered class; the jbuf comes back.
+    /// value behind a trait object is of no registered class, [`WriteError::Unarchived`] when rkyv
+    /// does not serialize a value; the jbuf comes back.
     pub fn write<T: Transportable>(&mut self, value: &T, into: Spent) -> Result<Filled, Unwritten> {
         let mut writing = self.writing(Some(into));
         let result = if writing.write_root(value).is_err() {
@@ -86,12 +87,12 @@ impl Writer {
         } else {
             writing.finish()
         };
-        let unregistered = writing.unregistered.take();
+        let refused = writing.refused.take();
         let objects = writing.take();
-        let error = match (unregistered, result) {
+        let error = match (refused, result) {
             // SAFETY: `finish` initialised the first `len` bytes of the jbuf.
             (None, Ok(len)) => return Ok(unsafe { Filled::from_spent(objects, len) }),
-            (Some((class, of)), _) => WriteError::Unregistered { class, of },
+            (Some(error), _) => error,
             (None, Err(needed)) => WriteError::EndOfStream {
                 capacity: objects.capacity(),
                 needed,
@@ -131,8 +132,8 @@ impl Writer {
     /// # Errors
     ///
     /// [`WriteError::TooLong`] when the message exceeds the writer's limit,
-    /// [`WriteError::Unregistered`] when a value behind a trait object is of no registered class.
-    /// Nothing is lent then.
+    /// [`WriteError::Unregistered`] when a value behind a trait object is of no registered class,
+    /// [`WriteError::Unarchived`] when rkyv does not serialize a value. Nothing is lent then.
     pub fn gather<T: Transportable, R>(
         &mut self,
         value: &T,
@@ -142,8 +143,8 @@ impl Writer {
         let kept = mem::take(&mut self.segments);
         let mut writing = self.writing(None);
         let full = writing.write_root(value).is_err();
-        if let Some((class, of)) = writing.unregistered.take() {
-            return Err(WriteError::Unregistered { class, of });
+        if let Some(error) = writing.refused.take() {
+            return Err(error);
         }
         if full {
             let field = writing.without_room.take();

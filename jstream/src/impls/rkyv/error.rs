@@ -1,0 +1,135 @@
+//! What rkyv, or a type's own code, says of a value or an archive.
+
+use std::any::type_name;
+use std::error::Error;
+use std::fmt::{self, Debug, Display, Write};
+
+use rkyv::rancor::{Source, Trace};
+
+/// Why a value was not serialized, or some bytes are no archive.
+///
+/// The words are those of rkyv, of bytecheck, and of the type: the cause first, then where in the
+/// archive, as far as 1 KiB. It tells no addresses of memory: they are counted from the archive's start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RkyvError {
+    said: String,
+    /// Whether the archive is too deep.
+    pub(super) deep: bool,
+}
+
+/// How much is said, in bytes. Where something is wrong deep in an archive each level adds its words.
+const MOST: usize = 1 << 10;
+
+/// The digits of an address, as rkyv writes it.
+const DIGITS: usize = 16;
+
+impl RkyvError {
+    pub(super) fn saying(what: impl Display) -> Self {
+        let mut error = Self {
+            said: String::new(),
+            deep: false,
+        };
+        error.add(format_args!("{what}"));
+        error
+    }
+
+    fn add(&mut self, words: fmt::Arguments<'_>) {
+        // What does not fit is left out.
+        let _ = Cut(&mut self.said).write_fmt(words);
+    }
+
+    /// The same, with addresses counted from `start`.
+    pub(super) fn counted_from(mut self, start: usize) -> Self {
+        let mut said = String::new();
+        let mut rest = self.said.as_str();
+        while let Some((before, after)) = rest.split_once("0x") {
+            said.push_str(before);
+            let end = after.find(|c: char| !c.is_ascii_hexdigit());
+            let (digits, tail) = after.split_at(end.unwrap_or(after.len()));
+            match usize::from_str_radix(digits, 16) {
+                Ok(address) if digits.len() == DIGITS => {
+                    let offset = address.wrapping_sub(start) as isize;
+                    let sign = if offset < 0 { "-" } else { "" };
+                    let _ = write!(said, "{sign}{:#x}", offset.unsigned_abs());
+                }
+                // One that was cut off is none of anybody's business either.
+                _ if end.is_none() => {}
+                _ => {
+                    said.push_str("0x");
+                    said.push_str(digits);
+                }
+            }
+            rest = tail;
+        }
+        said.push_str(rest);
+        self.said = said;
+        self
+    }
+}
+
+/// Writes as far as [`MOST`], in one line.
+struct Cut<'s>(&'s mut String);
+
+impl Write for Cut<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            if self.0.len().saturating_add(c.len_utf8()) > MOST {
+                return Err(fmt::Error);
+            }
+            self.0.push(if c.is_control() { ' ' } else { c });
+        }
+        Ok(())
+    }
+}
+
+impl Display for RkyvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.said)
+    }
+}
+
+impl Error for RkyvError {}
+
+impl Trace for RkyvError {
+    fn trace<R: Debug + Display + Send + Sync + 'static>(mut self, trace: R) -> Self {
+        self.add(format_args!("; {trace}"));
+        // The type is private to rkyv. If it had another name, the words would be other ones.
+        self.deep |= type_name::<R>().ends_with("::ExceededMaximumSubtreeDepth");
+        self
+    }
+}
+
+impl Source for RkyvError {
+    fn new<T: Error + Send + Sync + 'static>(source: T) -> Self {
+        Self::saying(source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_counted_from_the_start() {
+        let said = |words: &str| RkyvError::saying(words).counted_from(0x7f00_0000_1000).said;
+        assert_eq!(
+            said("ptr 0x00007f0000001010 size 0x3 in 0x00007f0000000ff0..0x00007f0000001000"),
+            "ptr 0x10 size 0x3 in -0x10..0x0"
+        );
+        assert_eq!(said("0x"), "");
+        assert_eq!(said("at 0x00007f00"), "at ");
+        assert_eq!(said("no 0xfg, 0xß"), "no 0xfg, 0xß");
+        assert_eq!(said("0xffffffffffffffff."), "-0x7f0000001001.");
+        assert_eq!(said("0x00007f00000010000."), "0x00007f00000010000.");
+    }
+
+    #[test]
+    fn words_end_somewhere() {
+        let mut error = RkyvError::saying("a\nb");
+        for _ in 0..1000 {
+            error = error.trace("ä".repeat(7));
+        }
+        assert!(error.said.starts_with("a b; ää"));
+        assert!(error.said.len() <= MOST && error.said.len() > MOST - 4);
+    }
+}

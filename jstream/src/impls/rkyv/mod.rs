@@ -1,0 +1,226 @@
+//! Types of rkyv, which arrive as their archives, checked by rkyv where they lie.
+//!
+//! On the wire an archive is a slice of bytes in the bulk segment, aligned as [`alignment_of`] says,
+//! which is checked as soon as it is claimed: nothing writes to the bytes of a flat target after that.
+//! It can't be put off, as functions that verify other values may look at it.
+//!
+//! Invariant of a [`RkyvArchive`], on which its `Deref` relies: its bytes are a checked archive of its
+//! type, aligned to [`alignment_of`]. Archived types have no cells (`rkyv::Portable` is `unsafe` and
+//! says so), so bytes that are shared stay what was checked.
+
+mod check;
+mod error;
+mod owned;
+
+use std::any::type_name;
+use std::fmt::{self, Debug};
+use std::marker::PhantomData;
+use std::mem::size_of;
+use std::ops::Deref;
+use std::ptr;
+
+use rkyv::access_unchecked;
+
+pub use self::check::Archivable;
+use self::check::{DEPTH, alignment_of, check, name_of};
+pub use self::error::RkyvError;
+pub use self::owned::{Rkyv, RkyvBuf};
+use crate::Transportable;
+use crate::model::{CovariantTarget, Pointee, Target};
+use crate::read::{Edge, Fault, FaultKind, Pass, Trace, short};
+use crate::schema::{Kind, Schema, TypeIndex};
+use crate::write::Draft;
+
+/// An archive of a `T`: bytes that rkyv has checked. It dereferences to the [`Archived`](rkyv::Archived)
+/// value, and is always behind a reference.
+///
+/// [`Rkyv<T>`](Rkyv) and [`RkyvBuf<T>`](RkyvBuf) arrive as `&'b RkyvArchive<T>`. A type of references
+/// has that as its field:
+///
+/// ```
+/// use jstream::{Reader, RkyvArchive, RkyvBuf, Spent, Transportable, Writer};
+///
+/// #[derive(rkyv::Archive, rkyv::Serialize)]
+/// struct Log {
+///     text: String,
+/// }
+///
+/// #[derive(Transportable)]
+/// struct Entry<'b> {
+///     id: u64,
+///     log: &'b RkyvArchive<Log>,
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let bytes = rkyv::to_bytes::<rkyv::rancor::Error>(&Log { text: "a long line of text".into() })?;
+/// let entry = Entry { id: 7, log: RkyvArchive::access(&bytes)? };
+/// let received = Reader::default().read::<Entry>(Writer::new().write(&entry, Spent::heap(256))?)?;
+/// assert_eq!(received.get().log.text, "a long line of text");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # What is checked, and what it costs
+///
+/// What `rkyv::access` checks, by the same code, which runs while the message is read, that of
+/// `#[bytecheck(verify)]` too. At most 256 pointers may follow one another, and as many as
+/// [`Limits::depth`](crate::Limits::depth) leaves: the check recurses. It allocates where there are
+/// shared pointers, a table with an entry for each object that is shared; [`Limits::shared`](crate::Limits::shared)
+/// does not count them. Of a slice of a type without size it visits each element, which cost
+/// the sender nothing.
+///
+/// An archive stands at a multiple of 16 bytes, or of what the root is aligned to, up to 128. If only
+/// something that it leads to is aligned to more, say so of the root, by `#[rkyv(attr(repr(C, align(64))))]`.
+///
+/// # What a descriptor covers
+///
+/// The name of the archived type, its size and alignment, and the format that rkyv was built for. Fields
+/// and what they lead to are not covered, since rkyv does not tell of them: an archive
+/// of another type with that name and size is one of this type if the check finds it to be.
+#[repr(transparent)]
+pub struct RkyvArchive<T: rkyv::Archive> {
+    /// The type, and its `Send` and `Sync`.
+    of: PhantomData<T::Archived>,
+    bytes: [u8],
+}
+
+impl<T: Archivable> RkyvArchive<T> {
+    /// Checks that some bytes are an archive. They must begin at a multiple of 16 bytes, or of what the
+    /// root is aligned to if that is more; an [`AlignedVec`](rkyv::util::AlignedVec) does.
+    ///
+    /// # Errors
+    ///
+    /// When they are none.
+    pub fn access(bytes: &[u8]) -> Result<&Self, RkyvError> {
+        let align = const { alignment_of::<T>() };
+        if bytes.as_ptr().addr() & align.wrapping_sub(1) != 0 {
+            let why = format_args!("the bytes do not begin at a multiple of {align}");
+            return Err(RkyvError::saying(why));
+        }
+        check::<T>(bytes, DEPTH)?;
+        // SAFETY: the bytes were just checked, and are borrowed for as long as the archive.
+        Ok(unsafe { &*(ptr::from_ref(bytes) as *const Self) })
+    }
+}
+
+impl<T: rkyv::Archive> RkyvArchive<T> {
+    /// The archive's bytes, as `rkyv::access` takes them.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl<T: rkyv::Archive> Deref for RkyvArchive<T> {
+    type Target = T::Archived;
+
+    #[inline]
+    fn deref(&self) -> &T::Archived {
+        // SAFETY: the bytes are a checked archive, by this type's invariant.
+        unsafe { access_unchecked::<T::Archived>(&self.bytes) }
+    }
+}
+
+impl<T: rkyv::Archive<Archived: Debug>> Debug for RkyvArchive<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: rkyv::Archive<Archived: PartialEq>> PartialEq for RkyvArchive<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: rkyv::Archive<Archived: Eq>> Eq for RkyvArchive<T> {}
+
+/// Nothing, where an archive of this alignment may begin.
+macro_rules! aligned {
+    ($($name:ident $align:literal),*) => {$(
+        #[derive(Transportable, Debug, Clone, Copy)]
+        #[repr(C, align($align))]
+        struct $name([u8; $align]);
+    )*};
+}
+
+aligned!(Aligned16 16, Aligned32 32, Aligned64 64, Aligned128 128);
+
+/// Allots the place of an archive, and returns the words of a pointer to it.
+fn write_archive<'b, T: rkyv::Archive>(bytes: &'b [u8], draft: &mut Draft<'b>) -> [u64; 2] {
+    // An empty slice of an aligned type moves the cursor to where the bytes begin.
+    match const { alignment_of::<T>() } {
+        16 => draft.target::<Aligned16>(&[]),
+        32 => draft.target::<Aligned32>(&[]),
+        64 => draft.target::<Aligned64>(&[]),
+        _ => draft.target::<Aligned128>(&[]),
+    };
+    [draft.target(bytes), bytes.len() as u64]
+}
+
+// SAFETY: the bytes go where `claim` claims them: aligned, in the bulk segment.
+unsafe impl<T: Archivable> Target for RkyvArchive<T> {
+    type InPlace<'b>
+        = Self
+    where
+        Self: 'b;
+    const IS_LEAF: bool = true;
+
+    #[inline]
+    fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
+        write_archive::<T>(&self.bytes, draft)
+    }
+
+    #[inline]
+    fn meta(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+}
+
+// SAFETY: the pass claims the bytes, aligned, and `read_now` checks them.
+unsafe impl<T: Archivable> Pointee for RkyvArchive<T> {
+    #[inline]
+    fn claim(edge: Edge, pass: &mut Pass<'_>) -> Result<*const Self, Fault> {
+        match const { alignment_of::<T>() } {
+            16 => pass.claim::<Aligned16>(edge, 0).map(drop)?,
+            32 => pass.claim::<Aligned32>(edge, 0).map(drop)?,
+            64 => pass.claim::<Aligned64>(edge, 0).map(drop)?,
+            _ => pass.claim::<Aligned128>(edge, 0).map(drop)?,
+        }
+        Ok(<[u8]>::claim(edge, pass)? as *const Self)
+    }
+
+    unsafe fn read_now(target: *const Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        // SAFETY: `claim` just returned these bytes, which any bytes are; they are initialised, and
+        // nothing writes to them while the pass lasts: what is plain is final once it is claimed.
+        let bytes = unsafe { &*(target as *const [u8]) };
+        let Err(error) = check::<T>(bytes, pass.levels_left()) else {
+            return Ok(());
+        };
+        pass.say(if error.deep {
+            let name = short(type_name::<T::Archived>());
+            format!("the {name} is deeper than Limits::depth, or the {DEPTH} levels of an archive, allow")
+        } else {
+            error.to_string()
+        });
+        Err(Fault::new(bytes.as_ptr().cast_mut(), FaultKind::Adapter))
+    }
+
+    unsafe fn trace_target(_: *const &Self, target: *const Self, trace: &mut Trace) {
+        // What has no bytes may stand where something else does; nothing but its type can refuse it.
+        if (target as *const [u8]).len() > 0 || size_of::<T::Archived>() > 0 {
+            let _ = trace.hit(target.cast::<T::Archived>());
+        }
+    }
+
+    /// A byte that stands where an archive may: so a slice of it is what an archive is.
+    fn describe(schema: &mut Schema) -> TypeIndex {
+        let align = const { alignment_of::<T>() };
+        schema.define_as(typeid::of::<Self>(), 1, align, name_of::<T>(), |_| {
+            Kind::Leaf
+        })
+    }
+}
+
+// SAFETY: a form without a lifetime of the buffer's is trivially covariant.
+unsafe impl<T: Archivable> CovariantTarget for RkyvArchive<T> {}
