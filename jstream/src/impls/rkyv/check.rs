@@ -34,9 +34,10 @@ impl<T> Archivable for T where
 {
 }
 
-/// How many pointers may follow one another in an archive. The stack that a level of the check takes
-/// depends on the type, and on the compiler's flags: some 2 KiB where nothing is optimised.
-pub(super) const DEPTH: usize = 256;
+/// How many pointers may follow one another in an archive. How much stack a level of the check takes is
+/// up to the type and the compiler: 3 to 6 KiB where nothing is optimised, else 1 KiB at most, were
+/// measured with lists, maps and shared pointers. A thread of `std` has 2 MiB.
+pub(super) const DEPTH: usize = 128;
 
 /// The alignment of an archive of `T`: what rkyv's own buffers have, or more if the root needs it.
 pub(super) const fn alignment_of<T: rkyv::Archive>() -> usize {

@@ -63,7 +63,7 @@ use crate::write::Draft;
 /// # What is checked, and what it costs
 ///
 /// What `rkyv::access` checks, by the same code, which runs while the message is read, that of
-/// `#[bytecheck(verify)]` too. At most 256 pointers may follow one another, and as many as
+/// `#[bytecheck(verify)]` too. At most 128 pointers may follow one another, and as many as
 /// [`Limits::depth`](crate::Limits::depth) leaves: the check recurses. It allocates where there are
 /// shared pointers, a table with an entry for each object that is shared; [`Limits::shared`](crate::Limits::shared)
 /// does not count them. Of a slice of a type without size it visits each element, which cost
