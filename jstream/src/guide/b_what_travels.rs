@@ -36,6 +36,7 @@
 //! | `indexmap` | `IndexMap`, `IndexSet` | [`IndexedMap`](crate::map::IndexedMap), [`IndexedSet`](crate::map::IndexedSet) |
 //! | `jiff` | `Timestamp`, `SignedDuration`, `civil::{Date, Time, DateTime}` | itself |
 //! | `ndarray` | `ArrayBase` of up to six dimensions, and of any number | `NdArray<'b, form, shape>`, whose `view` is an `ArrayView` |
+//! | `rkyv` | any type that rkyv archives, in a `Rkyv<T>`; an archive that is there, in a `RkyvBuf<T>` | `&'b RkyvArchive<T>`, which is a `rkyv::Archived<T>` |
 //! | `smallvec` | `SmallVec<[T; N]>` | `&'b [form]` |
 //! | `uuid` | `Uuid` | itself |
 //!

@@ -44,6 +44,60 @@
 //! What rkyv has and jstream has not: messages for big-endian and 32-bit machines, `no_std`, archives in
 //! files that are mapped, and a layout that is the same in every build without `#[repr(C)]`.
 //!
+//! ## Types that stay rkyv's
+//!
+//! With the feature `rkyv` an archive travels as it is, and a program moves over one type at a time. A
+//! `Rkyv<T>` is serialized when it is written; a `RkyvBuf<T>` is an archive that was made before, of which
+//! nothing is copied that can be lent. Both arrive as a `&'b RkyvArchive<T>`, which dereferences to the
+//! `Archived<T>`, lies in the message's own buffer, aligned, and was checked by rkyv and bytecheck while the
+//! message was read. They may be the root, a field, or inside of `Vec`, `Option`, `Box`, `Rc`, and can be sent on
+//! as they arrived. A wrong archive is an error of the message, with the field's path and rkyv's own words.
+//!
+#![cfg_attr(feature = "rkyv", doc = "```")]
+#![cfg_attr(not(feature = "rkyv"), doc = "```ignore")]
+//! use jstream::{Reader, Rkyv, RkyvBuf, Spent, Transportable, Writer};
+//! use rkyv::{Archive, Deserialize, Serialize};
+//!
+//! #[derive(Archive, Serialize, Deserialize)]
+//! struct Log {
+//!     request: String,
+//!     code: u16,
+//! }
+//!
+//! #[derive(Transportable)]
+//! struct Day {
+//!     name: String,
+//!     logs: Rkyv<Vec<Log>>,
+//!     worst: Option<Rkyv<Log>>,
+//!     yesterday: RkyvBuf<Vec<Log>>,
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let log = |code| Log { request: "GET /favicon.ico".to_owned(), code };
+//! let day = Day {
+//!     name: "today".to_owned(),
+//!     logs: Rkyv(vec![log(200), log(404)]),
+//!     worst: Some(Rkyv(log(500))),
+//!     yesterday: RkyvBuf::new(rkyv::to_bytes::<rkyv::rancor::Error>(&vec![log(200)])?),
+//! };
+//! let message = Writer::new().write(&day, Spent::heap(1024))?;
+//! let received = Reader::default().read::<Day>(message)?;
+//! let form: &DayRef<'_> = received.get();
+//! let logs: &rkyv::Archived<Vec<Log>> = form.logs;
+//! assert_eq!((form.name, logs[1].code.to_native()), ("today", 404));
+//! assert_eq!(form.worst.unwrap().request, "GET /favicon.ico");
+//! assert_eq!(form.yesterday.len(), 1);
+//! // What was `rkyv::deserialize` is a part of `to_owned`.
+//! assert_eq!(form.to_owned()?.logs.0.len(), 2);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The check recurses, so an archive may be 128 pointers deep at most, whatever
+//! [`Limits::depth`](crate::Limits::depth) says. A descriptor covers the name, size and alignment of an archived
+//! type, and not its fields, of which rkyv does not tell. A type parameter can't be the `T` of a `Rkyv<T>` field
+//! without `#[transportable(form = ..)]`.
+//!
 //! # From serde
 //!
 //! | serde | here |

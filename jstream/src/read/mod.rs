@@ -50,7 +50,7 @@ pub struct Limits {
     /// without a `Cell` (default 1,000; `None` for no limit). Reading needs no stack whatever the
     /// depth; functions of the program that recurse over what they received do, a derived `Debug` or
     /// `PartialEq` among them. Ways through a `Cell` count as far as they are the first: they may lead
-    /// in a circle.
+    /// in a circle. Within an archive of rkyv's each pointer counts, and 128 are the most.
     pub depth: Option<u32>,
     /// How many runs of neighbours of one type may wait to be read (default 2^22, which take 96
     /// MiB, and twice that where shared objects are among them). A list, a tree, or a slice of structs with strings has a few at most; many objects of

@@ -11,10 +11,14 @@ use rkyv::rancor::{Source, Trace};
 /// The words are those of rkyv, of bytecheck, and of the type: the cause first, then where in the
 /// archive, as far as 1 KiB. It tells no addresses of memory: they are counted from the archive's start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RkyvError {
-    said: String,
+pub struct RkyvError(Box<Said>);
+
+/// In a box, since each step of a check returns one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Said {
+    words: String,
     /// Whether the archive is too deep.
-    pub(super) deep: bool,
+    deep: bool,
 }
 
 /// How much is said, in bytes. Where something is wrong deep in an archive each level adds its words.
@@ -24,24 +28,31 @@ const MOST: usize = 1 << 10;
 const DIGITS: usize = 16;
 
 impl RkyvError {
+    #[cold]
+    #[inline(never)]
     pub(super) fn saying(what: impl Display) -> Self {
-        let mut error = Self {
-            said: String::new(),
+        let mut error = Self(Box::new(Said {
+            words: String::new(),
             deep: false,
-        };
+        }));
         error.add(format_args!("{what}"));
         error
     }
 
+    /// Whether it is that an archive is too deep.
+    pub(super) fn is_of_depth(&self) -> bool {
+        self.0.deep
+    }
+
     fn add(&mut self, words: fmt::Arguments<'_>) {
         // What does not fit is left out.
-        let _ = Cut(&mut self.said).write_fmt(words);
+        let _ = Cut(&mut self.0.words).write_fmt(words);
     }
 
     /// The same, with addresses counted from `start`.
     pub(super) fn counted_from(mut self, start: usize) -> Self {
         let mut said = String::new();
-        let mut rest = self.said.as_str();
+        let mut rest = self.0.words.as_str();
         while let Some((before, after)) = rest.split_once("0x") {
             said.push_str(before);
             let end = after.find(|c: char| !c.is_ascii_hexdigit());
@@ -62,7 +73,7 @@ impl RkyvError {
             rest = tail;
         }
         said.push_str(rest);
-        self.said = said;
+        self.0.words = said;
         self
     }
 }
@@ -84,17 +95,19 @@ impl Write for Cut<'_> {
 
 impl Display for RkyvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.said)
+        f.write_str(&self.0.words)
     }
 }
 
 impl Error for RkyvError {}
 
 impl Trace for RkyvError {
+    #[cold]
+    #[inline(never)]
     fn trace<R: Debug + Display + Send + Sync + 'static>(mut self, trace: R) -> Self {
         self.add(format_args!("; {trace}"));
         // The type is private to rkyv. If it had another name, the words would be other ones.
-        self.deep |= type_name::<R>().ends_with("::ExceededMaximumSubtreeDepth");
+        self.0.deep |= type_name::<R>().ends_with("::ExceededMaximumSubtreeDepth");
         self
     }
 }
@@ -111,7 +124,12 @@ mod tests {
 
     #[test]
     fn addresses_are_counted_from_the_start() {
-        let said = |words: &str| RkyvError::saying(words).counted_from(0x7f00_0000_1000).said;
+        let said = |words: &str| {
+            RkyvError::saying(words)
+                .counted_from(0x7f00_0000_1000)
+                .0
+                .words
+        };
         assert_eq!(
             said("ptr 0x00007f0000001010 size 0x3 in 0x00007f0000000ff0..0x00007f0000001000"),
             "ptr 0x10 size 0x3 in -0x10..0x0"
@@ -129,7 +147,7 @@ mod tests {
         for _ in 0..1000 {
             error = error.trace("ä".repeat(7));
         }
-        assert!(error.said.starts_with("a b; ää"));
-        assert!(error.said.len() <= MOST && error.said.len() > MOST - 4);
+        assert!(error.0.words.starts_with("a b; ää"));
+        assert!(error.0.words.len() <= MOST && error.0.words.len() > MOST - 4);
     }
 }

@@ -197,7 +197,7 @@ unsafe impl<T: Archivable> Pointee for RkyvArchive<T> {
         let Err(error) = check::<T>(bytes, pass.levels_left()) else {
             return Ok(());
         };
-        pass.say(if error.deep {
+        pass.say(if error.is_of_depth() {
             let name = short(type_name::<T::Archived>());
             format!("the {name} is deeper than Limits::depth, or the {DEPTH} levels of an archive, allow")
         } else {
