@@ -159,6 +159,7 @@ fn write_archive<'b, T: rkyv::Archive>(bytes: &'b [u8], draft: &mut Draft<'b>) -
 }
 
 // SAFETY: the bytes go where `claim` claims them: aligned, in the bulk segment.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Archivable> Target for RkyvArchive<T> {
     type InPlace<'b>
         = Self
