@@ -9,6 +9,8 @@
 //!    capacity.
 //! 2. Jobs lie in the queue in ascending order of their places, none below `written`.
 //! 3. What a job or a piece points to outlives `'b`.
+//! 4. The base of `objects` is aligned to [`ALIGNMENT`] where `aligned` says so, else to
+//!    [`LEAST_ALIGNMENT`]; then places are allotted only for forms that need no more.
 
 use std::marker::PhantomData;
 use std::mem::{MaybeUninit, align_of, size_of};
@@ -20,16 +22,19 @@ use super::jobs::{Job, Jobs, What, WriteJob};
 use super::kept::Kept;
 use super::shared::Shared;
 use super::text::{PADDING, append, append_padded, append_within};
-use crate::buffer::Spent;
+use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT, Spent};
 use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
 use crate::read::{assert_form, short};
 use crate::schema::Schema;
 use crate::wire::{HEADER_LEN, ORIGIN, align_up};
 
-/// Plain arrays of at least this many bytes are not gathered but noted. Copying fewer twice costs
-/// less than noting them.
-const NOTED: usize = 512;
+/// Plain arrays of at least this many bytes are not gathered but noted, unless a writer says
+/// otherwise. Copying fewer twice costs less than noting them.
+pub(super) const NOTED: usize = 512;
+
+/// Fewer bytes are always gathered, so that single values need not ask how many there must be.
+pub(super) const GATHERED: usize = 64;
 
 /// A plain array that is sent, or copied, from where it is.
 #[derive(Debug, Clone, Copy)]
@@ -105,6 +110,12 @@ pub struct Draft<'b> {
     limit_from_origin: usize,
     /// Whether a segment would have had more. What is allotted from then on is of no use.
     full: bool,
+    /// Whether the base of `objects` is aligned to [`ALIGNMENT`]; else it is to [`LEAST_ALIGNMENT`].
+    aligned: bool,
+    /// Whether a form needed more than that. Then the message is `full` too.
+    pub(super) misaligned: bool,
+    /// Plain arrays of at least this many bytes are noted.
+    pub(super) noted: usize,
     /// A value behind a pointer to a trait object whose class nobody could read, and the trait.
     pub(super) unregistered: Option<(String, &'static str)>,
     /// The field whose target found no room.
@@ -131,6 +142,9 @@ impl<'b> Draft<'b> {
             limit: 0,
             limit_from_origin: 0,
             full: false,
+            aligned: true,
+            misaligned: false,
+            noted: NOTED,
             unregistered: None,
             without_room: None,
             objects: Spent::heap(0),
@@ -154,6 +168,9 @@ impl<'b> Draft<'b> {
         self.limit = limit.min(isize::MAX.unsigned_abs());
         self.limit_from_origin = self.limit.wrapping_add(ORIGIN);
         self.full = false;
+        let base = self.objects.base().addr().get();
+        self.aligned = align_up(base, ALIGNMENT) == base;
+        self.misaligned = false;
         self.written = 0;
         self.cursor = HEADER_LEN;
         self.bulk_cursor = ORIGIN;
@@ -194,6 +211,9 @@ impl<'b> Draft<'b> {
     #[inline]
     pub(super) fn write_root<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
         const { assert_form::<T::InPlace<'b>>() };
+        if self.is_misaligned::<T::InPlace<'b>>() {
+            return Err(Full);
+        }
         self.reserve(HEADER_LEN)?;
         self.zero_up_to(HEADER_LEN);
         self.scratch.shared.set_root(root);
@@ -228,6 +248,17 @@ impl<'b> Draft<'b> {
         }
     }
 
+    /// Whether places for this form can't be aligned, as the message's base is not.
+    #[inline(always)]
+    fn is_misaligned<F>(&mut self) -> bool {
+        if align_of::<F>() <= LEAST_ALIGNMENT || self.aligned {
+            return false;
+        }
+        self.misaligned = true;
+        self.full = true;
+        true
+    }
+
     /// Allots the place for `count` values, and returns what is written for a pointer to it.
     #[inline(always)]
     pub(crate) fn target<T: Transportable>(&mut self, values: &'b [T]) -> u64 {
@@ -242,6 +273,9 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     fn allot<T: Transportable + 'b>(&mut self, values: *const T, count: usize) -> u64 {
         const { assert_form::<T::InPlace<'b>>() };
+        if self.is_misaligned::<T::InPlace<'b>>() {
+            return NO_ROOM;
+        }
         let at = align_up(self.cursor, align_of::<T::InPlace<'b>>());
         let size = count.checked_mul(size_of::<T::InPlace<'b>>());
         match size.and_then(|size| at.checked_add(size)) {
@@ -266,12 +300,15 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     fn bulk<T: Transportable>(&mut self, values: &'b [T]) -> u64 {
         const { assert_form::<T::InPlace<'b>>() };
+        if self.is_misaligned::<T::InPlace<'b>>() {
+            return NO_ROOM;
+        }
         let align = align_of::<T::InPlace<'b>>();
         let at = align_up(self.bulk_cursor, align);
         let len = values.len().saturating_mul(size_of::<T::InPlace<'b>>());
         let padding = at.wrapping_sub(self.bulk_cursor);
         self.bulk_align = self.bulk_align.max(align);
-        if T::WIRE_IS_MEMORY && len < NOTED {
+        if T::WIRE_IS_MEMORY && (len < GATHERED || len < self.noted) {
             let bulk = &mut self.scratch.bulk;
             let room = len.wrapping_add(PADDING);
             if bulk.capacity().wrapping_sub(bulk.len()) < room
@@ -478,8 +515,9 @@ unsafe fn write_values<'b, T: Transportable + 'b>(
         let slot = slot.cast::<T::InPlace<'b>>();
         if !<T::InPlace<'b> as InPlace>::SHAPE.dense {
             // SAFETY: room up to `end` was reserved, and the slot is aligned for the form: the job's
-            // place is, the jbuf's base is aligned to 128, and `assert_form` bounds the form's
-            // alignment by that.
+            // place is, and so is the jbuf's base: to 128, by which `assert_form` bounds the form's
+            // alignment, or to 16, which is as much as the form needs if its place was allotted
+            // (invariant 4).
             unsafe { ptr::write_bytes(slot, 0, 1) };
         }
         // SAFETY: as above; the slot is zeroed unless the form is dense. Nothing that `write` does

@@ -1,6 +1,7 @@
 //! Writing: one pass over the program's objects that lays them out as the reader will meet them.
 
 mod blame;
+mod contiguous;
 mod draft;
 mod error;
 mod jobs;
@@ -19,7 +20,7 @@ use zerocopy::IntoBytes;
 pub use self::draft::Draft;
 pub use self::error::{Unwritten, WriteError};
 use crate::buffer::{Filled, Pool, Spent};
-use crate::model::Transportable;
+use crate::model::{InPlace, Transportable};
 use crate::schema::Descriptors;
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up};
 
@@ -73,6 +74,21 @@ impl Writer {
         }
     }
 
+    /// Lends plain arrays of at least `bytes` bytes from where they are, in [`gather`](Self::gather)
+    /// and what rests on it; smaller ones are copied together (default 512, at least 64). Each that
+    /// is lent is a segment of its own, which costs whoever sends it.
+    #[must_use]
+    pub fn lend_from(mut self, bytes: usize) -> Self {
+        self.draft.noted = bytes.max(draft::GATHERED);
+        self
+    }
+
+    /// The descriptor of a form.
+    #[inline]
+    pub(crate) fn descriptor_of<F: InPlace>(&mut self) -> u64 {
+        self.descriptors.of::<F>()
+    }
+
     /// Writes `value`, and all that it reaches, into `into`.
     ///
     /// # Errors
@@ -87,6 +103,7 @@ impl Writer {
             writing.finish()
         };
         let unregistered = writing.unregistered.take();
+        let misaligned = writing.misaligned;
         let objects = writing.take();
         let error = match (unregistered, result) {
             // SAFETY: `finish` initialised the first `len` bytes of the jbuf.
@@ -100,6 +117,7 @@ impl Writer {
         Err(Unwritten {
             error,
             spent: objects,
+            misaligned,
         })
     }
 
@@ -247,17 +265,22 @@ impl Drop for Writing<'_, '_> {
 /// Zeroes to pad the objects segment to the alignment of the bulk segment.
 static PADDING: [u8; crate::buffer::ALIGNMENT] = [0; crate::buffer::ALIGNMENT];
 
+/// The alignment of a bulk segment of `len` bytes in which forms are aligned to `align`.
+///
+/// One of several cache lines begins at one: an array that is alone in it is then walked by wide loads
+/// none of which needs two lines.
+pub(crate) fn bulk_align(len: usize, align: usize) -> usize {
+    const LINE: usize = 64;
+    align.max(if len >= 8 * LINE { LINE } else { 1 })
+}
+
 impl Draft<'_> {
     fn bulk_start(&self) -> usize {
         align_up(self.written, self.bulk_align())
     }
 
-    /// A bulk segment of several cache lines begins at one: an array that is alone in it is then walked
-    /// by wide loads none of which needs two lines.
     fn bulk_align(&self) -> usize {
-        const LINE: usize = 64;
-        let is_long = self.bulk_cursor.wrapping_sub(ORIGIN) >= 8 * LINE;
-        self.bulk_align.max(if is_long { LINE } else { 1 })
+        bulk_align(self.bulk_cursor.wrapping_sub(ORIGIN), self.bulk_align)
     }
 
     fn write_header(&self, bulk_start: usize) {

@@ -1,0 +1,94 @@
+//! Messages in one piece: the segments of a gathered message, one behind the other.
+
+use std::io::{self, ErrorKind, IoSlice};
+
+use super::{WriteError, Writer};
+use crate::model::Transportable;
+
+/// How many segments are handed to a system at once. More would do, but each costs a copy of its
+/// address and length whenever the system takes a part of them only.
+const AT_ONCE: usize = 64;
+
+impl Writer {
+    /// Appends `value`, and all that it reaches, to `into`; says how long the message is.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut bytes = Vec::new();
+    /// let len = jstream::Writer::new().write_vec(&(7u32, "seven"), &mut bytes)?;
+    /// assert_eq!(bytes.len(), len);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`gather`](Self::gather); `into` is then as before.
+    pub fn write_vec<T: Transportable>(
+        &mut self,
+        value: &T,
+        into: &mut Vec<u8>,
+    ) -> Result<usize, WriteError> {
+        self.gather(value, |segments| {
+            let len = segments.iter().map(|segment| segment.len()).sum();
+            into.reserve(len);
+            for segment in segments {
+                into.extend_from_slice(segment);
+            }
+            len
+        })
+    }
+
+    /// Writes `value`, and all that it reaches, to `into`, large plain arrays from where they are; says
+    /// how long the message is. Writes that are interrupted go on.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let samples = vec![0.5f64; 10_000];
+    /// let mut file = std::io::Cursor::new(Vec::new());
+    /// let len = jstream::Writer::new().write_io(&samples, &mut file)?;
+    /// assert_eq!(file.get_ref().len(), len);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::Io`] when `into` fails, or takes no more; else as for [`gather`](Self::gather), and
+    /// then nothing was written.
+    pub fn write_io<T: Transportable>(
+        &mut self,
+        value: &T,
+        into: &mut (impl io::Write + ?Sized),
+    ) -> Result<usize, WriteError> {
+        self.gather(value, |segments| write_all(segments, into))?
+            .map_err(WriteError::Io)
+    }
+}
+
+/// Writes all segments; says how many bytes they have.
+fn write_all(segments: &[IoSlice<'_>], into: &mut (impl io::Write + ?Sized)) -> io::Result<usize> {
+    let mut len = 0usize;
+    for some in segments.chunks(AT_ONCE) {
+        let mut left = [IoSlice::new(&[]); AT_ONCE];
+        for (left, segment) in left.iter_mut().zip(some) {
+            *left = *segment;
+        }
+        let mut left = left.get_mut(..some.len()).unwrap_or_default();
+        let mut bytes: usize = some.iter().map(|segment| segment.len()).sum();
+        len = len.wrapping_add(bytes);
+        while bytes > 0 {
+            let taken = match into.write_vectored(left) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(taken) => taken,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            bytes = bytes.checked_sub(taken).ok_or_else(|| {
+                io::Error::new(ErrorKind::InvalidData, "more was written than there was")
+            })?;
+            IoSlice::advance_slices(&mut left, taken);
+        }
+    }
+    Ok(len)
+}
