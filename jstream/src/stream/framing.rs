@@ -4,7 +4,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::error::StreamError;
 use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT};
-use crate::wire::{Header, MAGIC, align_up, in_memory};
+use crate::wire::{HEADER_LEN, Header, MAGIC, align_up, in_memory};
 
 /// The first four bytes of padding.
 const PADDING: u32 = u32::from_le_bytes(*b"jsp\x01");
@@ -65,7 +65,7 @@ impl Frame {
 /// the stream ends too.
 ///
 /// A frame lies wholly inside `rest`, begins at a multiple of [`LEAST_ALIGNMENT`], and is as long as its
-/// header says.
+/// header says, which it has room for: so a stream has fewer items than a fortieth of its bytes.
 pub(super) fn next(rest: &[u8], end: usize) -> Result<Option<Frame>, StreamError> {
     if rest.is_empty() {
         return Ok(None);
@@ -113,7 +113,7 @@ pub(super) fn next(rest: &[u8], end: usize) -> Result<Option<Frame>, StreamError
             len,
             descriptor: header.descriptor,
         })),
-        _ => broken("a message that leads past the stream's end"),
+        _ => broken("a message whose lengths fit neither its header nor the stream"),
     }
 }
 
@@ -129,13 +129,16 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 
-/// How long a message is, by its header alone.
+/// How long a message is, by its header alone, which is part of it.
 fn message_len(header: &Header) -> Option<usize> {
     let align = in_memory(u64::from(header.bulk_align));
     if !align.is_power_of_two() || align > ALIGNMENT {
         return None;
     }
     let objects_end = in_memory(header.objects_end);
+    if objects_end < HEADER_LEN {
+        return None;
+    }
     let bulk_start = objects_end.checked_add(align.wrapping_sub(1))? & !align.wrapping_sub(1);
     bulk_start
         .checked_add(in_memory(header.bulk_len))?
@@ -147,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_that_wraps_is_none() {
+    fn a_length_that_wraps_or_has_no_header_is_none() {
         let header = |objects_end, bulk_len, text_len| Header {
             magic: MAGIC,
             bulk_align: 64,
@@ -157,12 +160,14 @@ mod tests {
             text_len,
         };
         assert_eq!(message_len(&header(44, 10, 3)), Some(77));
-        for wrapping in [
+        for wrong in [
+            header(0, 0, 0),
+            header(39, 100, 0),
             header(u64::MAX, 0, 0),
             header(44, u64::MAX - 70, 10),
             header(44, 10, u64::MAX),
         ] {
-            assert_eq!(message_len(&wrapping), None);
+            assert_eq!(message_len(&wrong), None);
         }
     }
 }

@@ -35,11 +35,13 @@
 
 mod error;
 mod framing;
+mod init;
 mod reader;
 mod uninit;
 mod writer;
 
 pub use error::StreamError;
+pub use init::{InitSlice, InitValue};
 pub use reader::{Objects, StreamReader, Unread, Upcoming};
-pub use uninit::{InitSlice, InitValue, UninitSlice, UninitValue};
+pub use uninit::{UninitSlice, UninitValue};
 pub use writer::StreamWriter;

@@ -163,9 +163,10 @@ impl StreamReader {
 
     /// # Safety
     ///
-    /// The bytes must lie inside the stream, behind the cursor, and nobody write to them for `'s`.
+    /// The bytes must lie inside the stream, behind the cursor, and nobody write to them for as long as
+    /// they are lent.
     #[inline]
-    unsafe fn bytes<'s>(&'s self, start: usize, len: usize) -> &'s [u8] {
+    unsafe fn bytes(&self, start: usize, len: usize) -> &[u8] {
         let start = self.jbuf.base().as_ptr().wrapping_add(start).cast_const();
         // SAFETY: behind the cursor bytes are initialised, and the caller promises that they stay so.
         unsafe { slice::from_raw_parts(start, len) }

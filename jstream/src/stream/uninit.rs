@@ -7,13 +7,13 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem::{MaybeUninit, align_of, size_of};
-use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::slice;
 
 use zerocopy::{FromZeros, IntoBytes};
 
 use super::StreamWriter;
+use super::init::{InitSlice, InitValue};
 use crate::buffer::ALIGNMENT;
 use crate::model::Transportable;
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up};
@@ -181,7 +181,7 @@ impl<'s, T: Transportable> UninitValue<'s, T> {
         unsafe { &mut *self.root().cast() }
     }
 
-    fn root(&self) -> *mut u8 {
+    pub(super) fn root(&self) -> *mut u8 {
         self.place.at(align_up(HEADER_LEN, align_of::<T>()))
     }
 
@@ -218,34 +218,6 @@ impl<'s, T: Transportable> UninitValue<'s, T> {
     }
 }
 
-/// A value in a jbuf, not completed yet. Changes go where it is sent from.
-#[must_use = "the stream has the value once it is completed"]
-pub struct InitValue<'s, T>(UninitValue<'s, T>);
-
-impl<T: Transportable> InitValue<'_, T> {
-    /// Completes it.
-    pub fn complete(self) {
-        // SAFETY: it was made with a value in it, which may have been replaced by others.
-        unsafe { self.0.assume_init() };
-    }
-}
-
-impl<T: Transportable> Deref for InitValue<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        // SAFETY: it was made with a value in it, aligned, which is lent as `self` is.
-        unsafe { &*self.0.root().cast() }
-    }
-}
-
-impl<T: Transportable> DerefMut for InitValue<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as above, exclusively.
-        unsafe { &mut *self.0.root().cast() }
-    }
-}
-
 /// A slice in a jbuf that was not written yet: see [`StreamWriter::uninit_slice`].
 ///
 /// Invariant: there is room for `len` values from `first` on in the message, aligned for them.
@@ -253,7 +225,7 @@ impl<T: Transportable> DerefMut for InitValue<'_, T> {
 pub struct UninitSlice<'s, T> {
     place: Place<'s>,
     first: usize,
-    len: usize,
+    pub(super) len: usize,
     of: PhantomData<&'s mut [T]>,
 }
 
@@ -274,7 +246,11 @@ impl<'s, T: Transportable> UninitSlice<'s, T> {
     pub fn as_uninit_mut(&mut self) -> &mut [MaybeUninit<T>] {
         // SAFETY: there is room for so many, aligned, and lent exclusively. `MaybeUninit` asks nothing of
         // the bytes.
-        unsafe { slice::from_raw_parts_mut(self.place.at(self.first).cast(), self.len) }
+        unsafe { slice::from_raw_parts_mut(self.first().cast(), self.len) }
+    }
+
+    pub(super) fn first(&self) -> *mut T {
+        self.place.at(self.first).cast()
     }
 
     /// Copies as many values as there are and there is room for, and completes the slice with these; says
@@ -316,9 +292,8 @@ impl<'s, T: Transportable> UninitSlice<'s, T> {
     where
         T: FromZeros,
     {
-        let bytes = self.len.wrapping_mul(size_of::<T>());
         // SAFETY: there is room for so many values, lent exclusively.
-        unsafe { ptr::write_bytes(self.place.at(self.first), 0, bytes) };
+        unsafe { ptr::write_bytes(self.first(), 0, self.len) };
         InitSlice(self)
     }
 
@@ -337,56 +312,16 @@ impl<'s, T: Transportable> UninitSlice<'s, T> {
             // SAFETY: so many bytes were written, and there is room before them, behind the words.
             unsafe { ptr::copy(self.place.at(self.first), self.place.at(first), bytes) };
         }
-        let place = align_up(ORIGIN, align_of::<T>()) as u64;
-        // SAFETY: the words stand behind the header and before the values.
-        unsafe {
-            self.place
-                .at(WORDS)
-                .cast::<[u64; 2]>()
-                .write([place, len as u64])
-        };
+        let words = [align_up(ORIGIN, align_of::<T>()) as u64, len as u64];
+        let (from, to) = (words.as_bytes(), self.place.at(WORDS));
+        // SAFETY: the words stand behind the header and before the values, for which there is room.
+        unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
         let gap = first.wrapping_sub(WORDS_END);
         // SAFETY: this is what lies between the words and the values.
         unsafe { ptr::write_bytes(self.place.at(WORDS_END), 0, gap) };
         // SAFETY: words and gap were just written, and all bytes of the values are initialised: the caller
         // wrote them, and `WIRE_IS_MEMORY` says that they have no others. The message ends with them.
         unsafe { self.place.complete(WORDS_END, align, bytes) };
-    }
-}
-
-/// A slice in a jbuf, not completed yet. Changes go where it is sent from.
-#[must_use = "the stream has the slice once it is completed"]
-pub struct InitSlice<'s, T>(UninitSlice<'s, T>);
-
-impl<T: Transportable> InitSlice<'_, T> {
-    /// Leaves only the first `len` values, if there are more.
-    pub fn truncate(&mut self, len: usize) {
-        self.0.len = self.0.len.min(len);
-    }
-
-    /// Completes it.
-    pub fn complete(self) {
-        let len = self.0.len;
-        // SAFETY: it was made with at least so many values in it, which may have been replaced by others.
-        unsafe { self.0.assume_init(len) };
-    }
-}
-
-impl<T: Transportable> Deref for InitSlice<'_, T> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        let first = self.0.place.at(self.0.first).cast_const().cast();
-        // SAFETY: it was made with so many values in it, aligned, which are lent as `self` is.
-        unsafe { slice::from_raw_parts(first, self.0.len) }
-    }
-}
-
-impl<T: Transportable> DerefMut for InitSlice<'_, T> {
-    fn deref_mut(&mut self) -> &mut [T] {
-        let first = self.0.place.at(self.0.first).cast();
-        // SAFETY: as above, exclusively.
-        unsafe { slice::from_raw_parts_mut(first, self.0.len) }
     }
 }
 
@@ -400,17 +335,5 @@ impl<T> fmt::Debug for UninitSlice<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("UninitSlice");
         shown.field("len", &self.len).finish_non_exhaustive()
-    }
-}
-
-impl<T: Transportable + fmt::Debug> fmt::Debug for InitValue<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: Transportable + fmt::Debug> fmt::Debug for InitSlice<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
     }
 }
