@@ -2,12 +2,9 @@
 
 use std::io::{self, ErrorKind, IoSlice};
 
+use super::draft::NOTED;
 use super::{WriteError, Writer};
 use crate::model::Transportable;
-
-/// How many segments are handed to a system at once. More would do, but each costs a copy of its
-/// address and length whenever the system takes a part of them only.
-const AT_ONCE: usize = 64;
 
 impl Writer {
     /// Appends `value`, and all that it reaches, to `into`; says how long the message is.
@@ -29,7 +26,7 @@ impl Writer {
         value: &T,
         into: &mut Vec<u8>,
     ) -> Result<usize, WriteError> {
-        self.gather(value, |segments| {
+        self.gathered(value, NOTED, |segments| {
             let len = segments.iter().map(|segment| segment.len()).sum();
             into.reserve(len);
             for segment in segments {
@@ -68,27 +65,33 @@ impl Writer {
 
 /// Writes all segments; says how many bytes they have.
 fn write_all(segments: &[IoSlice<'_>], into: &mut (impl io::Write + ?Sized)) -> io::Result<usize> {
+    let mut left = segments;
+    // How much of the first one was taken already. Its rest goes alone, so that no list is made anew.
+    let mut begun = 0usize;
     let mut len = 0usize;
-    for some in segments.chunks(AT_ONCE) {
-        let mut left = [IoSlice::new(&[]); AT_ONCE];
-        for (left, segment) in left.iter_mut().zip(some) {
-            *left = *segment;
+    while let Some(first) = left.first() {
+        let result = match first.get(begun..) {
+            Some(rest) if begun > 0 => into.write(rest),
+            _ => into.write_vectored(left),
+        };
+        let taken = match result {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(taken) => taken,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        len = len.wrapping_add(taken);
+        begun = begun.saturating_add(taken);
+        while let Some((first, behind)) = left.split_first() {
+            match begun.checked_sub(first.len()) {
+                Some(more) => (begun, left) = (more, behind),
+                None => break,
+            }
         }
-        let mut left = left.get_mut(..some.len()).unwrap_or_default();
-        let mut bytes: usize = some.iter().map(|segment| segment.len()).sum();
-        len = len.wrapping_add(bytes);
-        while bytes > 0 {
-            let taken = match into.write_vectored(left) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(taken) => taken,
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            bytes = bytes.checked_sub(taken).ok_or_else(|| {
-                io::Error::new(ErrorKind::InvalidData, "more was written than there was")
-            })?;
-            IoSlice::advance_slices(&mut left, taken);
-        }
+    }
+    if begun > 0 {
+        let what = "more was written than there was";
+        return Err(io::Error::new(ErrorKind::InvalidData, what));
     }
     Ok(len)
 }
