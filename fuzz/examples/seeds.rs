@@ -10,8 +10,8 @@ use jstream::schema::Schema;
 use jstream::{Transportable, Writer};
 use jstream_fuzz::family::{Family, dynamic, fields, maps, options, shared, strings};
 use jstream_fuzz::message::{ASCII, unframed};
-use jstream_fuzz::model::{Leg, Mark, Node, Shape, Side};
-use jstream_fuzz::{message, mode};
+use jstream_fuzz::model::{Arenas, Leg, Mark, Node, Shape, Side};
+use jstream_fuzz::{message, mode, stream};
 
 fn main() -> std::io::Result<()> {
     recursive()?;
@@ -22,6 +22,7 @@ fn main() -> std::io::Result<()> {
     family::<dynamic::Dynamic>()?;
     family::<fields::Fields>()?;
     structure()?;
+    streams()?;
     schema()
 }
 
@@ -76,6 +77,29 @@ fn structure() -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Streams as they are, and what to make some of.
+fn streams() -> std::io::Result<()> {
+    let into = corpus("stream")?;
+    let put =
+        |name: &str, bytes: &[&[u8]]| fs::write(into.join(format!("seed-{name}")), bytes.concat());
+    for step in [37, 53, 71, 91] {
+        let script = noise(700, step);
+        let arenas = Arenas::default();
+        let made = stream::written(&mut Unstructured::new(&script), &arenas);
+        let (bytes, _) = made.expect("there are enough bytes");
+        put(&format!("raw-{step}"), &[&[mode::RAW], &bytes])?;
+        put(&format!("made-{step}"), &[&[mode::GENERATED, 0], &script])?;
+        put(
+            &format!("limited-{step}"),
+            &[&[mode::LIMITED | 0b110, 0], &script],
+        )?;
+    }
+    let pieces: Vec<u8> = (0..3)
+        .flat_map(|_| [&[20], noise(80, 29).as_slice()].concat())
+        .collect();
+    put("framed", &[&[mode::FRAMED], &pieces])
 }
 
 /// Schemas of types that are laid out the same by every compiler, alone and in twos.

@@ -5,6 +5,7 @@ pub mod family;
 pub mod message;
 pub mod model;
 pub mod schemas;
+pub mod stream;
 mod touch;
 mod walk;
 

@@ -59,6 +59,11 @@ fn structure() {
 }
 
 #[test]
+fn stream() {
+    replay("stream", jstream_fuzz::stream::run);
+}
+
+#[test]
 fn schema() {
     replay("schema", jstream_fuzz::schemas::run);
 }

@@ -147,6 +147,7 @@ mod received;
 mod restore;
 pub mod schema;
 mod shared;
+pub mod stream;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod wire;
@@ -166,4 +167,5 @@ pub use received::{Part, Received, Undetached};
 pub use restore::{Restore, RestoreError, Restoring, restore};
 pub use schema::descriptor;
 pub use shared::Shared;
+pub use stream::{StreamError, StreamReader, StreamWriter};
 pub use write::{Unwritten, WriteError, Writer};

@@ -7,13 +7,15 @@ use std::ptr::NonNull;
 use std::slice;
 use std::sync::Arc;
 
-use super::ALIGNMENT;
 use super::pool::Shared;
+use super::{ALIGNMENT, LEAST_ALIGNMENT};
+use crate::wire::align_up;
 
 /// One slot of memory and where it goes when it is dropped.
 ///
-/// Invariants: `base` is aligned to [`ALIGNMENT`] and valid for reads and writes of `capacity`
-/// bytes as long as `home` is alive, and no other handle reaches those bytes.
+/// Invariants: `base` is aligned to [`ALIGNMENT`], of a lent slot to [`LEAST_ALIGNMENT`], and valid
+/// for reads and writes of `capacity` bytes as long as `home` is alive, and no other handle reaches
+/// those bytes.
 pub(crate) struct Slot {
     base: NonNull<u8>,
     capacity: usize,
@@ -23,6 +25,8 @@ pub(crate) struct Slot {
 enum Home {
     Pool(Arc<Shared>, usize),
     Heap(Layout),
+    /// A part of another slot, whose handle keeps away from it as long as this one is there.
+    Lent,
 }
 
 // SAFETY: a slot owns its memory exclusively and the memory is not tied to a thread; `Shared` is
@@ -78,6 +82,7 @@ impl Drop for Slot {
             // SAFETY: `heap` allocated `base` with this layout, and the handle that owned the
             // memory is being dropped.
             Home::Heap(layout) => unsafe { alloc::dealloc(self.base.as_ptr(), *layout) },
+            Home::Lent => {}
         }
     }
 }
@@ -103,6 +108,28 @@ impl Spent {
     #[inline]
     pub(crate) fn from_slot(slot: Slot) -> Self {
         Self { slot }
+    }
+
+    /// A part of another jbuf, to be written into as into a jbuf of its own.
+    ///
+    /// # Safety
+    ///
+    /// `base` must be aligned to [`LEAST_ALIGNMENT`] and valid for reads and writes of `capacity`
+    /// bytes, which nothing else reaches until this handle is dropped. What it becomes must not be
+    /// read in place.
+    #[inline]
+    pub(crate) unsafe fn lent(base: NonNull<u8>, capacity: usize) -> Self {
+        debug_assert_eq!(
+            align_up(base.addr().get(), LEAST_ALIGNMENT),
+            base.addr().get()
+        );
+        Self {
+            slot: Slot {
+                base,
+                capacity,
+                home: Home::Lent,
+            },
+        }
     }
 
     /// How many bytes fit.

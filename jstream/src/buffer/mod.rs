@@ -22,3 +22,6 @@ pub use region::Region;
 
 /// Every slot starts at a multiple of this many bytes, and no in-place form may ask for more.
 pub const ALIGNMENT: usize = 128;
+
+/// Every message of a stream starts at a multiple of this many bytes.
+pub(crate) const LEAST_ALIGNMENT: usize = 16;

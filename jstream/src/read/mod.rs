@@ -104,6 +104,16 @@ impl Reader {
         }
     }
 
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The descriptor of a form.
+    #[inline]
+    pub(crate) fn descriptor_of<F: InPlace>(&mut self) -> u64 {
+        self.descriptors.of::<F>()
+    }
+
     /// Changes what is accepted from the next message on.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
@@ -152,8 +162,9 @@ impl Reader {
         }
     }
 
-    /// The pass itself. The message's bytes are no longer to be believed afterwards: the caller
-    /// must turn `message` into a `Received` or a `Spent`.
+    /// The bytes of the message are no longer to be believed afterwards: the caller must turn it into
+    /// a `Received` or a `Spent`.
+    #[inline(always)]
     fn read_in_place<T>(
         &mut self,
         message: &Filled,
@@ -161,9 +172,22 @@ impl Reader {
     where
         T: Transportable + 'static,
     {
+        let layout = self.examine::<T>(message.as_bytes())?;
+        let mut zero_sized = self.limits.zero_sized;
+        // SAFETY: the layout is that of this message, whose only handle is lent; it was initialised,
+        // and jbufs are aligned to 128 bytes, as forms to no more are.
+        unsafe { self.make_native::<T>(message.base(), &layout, ALIGNMENT, &mut zero_sized) }
+    }
+
+    /// Checks what can be checked without changing the message, its descriptor before all.
+    #[inline(always)]
+    pub(crate) fn examine<T>(&mut self, message: &[u8]) -> Result<Layout, ReadError>
+    where
+        T: Transportable + 'static,
+    {
         const { assert_form::<T::InPlace<'static>>() };
         let expected = self.descriptors.of::<T::InPlace<'static>>();
-        let layout = Layout::of(message.as_bytes(), &self.limits)?;
+        let mut layout = Layout::of(message, &self.limits)?;
         if layout.descriptor != expected {
             return Err(ReadError::Descriptor {
                 expected_type: short(std::any::type_name::<T>()),
@@ -174,16 +198,38 @@ impl Reader {
                     .mismatch::<T::InPlace<'static>>(expected, layout.descriptor),
             });
         }
-        let ascii = layout.check_text(message.as_bytes())?;
-        let root = align_up(HEADER_LEN, align_of::<T::InPlace<'static>>());
-        let after = root.wrapping_add(size_of::<T::InPlace<'static>>());
-        if after > layout.objects_end {
+        layout.ascii = layout.check_text(message)?;
+        if root_end::<T::InPlace<'static>>() > layout.objects_end {
             return Err(ReadError::Lengths { len: message.len() });
         }
+        Ok(layout)
+    }
 
-        let base = message.base().as_ptr();
-        // SAFETY: the root begins inside the message by the comparison above.
-        let slot = unsafe { message.base().add(root) }.cast::<T::InPlace<'static>>();
+    /// The pass itself. `zero_sized` is how many elements without size there may be, and then how many
+    /// more there might have been.
+    ///
+    /// # Safety
+    ///
+    /// [`examine`](Self::examine) must have returned `layout` for the message at `base`, and for this
+    /// type. The message must be initialised, valid for writes, and reached by nothing else; `base`
+    /// aligned to `align`, a power of two that is at most 128 and no less than the alignment of the
+    /// type's form. Whatever the result, the message's bytes are never to be read as bytes again.
+    #[inline(always)]
+    pub(crate) unsafe fn make_native<T>(
+        &mut self,
+        base: NonNull<u8>,
+        layout: &Layout,
+        align: usize,
+        zero_sized: &mut usize,
+    ) -> Result<NonNull<T::InPlace<'static>>, ReadError>
+    where
+        T: Transportable + 'static,
+    {
+        let after = root_end::<T::InPlace<'static>>();
+        let root = after.wrapping_sub(size_of::<T::InPlace<'static>>());
+        // SAFETY: `examine` found that the root lies inside the message.
+        let slot = unsafe { base.add(root) }.cast::<T::InPlace<'static>>();
+        let base = base.as_ptr();
         self.queue.reset(self.limits.pending);
         self.owners.reset(self.limits.pending);
         self.shared
@@ -195,13 +241,13 @@ impl Reader {
                 origin: base,
                 cursor: after,
                 end: layout.objects_end,
-                align: ALIGNMENT,
+                align,
             },
             bulk: Segment {
                 origin: base.wrapping_add(layout.bulk_start).wrapping_sub(ORIGIN),
                 cursor: ORIGIN,
                 end: ORIGIN.wrapping_add(layout.bulk_len),
-                align: layout.bulk_align,
+                align: layout.bulk_align.min(align),
             },
             text: Segment {
                 origin: base.wrapping_add(layout.text_start).wrapping_sub(ORIGIN),
@@ -209,8 +255,8 @@ impl Reader {
                 end: ORIGIN.wrapping_add(layout.text_len),
                 align: 1,
             },
-            ascii,
-            zero_sized: self.limits.zero_sized,
+            ascii: layout.ascii,
+            zero_sized: *zero_sized,
             depth: Depth {
                 now: 0,
                 end: after,
@@ -233,11 +279,12 @@ impl Reader {
             what: located.what,
             offset: address.wrapping_sub(base.addr()),
         };
-        // SAFETY: the slot is aligned, because jbufs are aligned to 128 bytes and forms to no
-        // more, lies inside the message by the comparison above, and was initialised; it is
-        // derived from the slot's base, which the message's only handle lends.
+        // SAFETY: the slot is aligned, because the message is aligned for the form and the root's
+        // place in it is too, lies inside the message as `examine` found, and was initialised; it is
+        // derived from the message's base, which the caller lends.
         let read = unsafe { T::InPlace::read(slot.as_ptr(), &mut pass) };
         let read = read.and_then(|()| pass.drain());
+        *zero_sized = pass.zero_sized;
         if let Err(fault) = read.and_then(|()| pass.assert_no_circle()) {
             // SAFETY: this is the fault of the pass that began at this root and has just ended.
             let located = unsafe { trace::locate(slot.as_ptr().cast_const(), name, fault, &pass) };
@@ -245,7 +292,7 @@ impl Reader {
         }
         pass.assert_used_up()?;
         // SAFETY: the pass has just ended without a fault, and nothing writes to the message while
-        // its handle is lent.
+        // it is lent.
         let mut approved = unsafe { pass.checks.run() };
         if approved.is_ok() && <T::InPlace<'static> as InPlace>::SHAPE.verified {
             // SAFETY: as above, and the slot holds the root.
@@ -290,8 +337,14 @@ impl Pass<'_> {
     }
 }
 
+/// Where the root of this form ends.
+#[inline(always)]
+const fn root_end<F>() -> usize {
+    align_up(HEADER_LEN, align_of::<F>()).wrapping_add(size_of::<F>())
+}
+
 /// The segments of a message, as its header tells and its length confirms.
-struct Layout {
+pub(crate) struct Layout {
     descriptor: u64,
     objects_end: usize,
     bulk_start: usize,
@@ -299,6 +352,8 @@ struct Layout {
     bulk_align: usize,
     text_start: usize,
     text_len: usize,
+    /// Whether all text is ASCII.
+    ascii: bool,
 }
 
 impl Layout {
@@ -343,6 +398,7 @@ impl Layout {
             bulk_align,
             text_start,
             text_len,
+            ascii: false,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 
 use crate::buffer::{PoolError, Spent};
 
@@ -9,9 +10,9 @@ use crate::buffer::{PoolError, Spent};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The message does not fit the jbuf.
+    /// The message does not fit the jbuf, or what is left of it behind the messages of a stream.
     EndOfStream {
-        /// What the jbuf holds, in bytes.
+        /// What the jbuf holds, or what is left of it, in bytes.
         capacity: usize,
         /// What the message needs, in bytes, where the write came far enough to know.
         needed: Option<usize>,
@@ -25,6 +26,8 @@ pub enum WriteError {
         /// The field whose target there was no room for, after the name of the type that has it.
         field: Option<String>,
     },
+    /// What the bytes were written to failed. Part of the message may have been written.
+    Io(io::Error),
     /// A value behind a pointer to a trait object has a type that no program could read: it is not
     /// registered as an implementation of the trait, or another one has its name and structure.
     Unregistered {
@@ -46,13 +49,17 @@ impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EndOfStream { capacity, needed } => {
-                write!(f, "the message does not fit a jbuf of {capacity} bytes")?;
+                write!(
+                    f,
+                    "the message does not fit the {capacity} bytes that there are"
+                )?;
                 match needed {
                     Some(needed) => write!(f, ": it needs {needed}"),
                     None => Ok(()),
                 }
             }
             Self::Pool(_) => f.write_str("no jbuf for the message"),
+            Self::Io(_) => f.write_str("the message could not be written out"),
             Self::TooLong { limit, field } => {
                 write!(
                     f,
@@ -80,6 +87,7 @@ impl Error for WriteError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Pool(error) => Some(error),
+            Self::Io(error) => Some(error),
             Self::EndOfStream { .. }
             | Self::TooLong { .. }
             | Self::Unregistered { .. }
@@ -102,6 +110,8 @@ pub struct Unwritten {
     pub error: WriteError,
     /// The jbuf.
     pub spent: Spent,
+    /// Whether a form needs its message aligned to more than the jbuf is, which only a part of one is.
+    pub(crate) misaligned: bool,
 }
 
 impl fmt::Display for Unwritten {

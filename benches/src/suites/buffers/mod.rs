@@ -1,5 +1,6 @@
 //! Buffers: taking them, giving them back, and looking into them.
 
+mod gather;
 mod jbuf;
 
 use super::{Bench, Effort, Outcome};
@@ -16,7 +17,12 @@ type Case = (
     fn(&mut Bench<'_>, &str) -> Result<(), Failure>,
 );
 
-const ALL: [Case; 1] = [("jbuf/4096", jbuf::run)];
+const ALL: [Case; 4] = [
+    ("jbuf/4096", jbuf::run),
+    ("gather/one", gather::one),
+    ("gather/many", gather::many),
+    ("gather/mesh", gather::mesh),
+];
 
 /// The names of all cases, in the order in which they are run.
 pub(crate) fn names() -> [&'static str; ALL.len()] {

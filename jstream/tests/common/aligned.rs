@@ -1,0 +1,112 @@
+//! Types whose forms are aligned to more than the messages of a stream.
+#![allow(dead_code, reason = "each test program uses its part")]
+#![allow(unreachable_pub, reason = "test code")]
+
+use std::rc::Rc;
+
+use jstream::Transportable;
+
+macro_rules! aligned {
+    ($($name:ident: $align:literal, $words:literal;)*) => {$(
+        #[derive(Transportable, Debug, Clone, Copy, PartialEq, zerocopy::FromZeros)]
+        #[repr(C, align($align))]
+        pub struct $name(pub [u64; $words]);
+    )*};
+}
+
+aligned! {
+    A16: 16, 2;
+    A32: 32, 4;
+    A128: 128, 16;
+}
+
+#[derive(Transportable, Debug, Clone, Copy, PartialEq, zerocopy::FromZeros)]
+#[transportable(implements(Shape))]
+#[repr(C, align(64))]
+pub struct A64(pub [u64; 8]);
+
+#[jstream::transportable]
+pub trait Shape {
+    fn total(&self) -> u64;
+}
+
+impl Shape for A64 {
+    fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+}
+
+/// One that is wide in a slice only, which comes after others.
+#[derive(Transportable, Debug)]
+pub struct Wide {
+    pub name: String,
+    pub values: Vec<A32>,
+}
+
+impl Wide {
+    pub fn of(values: &[u8]) -> Self {
+        Self {
+            name: "wide".to_owned(),
+            values: values
+                .iter()
+                .map(|value| A32([u64::from(*value); 4]))
+                .collect(),
+        }
+    }
+
+    pub fn assert_read(&self, read: &WideRef<'_>) {
+        assert_eq!((read.name, read.values), (&*self.name, &*self.values));
+        assert_eq!(read.values.as_ptr().addr() % 32, 0);
+    }
+}
+
+/// One that is wide in an object that holds text, far from the root.
+#[derive(Transportable, Debug)]
+pub struct Deep {
+    pub inner: Vec<Rc<Inner>>,
+}
+
+#[derive(Transportable, Debug)]
+pub struct Inner {
+    pub label: String,
+    pub wide: A128,
+}
+
+impl Deep {
+    pub fn of(value: u8) -> Self {
+        let inner = Rc::new(Inner {
+            label: "inner".to_owned(),
+            wide: A128([u64::from(value); 16]),
+        });
+        Self {
+            inner: vec![inner.clone(), inner],
+        }
+    }
+
+    pub fn assert_read(&self, read: &DeepRef<'_>) {
+        assert_eq!(read.inner.len(), 2);
+        assert!(std::ptr::eq(&*read.inner[0], &*read.inner[1]));
+        assert_eq!(read.inner[0].label, self.inner[0].label);
+        assert_eq!(read.inner[0].wide, self.inner[0].wide);
+    }
+}
+
+/// One that is wide in a single value behind a pointer.
+#[derive(Transportable, Debug)]
+pub struct Boxed {
+    pub wide: Option<Box<A64>>,
+    pub count: u8,
+}
+
+impl Boxed {
+    pub fn of(value: u8) -> Self {
+        Self {
+            wide: Some(Box::new(A64([u64::from(value); 8]))),
+            count: value,
+        }
+    }
+
+    pub fn assert_read(&self, read: &BoxedRef<'_>) {
+        assert_eq!((read.wide, read.count), (self.wide.as_deref(), self.count));
+    }
+}

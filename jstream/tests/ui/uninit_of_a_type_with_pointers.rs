@@ -1,0 +1,9 @@
+//! A value that holds pointers can't be written where it is sent from.
+
+use jstream::{Spent, StreamWriter, Writer};
+
+fn main() {
+    let mut stream = StreamWriter::new(Spent::heap(256));
+    let place = stream.uninit_value::<&str>(&mut Writer::new()).unwrap();
+    place.write("abc");
+}
