@@ -1,0 +1,173 @@
+//! The messages of `FORMAT.md`: files that today's writer writes byte by byte, that today's reader
+//! reads, and that a reader in another language reads by that page alone.
+//!
+//! `VECTORS=overwrite` writes the files anew.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    unreachable_pub,
+    reason = "test code"
+)]
+
+#[path = "format/cases.rs"]
+mod cases;
+#[path = "format/damage.rs"]
+mod damage;
+#[path = "format/types.rs"]
+mod types;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use cases::{Case, Layout, cases};
+use jstream::ReadError;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/format")
+}
+
+/// A file of the vectors, which must hold `bytes`. Gives what it holds.
+fn golden(name: &str, bytes: &[u8], wrong: &mut Vec<String>) -> Vec<u8> {
+    let path = folder().join("vectors").join(name);
+    if env::var_os("VECTORS").is_some_and(|value| value == "overwrite") {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+    }
+    let known = fs::read(&path).unwrap_or_default();
+    if known != bytes {
+        wrong.push(name.to_owned());
+    }
+    known
+}
+
+fn assert_none_changed(wrong: &[String]) {
+    assert!(
+        wrong.is_empty(),
+        "these files are not what is written today; if the format changed, see FORMAT.md, and run \
+         this with `VECTORS=overwrite`: {wrong:?}"
+    );
+}
+
+/// Whether this compiler lays the types out as the one that made the vectors.
+fn is_laid_out_so(case: &Case) -> bool {
+    if env::var_os("VECTORS").is_some() || case.layout == Layout::Fixed {
+        return true;
+    }
+    let path = folder()
+        .join("vectors")
+        .join(format!("{}.schema", case.name));
+    let same = fs::read(path).unwrap_or_default() == case.schema;
+    if !same {
+        eprintln!(
+            "skipped: this compiler lays {} out in another way",
+            case.name
+        );
+    }
+    same
+}
+
+#[test]
+fn todays_writer_writes_the_vectors_and_todays_reader_reads_them() {
+    let mut wrong = Vec::new();
+    for case in cases() {
+        let Case { name, schema, .. } = &case;
+        if !is_laid_out_so(&case) {
+            let message = fs::read(folder().join("vectors").join(format!("{name}.bin"))).unwrap();
+            let read = (case.read)(&message);
+            assert!(matches!(read, Err(ReadError::Descriptor { .. })), "{name}");
+            continue;
+        }
+        let message = golden(&format!("{name}.bin"), &case.message, &mut wrong);
+        golden(&format!("{name}.schema"), schema, &mut wrong);
+        for (i, class) in case.classes.iter().enumerate() {
+            golden(&format!("{name}.class{i}.schema"), class, &mut wrong);
+        }
+        golden(&format!("{name}.json"), case.json.as_bytes(), &mut wrong);
+        // What arrived is written again as it came.
+        match (case.read)(&message) {
+            Ok(again) => assert_eq!(again, message, "{name}"),
+            Err(error) => panic!("{name}: {error}"),
+        }
+    }
+    assert_none_changed(&wrong);
+}
+
+#[test]
+fn damaged_vectors_are_refused_for_what_is_wrong_with_them() {
+    let mut wrong = Vec::new();
+    let mut refused_otherwise = Vec::new();
+    let cases = cases();
+    for damaged in damage::all() {
+        let case = cases.iter().find(|case| case.name == damaged.of).unwrap();
+        if !is_laid_out_so(case) {
+            continue;
+        }
+        let name = damaged.name;
+        let message = (damaged.damage)(&case.message);
+        golden(&format!("refused/{name}.bin"), &message, &mut wrong);
+        golden(
+            &format!("refused/{name}.json"),
+            damaged.expected().as_bytes(),
+            &mut wrong,
+        );
+        let found = match (case.read)(&message) {
+            Ok(_) => "it was read".to_owned(),
+            Err(error) => {
+                let found = (damage::kind_of(&error), damage::offset_of(&error));
+                if found == (damaged.kind, damaged.offset) {
+                    continue;
+                }
+                error.to_string()
+            }
+        };
+        refused_otherwise.push(format!("{name}: {found}"));
+    }
+    assert!(refused_otherwise.is_empty(), "{refused_otherwise:#?}");
+    assert_none_changed(&wrong);
+}
+
+/// No file is left of a vector that is no more.
+#[test]
+fn every_file_belongs_to_a_vector() {
+    let mut known = BTreeSet::new();
+    for case in cases() {
+        known.extend(["bin", "schema", "json"].map(|kind| format!("{}.{kind}", case.name)));
+        known.extend((0..case.classes.len()).map(|i| format!("{}.class{i}.schema", case.name)));
+    }
+    for damaged in damage::all() {
+        known.extend(["bin", "json"].map(|kind| format!("refused/{}.{kind}", damaged.name)));
+    }
+    for path in ["", "refused/"] {
+        for file in fs::read_dir(folder().join("vectors").join(path)).unwrap() {
+            let file = file.unwrap();
+            let name = format!("{path}{}", file.file_name().into_string().unwrap());
+            let of_a_feature = cases::OF_FEATURES.iter().any(|of| name.starts_with(of));
+            let is_known = known.contains(&name) || of_a_feature || file.path().is_dir();
+            assert!(is_known, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_in_python_agrees() {
+    if env::var_os("VECTORS").is_some() {
+        eprintln!("skipped: the vectors are being written");
+        return;
+    }
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no python3");
+        return;
+    }
+    let checked = Command::new("python3")
+        .arg("-B")
+        .arg(folder().join("check.py"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&checked.stdout);
+    let errors = String::from_utf8_lossy(&checked.stderr);
+    assert!(checked.status.success(), "{said}{errors}");
+    eprint!("{said}");
+}

@@ -1,0 +1,81 @@
+"""Reads all vectors by read.py, and compares. Ends with 1 if any of them is not as expected."""
+
+import glob
+import json
+import os
+import sys
+
+from read import Message, Refused
+from schema import Schema
+from tables import arranged
+
+VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vectors")
+
+
+def load(name):
+    with open(os.path.join(VECTORS, name), "rb") as file:
+        return file.read()
+
+
+def schemas_of(name):
+    classes = sorted(glob.glob(os.path.join(VECTORS, f"{name}.class*.schema")))
+    names = [f"{name}.schema"] + [os.path.basename(path) for path in classes]
+    schemas = [Schema(load(name)) for name in names]
+    return schemas[0], schemas[1:]
+
+
+def same(found, expected):
+    """Numbers of one type with one value: 1 is not 1.0 nor True, and -0.0 not 0.0."""
+    return json.dumps(found, sort_keys=True) == json.dumps(expected, sort_keys=True)
+
+
+def tables(found):
+    """What is wrong with the tables of hashed maps and sets."""
+    if "table" in found:
+        order, starts = arranged(found["elements"])
+        places = [found["elements"].index(key) for key in order] if starts else []
+        if (places, starts) != (found["table"], found["starts"]):
+            yield f"{found}: not the table of its hashes"
+    elif "starts" in found:
+        if arranged(sorted(found["elements"])) != (found["elements"], found["starts"]):
+            yield f"{found}: not in the order of its hashes"
+    else:
+        for part in found.values():
+            if isinstance(part, dict):
+                yield from tables(part)
+
+
+def main():
+    sys.setrecursionlimit(20_000)
+    wrong, vectors, refused = [], 0, 0
+    for path in sorted(glob.glob(os.path.join(VECTORS, "*.bin"))):
+        name = os.path.basename(path)[: -len(".bin")]
+        expected = json.loads(load(f"{name}.json"))
+        vectors += 1
+        try:
+            found = Message(load(f"{name}.bin"), *schemas_of(name)).read()
+        except Refused as error:
+            wrong.append(f"{name}: {error}")
+            continue
+        if name in ("maps", "indexmap"):
+            wrong += tables(found)
+        if not same(found, expected):
+            wrong.append(f"{name}: found {json.dumps(found)}\nexpected {json.dumps(expected)}")
+    for path in sorted(glob.glob(os.path.join(VECTORS, "refused", "*.bin"))):
+        name = os.path.join("refused", os.path.basename(path)[: -len(".bin")])
+        expected = json.loads(load(f"{name}.json"))
+        refused += 1
+        try:
+            Message(load(f"{name}.bin"), *schemas_of(expected["of"])).read()
+            found = None, None
+        except Refused as error:
+            found = error.kind, error.offset
+        if found != (expected["kind"], expected["offset"]):
+            wrong.append(f"{name}: found {found}, expected {expected}")
+    print(f"{vectors} vectors read, {refused} refused")
+    if wrong or not vectors or not refused:
+        sys.exit("\n".join(wrong) or "no vectors")
+
+
+if __name__ == "__main__":
+    main()
