@@ -14,6 +14,8 @@
 mod cases;
 #[path = "format/damage.rs"]
 mod damage;
+#[path = "format/streams.rs"]
+mod streams;
 #[path = "format/types.rs"]
 mod types;
 
@@ -129,6 +131,25 @@ fn damaged_vectors_are_refused_for_what_is_wrong_with_them() {
     assert_none_changed(&wrong);
 }
 
+#[test]
+fn streams_are_put_together_of_messages() {
+    let mut wrong = Vec::new();
+    for stream in streams::streams(&cases()) {
+        golden(
+            &format!("{}.stream", stream.name),
+            &stream.bytes,
+            &mut wrong,
+        );
+        let expected = stream.expected();
+        golden(
+            &format!("{}.stream.json", stream.name),
+            expected.as_bytes(),
+            &mut wrong,
+        );
+    }
+    assert_none_changed(&wrong);
+}
+
 /// No file is left of a vector that is no more.
 #[test]
 fn every_file_belongs_to_a_vector() {
@@ -139,6 +160,9 @@ fn every_file_belongs_to_a_vector() {
     }
     for damaged in damage::all() {
         known.extend(["bin", "json"].map(|kind| format!("refused/{}.{kind}", damaged.name)));
+    }
+    for stream in streams::streams(&cases()) {
+        known.extend(["stream", "stream.json"].map(|kind| format!("{}.{kind}", stream.name)));
     }
     for path in ["", "refused/"] {
         for file in fs::read_dir(folder().join("vectors").join(path)).unwrap() {

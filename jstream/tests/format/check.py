@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from read import Message, Refused
+from read import Message, Refused, read_all
 from schema import Schema
 from tables import arranged
 
@@ -61,6 +61,20 @@ def main():
             wrong += tables(found)
         if not same(found, expected):
             wrong.append(f"{name}: found {json.dumps(found)}\nexpected {json.dumps(expected)}")
+    for path in sorted(glob.glob(os.path.join(VECTORS, "*.stream"))):
+        name = os.path.basename(path)
+        expected = json.loads(load(f"{name}.json"))
+        schemas = [Schema(load(f"{of}.schema")) for of in expected["of"]]
+        vectors += 1
+        try:
+            found = list(read_all(load(name), schemas))
+            kind, offset = None, None
+        except Refused as error:
+            found, kind, offset = None, error.kind, error.offset
+        wanted = [json.loads(load(f"{of}.json")) for of in expected["of"]]
+        refusal = expected.get("kind"), expected.get("offset")
+        if (kind, offset) != refusal or (kind is None and not same(found, wanted)):
+            wrong.append(f"{name}: found {found} {kind} {offset}, expected {expected}")
     for path in sorted(glob.glob(os.path.join(VECTORS, "refused", "*.bin"))):
         name = os.path.join("refused", os.path.basename(path)[: -len(".bin")])
         expected = json.loads(load(f"{name}.json"))

@@ -1,10 +1,10 @@
-"""A reader of jstream messages, made from FORMAT.md alone.
+"""A reader of jstream messages, streams and files, made from FORMAT.md alone.
 
-    python3 read.py MESSAGE --schema SCHEMA [--schema CLASS]...
+    python3 read.py FILE [--schema SCHEMA]...
 
-Prints the root of the message as JSON. SCHEMA is what `Schema::to_bytes` made of the root's type; the
-schemas of the classes of trait objects follow. Ends with 1 and says what is wrong, and where, if the
-bytes are no such message.
+Prints the root of each message as a line of JSON. A SCHEMA is what `Schema::to_bytes` made of the type of
+a root, or of a class of trait objects; files have those of their roots. Ends with 1 and says what is
+wrong, and where, if the bytes are not as they must be.
 """
 
 import argparse
@@ -67,8 +67,8 @@ class Later:
 
 
 class Message:
-    def __init__(self, data, schema, classes=(), depth=DEPTH):
-        self.data, self.schema, self.most_depth = data, schema, depth
+    def __init__(self, data, schema, classes=(), depth=DEPTH, align=ALIGNMENT):
+        self.data, self.schema, self.most_depth, self.align = data, schema, depth, align
         self.classes = {of.descriptor: of.root for of in classes}
         self.zero_sized = ZERO_SIZED
         self.layout()
@@ -102,9 +102,11 @@ class Message:
         start = align_up(HEADER.size, root.align)
         if start + root.size > objects_end:
             raise Refused("lengths")
-        self.objects = Segment("objects", 0, start, objects_end, ALIGNMENT)
+        if root.align > self.align:
+            raise Refused("misaligned")
+        self.objects = Segment("objects", 0, start, objects_end, self.align)
         bulk_end, text_end = ORIGIN + bulk_len, ORIGIN + text_len
-        self.bulk = Segment("bulk", bulk_start - ORIGIN, ORIGIN, bulk_end, bulk_align)
+        self.bulk = Segment("bulk", bulk_start - ORIGIN, ORIGIN, bulk_end, min(bulk_align, self.align))
         self.text = Segment("text", text_start - ORIGIN, ORIGIN, text_end, 1)
 
     def read(self):
@@ -312,19 +314,44 @@ def resolved(value):
     return value
 
 
+def read_all(data, schemas):
+    """The values of a message, of all messages of a stream, or of all objects of a file. `schemas` are
+    those of roots and classes; a file has some of its own."""
+    from containers import FILE, File, messages_of_stream
+
+    known = {of.descriptor: of for of in schemas}
+    if data[:8] == FILE:
+        file = File(data)
+        known = file.schemas | known
+        messages = file.messages()
+    else:
+        messages = messages_of_stream(data)
+    for start, message, align in messages:
+        schema = known.get(int.from_bytes(message[8:16], "little"))
+        if schema is None:
+            raise Refused("descriptor", start, "no schema is known of it")
+        try:
+            yield Message(message, schema, known.values(), align=align).read()
+        except Refused as error:
+            error.what += f", in the message at {start:#x}" if start else ""
+            raise
+
+
 def main():
     sys.setrecursionlimit(20_000)
-    parser = argparse.ArgumentParser(description="reads a jstream message")
-    parser.add_argument("message")
-    parser.add_argument("--schema", action="append", required=True)
+    parser = argparse.ArgumentParser(description="reads jstream messages, streams and files")
+    parser.add_argument("file")
+    parser.add_argument("--schema", action="append", default=[])
     given = parser.parse_args()
     try:
         schemas = [Schema(open(path, "rb").read()) for path in given.schema]
-        message = Message(open(given.message, "rb").read(), schemas[0], schemas[1:])
-        print(json.dumps(message.read(), ensure_ascii=False))
+        for value in read_all(open(given.file, "rb").read(), schemas):
+            print(json.dumps(value, ensure_ascii=False))
     except (Refused, SchemaError, OSError) as error:
-        sys.exit(f"{given.message}: {error}")
+        sys.exit(f"{given.file}: {error}")
 
 
 if __name__ == "__main__":
+    # Else other modules would have another `Refused` than this one.
+    sys.modules["read"] = sys.modules["__main__"]
     main()

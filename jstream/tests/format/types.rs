@@ -4,19 +4,21 @@
     reason = "most fields are only written, and looked at by other readers"
 )]
 
+#[path = "types_of_std.rs"]
+mod of_std;
+
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::marker::PhantomData;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::num::{NonZeroI16, NonZeroU8, NonZeroU32, NonZeroU128, Saturating, Wrapping};
-use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+use std::ops::RangeFull;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 use jstream::{Adapter, Transportable, transportable};
+
+pub use of_std::*;
 
 #[derive(Transportable)]
 #[repr(C)]
@@ -326,61 +328,6 @@ pub struct Drawing {
     pub one: Option<Box<dyn Figure>>,
     pub none: Option<Box<dyn Figure>>,
     pub shared: [Rc<dyn Figure>; 2],
-}
-
-#[derive(Transportable)]
-pub struct Maps {
-    pub sorted: BTreeMap<String, u16>,
-    pub set: BTreeSet<i32>,
-    pub hashed: HashMap<String, Vec<u8>>,
-    pub few: HashSet<u16>,
-    pub empty: HashMap<u32, u32>,
-    pub words: HashSet<String>,
-    pub numbers: HashMap<u64, u8>,
-}
-
-#[derive(Transportable)]
-#[repr(C)]
-pub struct Ranges<'b> {
-    pub range: Range<u32>,
-    pub texts: Range<&'b str>,
-    pub from: RangeFrom<u8>,
-    pub to: RangeTo<i16>,
-    pub up_to: RangeToInclusive<u8>,
-    pub inclusive: RangeInclusive<u32>,
-    pub many: &'b [RangeInclusive<u8>],
-    pub bounds: [Bound<u16>; 3],
-    pub named: [Bound<&'b str>; 3],
-    pub unit: Bound<()>,
-}
-
-#[derive(Transportable)]
-#[repr(C)]
-pub struct Times {
-    pub span: Duration,
-    pub longest: Duration,
-    pub spans: [Option<Duration>; 2],
-    pub since: SystemTime,
-    pub before: SystemTime,
-}
-
-#[derive(Transportable)]
-#[repr(C)]
-pub struct Addresses<'b> {
-    pub v4: Ipv4Addr,
-    pub v6: Ipv6Addr,
-    pub ips: [IpAddr; 2],
-    pub socket_v4: SocketAddrV4,
-    pub socket_v6: SocketAddrV6,
-    pub sockets: &'b [SocketAddr],
-}
-
-#[derive(Transportable)]
-#[repr(C)]
-pub struct Tuples<'b> {
-    pub one: (u8,),
-    pub mixed: (u8, &'b str, u32),
-    pub many: &'b [(u16, bool)],
 }
 
 pub struct Angle {
