@@ -82,8 +82,10 @@ fn leak<T>(value: T) -> &'static T {
 /// All vectors.
 pub fn cases() -> Vec<Case> {
     let mut all = plain::plain();
+    all.extend(plain::structs());
     all.extend(plain::tagged());
     all.extend(pointers::pointers());
+    all.extend(pointers::owners());
     all.extend(pointers::shared());
     all.extend(of_std::of_std());
     all.extend(features::features());

@@ -2,6 +2,9 @@
 
 use jstream::ReadError;
 
+/// Makes a damaged message of a sound one.
+type Damage = dyn Fn(&[u8]) -> Vec<u8>;
+
 /// A damaged vector.
 pub struct Damaged {
     pub name: &'static str,
@@ -9,7 +12,7 @@ pub struct Damaged {
     pub of: &'static str,
     pub kind: &'static str,
     pub offset: Option<usize>,
-    pub damage: Box<dyn Fn(&[u8]) -> Vec<u8>>,
+    pub damage: Box<Damage>,
 }
 
 impl Damaged {

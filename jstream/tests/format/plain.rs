@@ -43,33 +43,6 @@ pub fn plain() -> Vec<Case> {
         saturating: Saturating(-128),
         full: ..,
     };
-    let arrays = Arrays {
-        matrix: [[1, 2], [3, 4], [5, 6]],
-        texts: ["one", "two"],
-        units: [(); 3],
-        none: [],
-        letters: ['a', '\u{10ffff}'],
-    };
-    let enums = Enums {
-        side: Side::Sell,
-        color: Color::Blue,
-        wide: Wide::High,
-        signed: Signed::Minus,
-        colors: &[Color::Green, Color::Red, Color::Blue],
-        sides: &[Side::Sell, Side::Buy],
-    };
-    let names = Names {
-        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_1: 1,
-        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_2: 2,
-        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_3: 3,
-        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_4: 4,
-        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_5: 5,
-        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_6: 6,
-        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_7: 7,
-        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_8: 8,
-        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_9: 9,
-        größe: 10,
-    };
     vec![
         case("number", Layout::Fixed, &0x1234_5678u32, "305419896"),
         case("nothing", Layout::Fixed, &(), "null"),
@@ -98,6 +71,38 @@ pub fn plain() -> Vec<Case> {
             "order": ["Less", "Equal", "Greater"], "wrapping": {"0": 65535}, "saturating": {"0": -128},
             "full": null}"#,
         ),
+    ]
+}
+
+pub fn structs() -> Vec<Case> {
+    let arrays = Arrays {
+        matrix: [[1, 2], [3, 4], [5, 6]],
+        texts: ["one", "two"],
+        units: [(); 3],
+        none: [],
+        letters: ['a', '\u{10ffff}'],
+    };
+    let enums = Enums {
+        side: Side::Sell,
+        color: Color::Blue,
+        wide: Wide::High,
+        signed: Signed::Minus,
+        colors: &[Color::Green, Color::Red, Color::Blue],
+        sides: &[Side::Sell, Side::Buy],
+    };
+    let names = Names {
+        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_1: 1,
+        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_2: 2,
+        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_3: 3,
+        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_4: 4,
+        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_5: 5,
+        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_6: 6,
+        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_7: 7,
+        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_8: 8,
+        a_name_that_is_there_to_be_long_and_says_nothing_whatever_about_what_it_names_9: 9,
+        größe: 10,
+    };
+    vec![
         case(
             "arrays",
             Layout::Fixed,

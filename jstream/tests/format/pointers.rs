@@ -56,6 +56,51 @@ pub fn pointers() -> Vec<Case> {
         line: &[Line { of: 4 }, Line { of: 5 }],
         object: &Pointing { at: "here" },
     };
+    vec![
+        case("text", Layout::Fixed, &"grüße", r#""grüße""#),
+        case(
+            "slice",
+            Layout::Fixed,
+            &[7u16, 8, 9].as_slice(),
+            "[7, 8, 9]",
+        ),
+        case(
+            "order",
+            Layout::Fixed,
+            &order,
+            r#"{"id": 7, "symbol": "ÄCME", "legs": [
+            {"price": 99.5, "quantity": 2, "side": "Buy"},
+            {"price": -1.0, "quantity": 3, "side": "Sell"}],
+            "parent": {"Some": {"id": 1, "symbol": "PARENT", "legs": [], "parent": null, "open": false,
+            "venue": ""}}, "open": true, "venue": "ö"}"#,
+        ),
+        case(
+            "references",
+            Layout::Fixed,
+            &references,
+            r#"{"flat": 77, "object": "behind", "units": [null, null],
+            "slices": [[1, 2, 3], [], [4]], "bytes": [1, 2, 3], "none": [], "no_objects": [],
+            "last": 9}"#,
+        ),
+        case(
+            "long",
+            Layout::Fixed,
+            &long,
+            leak(format!(
+                r#"{{"first": [1], "second": [{}90], "third": [1, 2]}}"#,
+                "90, ".repeat(599)
+            )),
+        ),
+        case(
+            "aligned",
+            Layout::Fixed,
+            &aligned,
+            r#"{"id": 3, "line": [{"of": 4}, {"of": 5}], "object": {"at": "here"}}"#,
+        ),
+    ]
+}
+
+pub fn owners() -> Vec<Case> {
     let leaf = |id| Tree {
         id,
         children: &[],
@@ -113,46 +158,6 @@ pub fn pointers() -> Vec<Case> {
         values: vec![1.0, 2.0],
     };
     vec![
-        case("text", Layout::Fixed, &"grüße", r#""grüße""#),
-        case(
-            "slice",
-            Layout::Fixed,
-            &[7u16, 8, 9].as_slice(),
-            "[7, 8, 9]",
-        ),
-        case(
-            "order",
-            Layout::Fixed,
-            &order,
-            r#"{"id": 7, "symbol": "ÄCME", "legs": [
-            {"price": 99.5, "quantity": 2, "side": "Buy"},
-            {"price": -1.0, "quantity": 3, "side": "Sell"}],
-            "parent": {"Some": {"id": 1, "symbol": "PARENT", "legs": [], "parent": null, "open": false,
-            "venue": ""}}, "open": true, "venue": "ö"}"#,
-        ),
-        case(
-            "references",
-            Layout::Fixed,
-            &references,
-            r#"{"flat": 77, "object": "behind", "units": [null, null],
-            "slices": [[1, 2, 3], [], [4]], "bytes": [1, 2, 3], "none": [], "no_objects": [],
-            "last": 9}"#,
-        ),
-        case(
-            "long",
-            Layout::Fixed,
-            &long,
-            leak(format!(
-                r#"{{"first": [1], "second": [{}90], "third": [1, 2]}}"#,
-                "90, ".repeat(599)
-            )),
-        ),
-        case(
-            "aligned",
-            Layout::Fixed,
-            &aligned,
-            r#"{"id": 3, "line": [{"of": 4}, {"of": 5}], "object": {"at": "here"}}"#,
-        ),
         case(
             "tree",
             Layout::Fixed,
