@@ -22,10 +22,10 @@ def message_len(data, at):
     if len(data) - at < HEADER.size:
         return None
     magic, bulk_align, _, objects_end, bulk_len, text_len = HEADER.unpack_from(data, at)
-    if magic != MAGIC or bulk_align not in (1, 2, 4, 8, 16, 32, 64, 128):
+    if magic != MAGIC or objects_end < HEADER.size or bulk_align not in (1, 2, 4, 8, 16, 32, 64, 128):
         return None
     length = align_up(objects_end, bulk_align) + bulk_len + text_len
-    return length if at + length <= len(data) else None
+    return length if length <= len(data) - at else None
 
 
 def messages_of_stream(data):
@@ -57,8 +57,9 @@ class File:
             raise Refused("magic", 0)
         if len(data) < BLOCKS:
             raise Refused("truncated", len(data))
-        if any(data[8:SECTOR]):
-            raise Refused("damaged", 8, "reserved bytes")
+        for at in range(8, SECTOR):
+            if data[at]:
+                raise Refused("damaged", at, "a reserved byte")
         commits = [self.commit(at) for at in (SECTOR, 2 * SECTOR)]
         commits = [commit for commit in commits if commit]
         if not commits:
@@ -126,7 +127,10 @@ class File:
                 if xxh3_64(number.to_bytes(8, "little") + entry[:32]) != check:
                     raise Refused("damaged", at, "an entry of the index")
                 message = self.block(start, length, place)
-                named = int.from_bytes(message[8:16], "little")
-                if xxh3_64(message) != hash or named != descriptor:
-                    raise Refused("damaged", start, "an object")
+                if length < HEADER.size:
+                    raise Refused("damaged", start, "shorter than any message")
+                if xxh3_64(message) != hash:
+                    raise Refused("checksum", start, "of an object")
+                if int.from_bytes(message[8:16], "little") != descriptor:
+                    raise Refused("damaged", start, "an object of another type")
                 yield start, message, ALIGNMENT

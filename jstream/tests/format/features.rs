@@ -14,6 +14,7 @@ pub const OF_FEATURES: [&str; 4] = ["uuid.", "jiff.", "indexmap.", "ndarray."];
 
 /// Types of other crates.
 pub fn features() -> Vec<Case> {
+    #[allow(unused_mut, reason = "there may be none of these features")]
     let mut all = Vec::new();
     #[cfg(feature = "uuid")]
     all.push(case(

@@ -320,7 +320,7 @@ def read_all(data, schemas):
     from containers import FILE, File, messages_of_stream
 
     known = {of.descriptor: of for of in schemas}
-    if data[:8] == FILE:
+    if data[:7] == FILE[:7]:
         file = File(data)
         known = file.schemas | known
         messages = file.messages()
