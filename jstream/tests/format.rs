@@ -20,8 +20,10 @@ mod streams;
 mod types;
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use cases::{Case, Layout, cases};
@@ -177,8 +179,8 @@ fn every_file_belongs_to_a_vector() {
     }
 }
 
-#[test]
-fn a_reader_in_python_agrees() {
+/// Runs the reader in Python over all vectors, or with an argument over what it is given.
+fn in_python(arguments: &[&str], input: &str) {
     if env::var_os("VECTORS").is_some() {
         eprintln!("skipped: the vectors are being written");
         return;
@@ -187,13 +189,87 @@ fn a_reader_in_python_agrees() {
         eprintln!("skipped: there is no python3");
         return;
     }
-    let checked = Command::new("python3")
+    let mut python = Command::new("python3")
         .arg("-B")
         .arg(folder().join("check.py"))
-        .output()
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .unwrap();
+    // Dropped when it is written, which ends the input. All of it is read before anything is said; if it
+    // could not be written, the status tells.
+    let _ = python.stdin.take().unwrap().write_all(input.as_bytes());
+    let checked = python.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&checked.stdout);
     let errors = String::from_utf8_lossy(&checked.stderr);
     assert!(checked.status.success(), "{said}{errors}");
     eprint!("{said}");
+}
+
+#[test]
+fn a_reader_in_python_agrees() {
+    in_python(&[], "");
+}
+
+/// Both readers take or refuse the same messages, for the same reasons.
+#[test]
+fn a_reader_in_python_agrees_about_damage() {
+    let mut input = String::new();
+    let mut random = Random(7);
+    for case in cases().iter().filter(|case| is_laid_out_so(case)) {
+        for _ in 0..60 {
+            let message = random.damaged(&case.message);
+            let result = match (case.read)(&message) {
+                Ok(_) => "read".to_owned(),
+                Err(error) => format!(
+                    "{}:{:?}",
+                    damage::kind_of(&error),
+                    damage::offset_of(&error)
+                ),
+            };
+            let message: String = message.iter().map(|byte| format!("{byte:02x}")).collect();
+            writeln!(input, "{};{message};{result}", case.name).unwrap();
+        }
+    }
+    in_python(&["--damaged"], &input);
+}
+
+/// Numbers that look random: xorshift.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % end as u64).unwrap()
+    }
+
+    /// The message with a byte, or a few, or a word changed; rarely in its header.
+    fn damaged(&mut self, message: &[u8]) -> Vec<u8> {
+        let mut message = message.to_vec();
+        for _ in 0..=self.below(2) {
+            let from = if self.below(8) == 0 { 16 } else { 40 };
+            let at = from.min(message.len() - 1);
+            let at = at + self.below(message.len() - at);
+            match self.below(6) {
+                0 => message[at] = message[at].wrapping_add(1),
+                1 => message[at] = message[at].wrapping_sub(1),
+                2 => message[at] ^= 1 << self.below(8),
+                3 => message[at] = 0,
+                4 => message[at] = u8::try_from(self.below(256)).unwrap(),
+                // One word in the place of another.
+                _ => {
+                    let words = message.len() / 8;
+                    let (to, from) = (8 * self.below(words), 8 * self.below(words));
+                    if to >= 16 {
+                        message.copy_within(from..from + 8, to);
+                    }
+                }
+            }
+        }
+        message
+    }
 }

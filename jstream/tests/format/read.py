@@ -210,6 +210,8 @@ class Message:
         place, meta = self.number(at, 8), self.number(at + 8, 8) if of.size == 16 else 0
         target = of.of[0]
         if target.kind == TEXT:
+            if meta >= 1 << 63:
+                raise Refused("past the end", at, "of text")
             start = self.text.claim(at, place, 1, meta)
             end = start + meta
             if end < len(self.data) and self.data[end] & 0xC0 == 0x80:
