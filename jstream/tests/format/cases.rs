@@ -5,6 +5,9 @@ mod of_std;
 mod plain;
 mod pointers;
 
+use std::ptr;
+use std::sync::Mutex;
+
 use jstream::schema::Schema;
 use jstream::{ReadError, Reader, Spent, Transportable, Writer};
 
@@ -75,8 +78,13 @@ where
     }
 }
 
+/// A value for the rest of the program, which tools that look for lost memory find again.
 fn leak<T>(value: T) -> &'static T {
-    Box::leak(Box::new(value))
+    static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+    let value: &T = Box::leak(Box::new(value));
+    let mut kept = KEPT.lock().unwrap();
+    kept.push(ptr::from_ref(value).expose_provenance());
+    value
 }
 
 /// All vectors.

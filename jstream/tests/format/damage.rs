@@ -281,6 +281,12 @@ fn values() -> Vec<Damaged> {
             invalid(0x3c),
             &[(0x4c, &[5])],
         ),
+        patch(("bound", "ranges"), invalid(0x64), &[(0x68, &[0, 0xd8])]),
+        patch(
+            ("text_in_an_option", "tagged"),
+            ("misplaced", Some(0x48)),
+            &[(0x50, &[0x80])],
+        ),
         patch(
             ("ip_with_more", "addresses"),
             invalid(0x3c),

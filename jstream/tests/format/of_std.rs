@@ -39,6 +39,7 @@ pub fn of_std() -> Vec<Case> {
         to: ..-4,
         up_to: ..=9,
         inclusive: 2..=7,
+        letters: 'a'..='z',
         many: leak([1..=2, 3..=4]),
         bounds: [Bound::Included(1), Bound::Excluded(2), Bound::Unbounded],
         named: [
@@ -80,7 +81,7 @@ pub fn of_std() -> Vec<Case> {
             &ranges,
             r#"{"range": {"start": 1, "end": 5}, "texts": {"start": "a", "end": "b"},
             "from": {"start": 3}, "to": {"end": -4}, "up_to": {"end": 9},
-            "inclusive": {"start": 2, "end": 7},
+            "inclusive": {"start": 2, "end": 7}, "letters": {"start": "a", "end": "z"},
             "many": [{"start": 1, "end": 2}, {"start": 3, "end": 4}],
             "bounds": [{"Included": {"0": 1}}, {"Excluded": {"0": 2}}, "Unbounded"],
             "named": ["Unbounded", {"Included": {"0": "in"}}, {"Excluded": {"0": "out"}}],

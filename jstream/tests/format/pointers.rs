@@ -108,14 +108,14 @@ pub fn owners() -> Vec<Case> {
     };
     let tree = Tree {
         id: 1,
-        children: Box::leak(Box::new([
+        children: leak([
             leaf(2),
             Tree {
                 id: 3,
-                children: Box::leak(Box::new([leaf(4)])),
+                children: leak([leaf(4)]),
                 next: Some(leak(leaf(5))),
             },
-        ])),
+        ]),
         next: Some(leak(leaf(6))),
     };
     let owners = Owners {

@@ -15,7 +15,7 @@ import sys
 from leaves import INVALID, leaf
 from schema import (
     ARRAY, CELL, DYNAMIC, ENUM, LEAF, OPTION, REFERENCE, RESULT, SHARED, SLICE,
-    STRUCT, TEXT, Schema, SchemaError, counted, has_room, is_flat, most_of, place_of_tag,
+    STRUCT, TEXT, Schema, SchemaError, has_room, is_archive, is_flat, most_of, place_of_tag,
 )
 
 MAGIC = b"jst\x01"
@@ -135,7 +135,8 @@ class Message:
         if kind == LEAF:
             return self.leaf(of, at)
         if kind == STRUCT:
-            fields = {name: self.value(part, at + offset) for name, offset, part in of.fields}
+            parts = lambda: {name: self.value(part, at + offset) for name, offset, part in of.fields}
+            fields = self.within(at, parts) if of.name == "RangeInclusive" else parts()
             return list(fields.values()) if of.name == "()" else fields
         if kind == ENUM:
             return self.variant(of, at)
@@ -224,7 +225,8 @@ class Message:
             value, start = self.targets(target, 1, at, place, number)
             return {"class": target.name, "is": Only(value)}, start
         if of.kind == SLICE:
-            return self.targets(target, meta, at, place, number)
+            value, start = self.targets(target, meta, at, place, number)
+            return "".join(value) if is_archive(target) else value, start
         value, start = self.targets(target, 1, at, place, number)
         return Only(value), start
 

@@ -140,13 +140,15 @@ class Schema:
             return
         must(of not in around)
         around += (of,)
-        must(of.align in (1, 2, 4, 8, 16, 32, 64, 128) and of.size % of.align == 0)
+        must(of.align in (1, 2, 4, 8, 16, 32, 64, 128))
+        must(of.size % of.align == 0 or is_archive(of))
         parts = list(of.fields)
         for _, _, fields in of.variants:
             parts += fields
         if of.kind in (OPTION, RESULT):
             parts = [(None, 0, part) for part in of.of]
         for _, at, part in parts:
+            must(not is_archive(part))
             self.check(part, around)
             must(at % part.align == 0 and at + part.size <= of.size)
         if of.kind == ENUM:
@@ -156,6 +158,7 @@ class Schema:
             must(of.size == {"f32": 4, "f64": 8, "bool": 1, "char": 4}.get(of.name, known))
         elif of.kind == ARRAY:
             self.check(of.of[0], around)
+            must(not is_archive(of.of[0]))
             must(of.size == of.of[0].size * of.count)
         elif of.kind == REFERENCE:
             must(of.size == (16 if of.of[0].kind == DYNAMIC else 8) and of.align == 8)
@@ -165,6 +168,11 @@ class Schema:
             inner = (REFERENCE, SLICE) if of.kind == SHARED else (SHARED,)
             must(of.of[0].kind in inner and of.size == of.of[0].size and of.align == 8)
         of.checked = True
+
+
+def is_archive(of):
+    """Whether a slice of these is an archive of rkyv."""
+    return of.kind == LEAF and of.size == 1 and of.name.startswith("rkyv<")
 
 
 def counted(n):

@@ -27,6 +27,7 @@ pub struct Ranges<'b> {
     pub to: RangeTo<i16>,
     pub up_to: RangeToInclusive<u8>,
     pub inclusive: RangeInclusive<u32>,
+    pub letters: RangeInclusive<char>,
     pub many: &'b [RangeInclusive<u8>],
     pub bounds: [Bound<u16>; 3],
     pub named: [Bound<&'b str>; 3],
