@@ -118,6 +118,8 @@
 //! Types are compared by a [`descriptor`] of their structure, so that two programs which define a
 //! type differently don't misread each other; safety does not rest on it.
 //!
+//! What stands in a message is said byte by byte in `FORMAT.md`, for programs in other languages too.
+//!
 //! # Features
 //!
 //! `arrayvec`, `bytes`, `indexmap`, `jiff`, `ndarray`, `smallvec` and `uuid`, of which none is on by

@@ -1,0 +1,101 @@
+//! The vectors: values, and what a reader by the page alone has to find in their messages.
+
+mod features;
+mod of_std;
+mod plain;
+mod pointers;
+
+use std::ptr;
+use std::sync::Mutex;
+
+use jstream::schema::Schema;
+use jstream::{ReadError, Reader, Spent, Transportable, Writer};
+
+pub use features::OF_FEATURES;
+
+/// How the types of a vector are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// As the language says: the same with every compiler.
+    Fixed,
+    /// As the compiler chooses, in part. The schema says how.
+    Chosen,
+}
+
+/// One vector.
+pub struct Case {
+    pub name: &'static str,
+    pub layout: Layout,
+    pub schema: Vec<u8>,
+    /// The schemas of the classes of trait objects.
+    pub classes: Vec<Vec<u8>>,
+    pub message: Vec<u8>,
+    pub json: &'static str,
+    /// Reads a message as the vector's type, and writes what arrived.
+    pub read: fn(&[u8]) -> Result<Vec<u8>, ReadError>,
+}
+
+pub fn schema_of<T: Transportable + 'static>() -> Vec<u8> {
+    let (schema, root) = Schema::of::<T>();
+    schema.to_bytes(root)
+}
+
+fn bytes_of<T: Transportable>(value: &T) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let written = Writer::new().gather(value, |segments| {
+        segments
+            .iter()
+            .for_each(|segment| bytes.extend_from_slice(segment));
+    });
+    written.unwrap();
+    bytes
+}
+
+fn read<T>(bytes: &[u8]) -> Result<Vec<u8>, ReadError>
+where
+    T: Transportable + 'static,
+    for<'x> T::InPlace<'x>: Transportable,
+{
+    let filled = Spent::heap(bytes.len()).copy_from(bytes).unwrap();
+    let received = Reader::default().read::<T>(filled);
+    let received = received.map_err(|failure| failure.error)?;
+    Ok(received.with(|form| bytes_of(form)))
+}
+
+fn case<T>(name: &'static str, layout: Layout, value: &T, json: &'static str) -> Case
+where
+    T: Transportable + 'static,
+    for<'x> T::InPlace<'x>: Transportable,
+{
+    Case {
+        name,
+        layout,
+        schema: schema_of::<T>(),
+        classes: Vec::new(),
+        message: bytes_of(value),
+        json,
+        read: read::<T>,
+    }
+}
+
+/// A value for the rest of the program, which tools that look for lost memory find again.
+fn leak<T>(value: T) -> &'static T {
+    static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+    let value: &T = Box::leak(Box::new(value));
+    let mut kept = KEPT.lock().unwrap();
+    kept.push(ptr::from_ref(value).expose_provenance());
+    value
+}
+
+/// All vectors.
+pub fn cases() -> Vec<Case> {
+    let mut all = plain::plain();
+    all.extend(plain::structs());
+    all.extend(plain::tagged());
+    all.extend(pointers::pointers());
+    all.extend(pointers::owners());
+    all.extend(pointers::shared());
+    all.extend(of_std::of_std());
+    all.extend(features::features());
+    all
+}

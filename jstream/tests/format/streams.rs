@@ -1,0 +1,98 @@
+//! Streams of vectors, put together as `FORMAT.md` says.
+
+use crate::cases::Case;
+
+/// A stream.
+pub struct Stream {
+    pub name: &'static str,
+    /// The vectors that it has.
+    pub of: &'static [&'static str],
+    pub bytes: Vec<u8>,
+    /// How it is refused.
+    pub refused: Option<(&'static str, Option<usize>)>,
+}
+
+impl Stream {
+    pub fn expected(&self) -> String {
+        let of = format!(r#"{{"of": {:?}"#, self.of);
+        match self.refused {
+            None => of + "}",
+            Some((kind, offset)) => {
+                let offset = offset.map_or("null".to_owned(), |offset| offset.to_string());
+                format!(r#"{of}, "kind": "{kind}", "offset": {offset}}}"#)
+            }
+        }
+    }
+}
+
+/// What `mixed` has; one is aligned to 128.
+const MIXED: &[&str] = &["number", "order", "text", "aligned", "slice", "nothing"];
+
+/// Zeroes up to a multiple of 16, and padding, if there must be some, up to one of `align`.
+fn pad(stream: &mut Vec<u8>, align: usize) {
+    stream.resize(stream.len().next_multiple_of(16), 0);
+    let len = stream.len().next_multiple_of(align) - stream.len();
+    if len > 0 {
+        let end = stream.len() + len;
+        stream.extend_from_slice(b"jsp\x01");
+        stream.extend_from_slice(&u32::try_from(len).unwrap().to_le_bytes());
+        stream.resize(end, 0);
+    }
+}
+
+fn stream_of(cases: &[Case], of: &[&str]) -> Vec<u8> {
+    let mut stream = Vec::new();
+    for name in of {
+        let case = cases.iter().find(|case| case.name == *name).unwrap();
+        pad(&mut stream, if *name == "aligned" { 128 } else { 16 });
+        stream.extend_from_slice(&case.message);
+    }
+    stream
+}
+
+/// All streams.
+pub fn streams(cases: &[Case]) -> Vec<Stream> {
+    let sound = |name, of| Stream {
+        name,
+        of,
+        bytes: stream_of(cases, of),
+        refused: None,
+    };
+    let damaged = |name, of, offset, damage: fn(&mut Vec<u8>)| {
+        let mut bytes = stream_of(cases, of);
+        damage(&mut bytes);
+        let refused = Some(("framing", Some(offset)));
+        Stream {
+            name,
+            of,
+            bytes,
+            refused,
+        }
+    };
+    vec![
+        sound("empty", &[]),
+        sound("one", &["number"]),
+        sound("mixed", MIXED),
+        Stream {
+            refused: Some(("misaligned", None)),
+            bytes: {
+                let mut bytes = stream_of(cases, &["number"]);
+                pad(&mut bytes, 16);
+                bytes.extend(stream_of(cases, &["aligned"]));
+                bytes
+            },
+            ..sound("misaligned", &["number", "aligned"])
+        },
+        // The number has 44 bytes.
+        damaged("gap", MIXED, 48, |bytes| bytes[45] = 1),
+        damaged("tail", &["number"], 48, |bytes| bytes.resize(48, 0)),
+        damaged("long_tail", &["number"], 48, |bytes| bytes.resize(64, 0)),
+        damaged("foreign", MIXED, 48, |bytes| bytes[50] = b'x'),
+        damaged("cut", MIXED, 48, |bytes| bytes.truncate(48 + 200)),
+        // Behind 44, 229 and 63 bytes.
+        damaged("long_padding", MIXED, 352, |bytes| bytes[356] += 16),
+        damaged("short_padding", MIXED, 352, |bytes| bytes[356] -= 16),
+        damaged("padding_not_zero", MIXED, 352, |bytes| bytes[383] = 1),
+        damaged("only_padding", MIXED, 384, |bytes| bytes.truncate(384)),
+    ]
+}
