@@ -18,6 +18,7 @@
 //! | [`l_schemas`] | descriptors, and what keeps them from one compiler to another |
 //! | [`m_by_hand`] | types of others, and types that no derive can do |
 //! | [`n_coming_from`] | for those who know rkyv, serde, or Cap'n Proto |
+//! | `o_files` | files of objects: appended to, read in turn, by number, or in place |
 
 pub mod a_first_derive;
 pub mod b_what_travels;
@@ -33,3 +34,5 @@ pub mod k_limits;
 pub mod l_schemas;
 pub mod m_by_hand;
 pub mod n_coming_from;
+#[cfg(target_os = "linux")]
+pub mod o_files;
