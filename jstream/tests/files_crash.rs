@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
     clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "test code"

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![allow(
     clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
     clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "test code"
@@ -148,7 +149,7 @@ fn a_file_that_was_cut_off_says_so() {
     for len in 0..sound.len() {
         let error = read(&sound[..len], &ReadOptions::default()).unwrap_err();
         match len {
-            0..8 => assert!(matches!(error, FileError::Foreign { .. }), "{len}: {error}"),
+            0 => assert!(matches!(error, FileError::Foreign { .. }), "{error}"),
             _ => {
                 let end = if len < 1536 { 1536 } else { sound.len() as u64 };
                 assert!(

@@ -80,6 +80,7 @@
 //!
 //! [`Schema::to_bytes`]: crate::schema::Schema::to_bytes
 
+mod commit;
 mod contents;
 mod error;
 mod format;

@@ -4,7 +4,7 @@
 use std::fs::{File, OpenOptions, Permissions};
 use std::io;
 use std::mem;
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
@@ -129,10 +129,4 @@ fn is_still(file: &File, path: &Path) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
-}
-
-/// Writes at a place.
-pub(super) fn write_at(file: &File, bytes: &[u8], at: u64, path: &Path) -> Result<(), FileError> {
-    let result = file.write_all_at(bytes, at);
-    result.map_err(FileError::system("writing", path))
 }
