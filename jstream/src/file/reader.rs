@@ -5,11 +5,12 @@ use std::fs::File;
 use std::marker::PhantomData;
 use std::path::Path;
 
+use xxhash_rust::xxh3::xxh3_64;
 use zerocopy::{FromZeros, IntoBytes};
 
 use super::contents::{Contents, Entry};
 use super::error::FileError;
-use super::source::Source;
+use super::source::{Ahead, Source};
 use crate::buffer::{Pool, Spent};
 use crate::model::Transportable;
 use crate::read::{Limits, Reader};
@@ -54,6 +55,9 @@ pub struct FileReader {
     options: ReadOptions,
     reader: Reader,
     next: u64,
+    /// The number that follows the object read last.
+    following: u64,
+    ahead: Ahead,
 }
 
 impl FileReader {
@@ -99,6 +103,8 @@ impl FileReader {
             reader: Reader::new(options.limits),
             options,
             next: 0,
+            following: u64::MAX,
+            ahead: Ahead::default(),
         })
     }
 
@@ -238,8 +244,23 @@ impl FileReader {
     {
         let (number, at) = (entry.number, entry.place);
         let len = in_memory(entry.len);
-        let source = &self.contents.source;
-        let (filled, sum) = source.fill(into.filling(), len, at, self.options.checksums)?;
+        let (source, wanted) = (&self.contents.source, self.options.checksums);
+        let mut part = None;
+        if number == self.following {
+            let end = self.contents.commit.end;
+            part = self.ahead.part(source, at, entry.len, end)?;
+        }
+        self.following = number.wrapping_add(1);
+        let mut filling = into.filling();
+        let (filled, sum) = match part {
+            Some(part) => {
+                if !filling.extend(part) {
+                    unreachable!("the jbuf was taken for this length");
+                }
+                (filling.finish(), wanted.then(|| xxh3_64(part)))
+            }
+            None => source.fill(filling, len, at, wanted)?,
+        };
         if sum.is_some_and(|sum| sum != entry.hash) {
             return Err(FileError::Checksum { number, at });
         }

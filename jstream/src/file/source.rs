@@ -10,9 +10,54 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::error::FileError;
 use super::target;
 use crate::buffer::{Filled, Filling};
+use crate::wire::in_memory;
 
 /// What is read, and checked, at once: small enough to be in the cache still when it is checked.
 const PIECE: usize = 256 << 10;
+
+/// Objects of at most this many bytes are read with those that follow, where one follows another.
+const SMALL: u64 = 8 << 10;
+
+/// Bytes that were read with those before them.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    at: u64,
+    bytes: Vec<u8>,
+}
+
+impl Ahead {
+    /// How many bytes are read at once.
+    const LEN: usize = 64 << 10;
+
+    /// The `len` bytes from `at` on, if they are few; what is read ahead ends before `end`.
+    pub(super) fn part(
+        &mut self,
+        source: &Source,
+        at: u64,
+        len: u64,
+        end: u64,
+    ) -> Result<Option<&[u8]>, FileError> {
+        if len > SMALL {
+            return Ok(None);
+        }
+        let behind = at.checked_sub(self.at);
+        let is_there = behind
+            .and_then(|behind| behind.checked_add(len))
+            .is_some_and(|needed| needed <= self.bytes.len() as u64);
+        if !is_there {
+            let rest = usize::try_from(end.saturating_sub(at)).unwrap_or(Self::LEN);
+            self.bytes.resize(rest.min(Self::LEN), 0);
+            self.at = at;
+            if let Err(error) = source.read(&mut self.bytes, at) {
+                self.bytes.clear();
+                return Err(error);
+            }
+        }
+        let from = in_memory(at.wrapping_sub(self.at));
+        let part = self.bytes.get(from..);
+        Ok(part.and_then(|part| part.get(..in_memory(len))))
+    }
+}
 
 #[derive(Debug)]
 pub(super) struct Source {

@@ -284,12 +284,11 @@ impl FileWriter {
 impl Drop for FileWriter {
     /// What was not committed is of no use: its room is given back.
     fn drop(&mut self) {
-        if let (Target::Named(file), false) = (&self.target, self.abandoned) {
-            let end = self.commit.end;
-            if self.commit.generation > 0 && file.metadata().is_ok_and(|about| about.len() > end) {
-                // Without success there are bytes behind the end, which mean nothing.
-                let _ = file.set_len(end);
-            }
+        let end = self.commit.end;
+        let has_more = self.commit.generation > 0 && self.output.at() > end;
+        if let (Target::Named(file), true, false) = (&self.target, has_more, self.abandoned) {
+            // Without success there are bytes behind the end, which mean nothing.
+            let _ = file.set_len(end);
         }
     }
 }
