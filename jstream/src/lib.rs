@@ -139,6 +139,8 @@ pub mod __private;
 mod adapter;
 pub mod buffer;
 mod class;
+#[cfg(unix)]
+pub mod file;
 pub mod guide;
 mod impls;
 mod keep;

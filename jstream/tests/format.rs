@@ -14,6 +14,9 @@
 mod cases;
 #[path = "format/damage.rs"]
 mod damage;
+#[cfg(unix)]
+#[path = "format/files.rs"]
+mod files;
 #[path = "format/streams.rs"]
 mod streams;
 #[path = "format/types.rs"]
@@ -152,6 +155,37 @@ fn streams_are_put_together_of_messages() {
     assert_none_changed(&wrong);
 }
 
+/// Today's writer of streams writes them byte by byte, and today's reader reads or refuses them.
+#[test]
+fn todays_streams_are_these() {
+    let cases = cases();
+    for stream in streams::streams(&cases) {
+        let name = stream.name;
+        if stream.refused.is_none() {
+            assert_eq!(streams::written(stream.of), stream.bytes, "{name}");
+        }
+        assert_eq!(streams::read(&stream), stream.refused, "{name}");
+    }
+}
+
+/// Today's writer of files writes these byte by byte, and today's reader reads or refuses them.
+#[cfg(unix)]
+#[test]
+fn todays_files_are_these() {
+    let mut wrong = Vec::new();
+    for file in files::files() {
+        let name = file.name;
+        let bytes = golden(&format!("{name}.file"), &file.bytes, &mut wrong);
+        golden(
+            &format!("{name}.file.json"),
+            file.expected().as_bytes(),
+            &mut wrong,
+        );
+        assert_eq!(files::read(&bytes), file.refused, "{name}");
+    }
+    assert_none_changed(&wrong);
+}
+
 /// No file is left of a vector that is no more.
 #[test]
 fn every_file_belongs_to_a_vector() {
@@ -166,14 +200,16 @@ fn every_file_belongs_to_a_vector() {
     for stream in streams::streams(&cases()) {
         known.extend(["stream", "stream.json"].map(|kind| format!("{}.{kind}", stream.name)));
     }
+    #[cfg(unix)]
+    for file in files::files() {
+        known.extend(["file", "file.json"].map(|kind| format!("{}.{kind}", file.name)));
+    }
     for path in ["", "refused/"] {
         for file in fs::read_dir(folder().join("vectors").join(path)).unwrap() {
             let file = file.unwrap();
             let name = format!("{path}{}", file.file_name().into_string().unwrap());
             let of_a_feature = cases::OF_FEATURES.iter().any(|of| name.starts_with(of));
-            let is_file = name.ends_with(".file") || name.ends_with(".file.json");
             let is_known = known.contains(&name) || of_a_feature || file.path().is_dir();
-            let is_known = is_known || is_file;
             assert!(is_known, "{name}");
         }
     }

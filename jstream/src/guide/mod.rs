@@ -19,6 +19,7 @@
 //! | [`m_by_hand`] | types of others, and types that no derive can do |
 //! | [`n_coming_from`] | for those who know rkyv, serde, or Cap'n Proto |
 //! | [`o_streams`] | many objects in one jbuf, written where they are sent from |
+//! | `p_files` | files of objects: appended to, read in turn, by number, or in place |
 
 pub mod a_first_derive;
 pub mod b_what_travels;
@@ -35,3 +36,5 @@ pub mod l_schemas;
 pub mod m_by_hand;
 pub mod n_coming_from;
 pub mod o_streams;
+#[cfg(target_os = "linux")]
+pub mod p_files;

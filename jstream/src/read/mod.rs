@@ -14,6 +14,7 @@ mod ways;
 
 use std::mem::{align_of, size_of};
 use std::ptr::NonNull;
+use std::slice;
 
 pub use checks::Refusal;
 pub(crate) use choose::choose;
@@ -151,7 +152,9 @@ impl Reader {
     where
         T: Transportable + 'static,
     {
-        match self.read_in_place::<T>(&message) {
+        // SAFETY: a slot is aligned to 128 and its first `len` bytes are initialised; its only handle
+        // is here, and becomes a `Received` or a `Spent`.
+        match unsafe { self.read_in_place::<T>(message.base(), message.len()) } {
             // SAFETY: `read_in_place` made `root` a value of the form inside this very slot, and
             // the slot's only handle moves in.
             Ok(root) => Ok(unsafe { Received::new(message.into_slot(), root) }),
@@ -162,21 +165,48 @@ impl Reader {
         }
     }
 
-    /// The bytes of the message are no longer to be believed afterwards: the caller must turn it into
-    /// a `Received` or a `Spent`.
-    #[inline(always)]
-    fn read_in_place<T>(
+    /// That messages with this descriptor are of the type `T`.
+    #[inline]
+    pub(crate) fn expect<T>(&mut self, found: u64) -> Result<(), ReadError>
+    where
+        T: Transportable + 'static,
+    {
+        let expected = self.descriptors.of::<T::InPlace<'static>>();
+        if found == expected {
+            return Ok(());
+        }
+        Err(ReadError::Descriptor {
+            expected_type: short(std::any::type_name::<T>()),
+            expected,
+            found,
+            mismatch: self.learnt.mismatch::<T::InPlace<'static>>(expected, found),
+        })
+    }
+
+    /// The checks and the pass, over the message that stands in the `len` bytes from `start` on. These mean
+    /// nothing any more when it fails; else they are what the root reaches.
+    ///
+    /// # Safety
+    ///
+    /// `start` must be aligned to [`ALIGNMENT`], and have provenance over the `len` bytes, which must
+    /// be initialised. Nothing else may access them until this returns, nor write to them as long as
+    /// the root, or what it leads to, is used.
+    pub(crate) unsafe fn read_in_place<T>(
         &mut self,
-        message: &Filled,
+        start: NonNull<u8>,
+        len: usize,
     ) -> Result<NonNull<T::InPlace<'static>>, ReadError>
     where
         T: Transportable + 'static,
     {
-        let layout = self.examine::<T>(message.as_bytes())?;
+        // SAFETY: the bytes are initialised, and nothing writes to them before the pass begins, where
+        // this is not used any more.
+        let message = unsafe { slice::from_raw_parts(start.as_ptr().cast_const(), len) };
+        let layout = self.examine::<T>(message)?;
         let mut zero_sized = self.limits.zero_sized;
-        // SAFETY: the layout is that of this message, whose only handle is lent; it was initialised,
-        // and jbufs are aligned to 128 bytes, as forms to no more are.
-        unsafe { self.make_native::<T>(message.base(), &layout, ALIGNMENT, &mut zero_sized) }
+        // SAFETY: the layout is that of this message, which the caller lends, aligned to 128 bytes, as
+        // forms are to no more; it was initialised.
+        unsafe { self.make_native::<T>(start, &layout, ALIGNMENT, &mut zero_sized) }
     }
 
     /// Checks what can be checked without changing the message, its descriptor before all.
@@ -186,18 +216,8 @@ impl Reader {
         T: Transportable + 'static,
     {
         const { assert_form::<T::InPlace<'static>>() };
-        let expected = self.descriptors.of::<T::InPlace<'static>>();
         let mut layout = Layout::of(message, &self.limits)?;
-        if layout.descriptor != expected {
-            return Err(ReadError::Descriptor {
-                expected_type: short(std::any::type_name::<T>()),
-                expected,
-                found: layout.descriptor,
-                mismatch: self
-                    .learnt
-                    .mismatch::<T::InPlace<'static>>(expected, layout.descriptor),
-            });
-        }
+        self.expect::<T>(layout.descriptor)?;
         layout.ascii = layout.check_text(message)?;
         if root_end::<T::InPlace<'static>>() > layout.objects_end {
             return Err(ReadError::Lengths { len: message.len() });

@@ -1,6 +1,9 @@
 //! Streams of vectors, put together as `FORMAT.md` says.
 
+use jstream::{Reader, Spent, StreamError, StreamReader, StreamWriter, Writer};
+
 use crate::cases::Case;
+use crate::types::{Aligned, Leg, Line, Order, Pointing, Side};
 
 /// A stream.
 pub struct Stream {
@@ -95,4 +98,80 @@ pub fn streams(cases: &[Case]) -> Vec<Stream> {
         damaged("padding_not_zero", MIXED, 352, |bytes| bytes[383] = 1),
         damaged("only_padding", MIXED, 384, |bytes| bytes.truncate(384)),
     ]
+}
+
+/// A parent and its order, as the vector has them.
+pub fn with_order<R>(then: impl FnOnce(&Order<'_>) -> R) -> R {
+    let parent = Order {
+        id: 1,
+        symbol: "PARENT",
+        legs: &[],
+        parent: None,
+        open: false,
+        venue: "",
+    };
+    let leg = |price, quantity, side| Leg {
+        price,
+        quantity,
+        side,
+    };
+    then(&Order {
+        id: 7,
+        symbol: "ÄCME",
+        legs: &[leg(99.5, 2, Side::Buy), leg(-1.0, 3, Side::Sell)],
+        parent: Some(&parent),
+        open: true,
+        venue: "ö",
+    })
+}
+
+/// The stream that today's writer makes of the values of these vectors.
+pub fn written(of: &[&str]) -> Vec<u8> {
+    let (mut writer, mut stream) = (Writer::new(), StreamWriter::new(Spent::heap(1 << 16)));
+    for name in of {
+        let result = match *name {
+            "number" => stream.write(&mut writer, &0x1234_5678u32),
+            "order" => with_order(|order| stream.write(&mut writer, order)),
+            "text" => stream.write(&mut writer, &"grüße"),
+            "aligned" => {
+                let aligned = Aligned {
+                    id: 3,
+                    line: &[Line { of: 4 }, Line { of: 5 }],
+                    object: &Pointing { at: "here" },
+                };
+                stream.write(&mut writer, &aligned)
+            }
+            "slice" => stream.write(&mut writer, &[7u16, 8, 9].as_slice()),
+            _ => stream.write(&mut writer, &()),
+        };
+        result.unwrap();
+    }
+    stream.finish().as_bytes().to_vec()
+}
+
+/// How today's reader refuses a stream.
+pub fn read(of: &Stream) -> Option<(&'static str, Option<usize>)> {
+    let stream = Spent::heap(of.bytes.len()).copy_from(&of.bytes).unwrap();
+    let (stream, mut reader) = (StreamReader::new(stream), Reader::default());
+    for name in of.of {
+        let result = match *name {
+            "number" => stream.next::<u32>(&mut reader).map(drop),
+            "order" => stream.next::<Order<'_>>(&mut reader).map(drop),
+            "text" => stream.next::<&str>(&mut reader).map(drop),
+            "aligned" => stream.next::<Aligned<'_>>(&mut reader).map(drop),
+            "slice" => stream.next::<&[u16]>(&mut reader).map(drop),
+            _ => stream.next::<()>(&mut reader).map(drop),
+        };
+        match result {
+            Ok(()) => {}
+            Err(StreamError::Framing { offset, .. }) => return Some(("framing", Some(offset))),
+            Err(StreamError::Misaligned { .. }) => return Some(("misaligned", None)),
+            Err(error) => panic!("{}: {error:?}", of.name),
+        }
+    }
+    match stream.next::<()>(&mut reader) {
+        Err(StreamError::EndOfStream) => None,
+        Err(StreamError::Framing { offset, .. }) => Some(("framing", Some(offset))),
+        other => panic!("{}: {other:?}", of.name),
+    }
 }

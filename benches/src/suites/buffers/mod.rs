@@ -1,5 +1,6 @@
 //! Buffers: taking them, giving them back, and looking into them.
 
+mod file;
 mod gather;
 mod jbuf;
 
@@ -17,11 +18,13 @@ type Case = (
     fn(&mut Bench<'_>, &str) -> Result<(), Failure>,
 );
 
-const ALL: [Case; 4] = [
+const ALL: [Case; 6] = [
     ("jbuf/4096", jbuf::run),
     ("gather/one", gather::one),
     ("gather/many", gather::many),
     ("gather/mesh", gather::mesh),
+    ("file/log", file::log),
+    ("file/10GB", file::sparse),
 ];
 
 /// The names of all cases, in the order in which they are run.

@@ -4,19 +4,19 @@ use super::{Address, walk_fields};
 use crate::suites::serialization::subjects::Lend;
 
 /// The twin with such strings.
-pub(in super::super) type Of<S> = Logs<Vec<Log<S>>>;
+pub(in crate::suites) type Of<S> = Logs<Vec<Log<S>>>;
 
 impl Lend for super::Logs {
     type Lent<'a> = Of<&'a str>;
 }
 
 #[derive(bitcode::Decode, epserde::Epserde)]
-pub(in super::super) struct Logs<L> {
+pub(in crate::suites) struct Logs<L> {
     logs: L,
 }
 
 #[derive(bitcode::Decode, epserde::Epserde)]
-pub(in super::super) struct Log<S> {
+pub(in crate::suites) struct Log<S> {
     address: Address,
     identity: S,
     userid: S,

@@ -1,0 +1,94 @@
+//! A log that is appended to, and read back: all of it, or one entry by its number.
+//!
+//! ```text
+//! log_file add FILE TEXT...   adds an entry
+//! log_file show FILE          shows all
+//! log_file get FILE NUMBER    shows one
+//! log_file                    tries all that in a temporary file
+//! ```
+
+use std::env;
+use std::error::Error;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use jstream::Transportable;
+use jstream::file::{FileReader, FileWriter};
+
+#[derive(Transportable)]
+struct Entry {
+    since_1970: Duration,
+    process: u32,
+    words: Vec<String>,
+}
+
+/// Adds an entry; returns its number.
+fn add(file: &Path, words: &[String]) -> Result<u64, Box<dyn Error>> {
+    let mut file = if file.exists() {
+        FileWriter::append(file)?
+    } else {
+        FileWriter::create(file)?
+    };
+    let number = file.push(&Entry {
+        since_1970: SystemTime::now().duration_since(UNIX_EPOCH)?,
+        process: std::process::id(),
+        words: words.to_vec(),
+    })?;
+    // From here on it is there, whatever happens.
+    file.commit()?;
+    Ok(number)
+}
+
+fn line(number: u64, entry: &EntryRef<'_>) -> String {
+    let seconds = entry.since_1970.as_secs();
+    let text = entry.words.join(" ");
+    format!("{number:6}  {seconds}  [{}]  {text}", entry.process)
+}
+
+fn show(file: &Path) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut file = FileReader::open(file)?;
+    let mut lines = Vec::new();
+    for (entry, number) in file.iter::<Entry>().zip(0..) {
+        lines.push(line(number, entry?.get()));
+    }
+    Ok(lines)
+}
+
+fn get(file: &Path, number: u64) -> Result<String, Box<dyn Error>> {
+    let entry = FileReader::open(file)?.read::<Entry>(number)?;
+    Ok(line(number, entry.get()))
+}
+
+fn try_all() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("log.jst");
+    for text in ["started", "working hard", "done"] {
+        add(
+            &file,
+            &text.split(' ').map(str::to_owned).collect::<Vec<_>>(),
+        )?;
+    }
+    for line in show(&file)? {
+        println!("{line}");
+    }
+    assert!(get(&file, 1)?.ends_with("working hard"));
+    let Err(error) = get(&file, 3) else {
+        return Err("an entry that was never added".into());
+    };
+    println!("{error}");
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = env::args().skip(1).collect();
+    match args.as_slice() {
+        [] => try_all()?,
+        [what, file, words @ ..] if what == "add" => println!("{}", add(file.as_ref(), words)?),
+        [what, file] if what == "show" => println!("{}", show(file.as_ref())?.join("\n")),
+        [what, file, number] if what == "get" => {
+            println!("{}", get(file.as_ref(), number.parse()?)?)
+        }
+        _ => return Err("usage: log_file [add FILE TEXT... | show FILE | get FILE NUMBER]".into()),
+    }
+    Ok(())
+}
