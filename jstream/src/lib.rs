@@ -111,6 +111,8 @@
 //! Writing turns the first into the second, reading the second into the third, and the third
 //! becomes the first again when nobody refers to its objects any more; the compiler sees to it.
 //!
+//! A [`stream`] puts any number of objects into one jbuf, one after another.
+//!
 //! # When a message is wrong
 //!
 //! Reading checks everything once, in one pass without recursion, and says what is wrong and where:

@@ -11,7 +11,7 @@
 mod counting;
 
 use counting::allocations;
-use jstream::{Pool, Reader, Transportable, Writer};
+use jstream::{Pool, Reader, StreamReader, StreamWriter, Transportable, Writer};
 
 #[derive(Transportable, Debug, PartialEq)]
 struct Graph<'b> {
@@ -58,6 +58,31 @@ fn nothing_is_allocated_in_steady_state() {
         drop(reader.read::<Graph<'static>>(again).unwrap());
     };
     assert!(allocations(&mut round) > 0, "the counter counts");
+    round();
+    assert_eq!(allocations(&mut round), 0);
+}
+
+#[test]
+fn streams_allocate_nothing_in_steady_state() {
+    let pool = Pool::default();
+    let mut writer = Writer::new();
+    let mut reader = Reader::default();
+    let words = vec!["once".to_owned(), "upon".to_owned()];
+    let mut round = || {
+        let mut stream = StreamWriter::new(pool.take(1 << 14).unwrap());
+        for i in 0..20u32 {
+            stream.write(&mut writer, &i).unwrap();
+            stream.write(&mut writer, &words).unwrap();
+            let slice = stream.uninit_slice::<u16>(&mut writer, 9).unwrap();
+            slice.fill_with(|_| 7);
+        }
+        let stream = StreamReader::new(stream.finish());
+        for i in 0..20u32 {
+            assert_eq!(*stream.next::<u32>(&mut reader).unwrap(), i);
+            assert_eq!(*stream.next::<Vec<String>>(&mut reader).unwrap(), words);
+            stream.skip().unwrap();
+        }
+    };
     round();
     assert_eq!(allocations(&mut round), 0);
 }

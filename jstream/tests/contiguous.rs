@@ -60,6 +60,8 @@ impl Write for Liar {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     /// A jbuf, a `Vec` and a writer get the same bytes, whatever is lent and however it is taken.
     #[test]
     fn all_ways_write_the_same(

@@ -9,8 +9,9 @@
 #[path = "common/aligned.rs"]
 mod aligned;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::mem::{MaybeUninit, align_of};
+use std::rc::Rc;
 
 use aligned::{A16, A32, A64, A128, Boxed, Deep, Shape, Wide};
 use jstream::{
@@ -516,4 +517,41 @@ fn a_misaligned_item_is_refused_and_stays() {
     let mut stream = StreamWriter::new(Spent::heap(64));
     assert!(stream.write(&mut writer, &A128([1; 16])).is_err());
     assert!(stream.is_empty());
+}
+
+thread_local! {
+    /// The stream that is being read, and what was read of it in the meantime.
+    static BEING_READ: RefCell<Option<Rc<StreamReader>>> = const { RefCell::new(None) };
+    static MEANWHILE: RefCell<Vec<Result<u32, StreamError>>> = const { RefCell::new(Vec::new()) };
+}
+
+#[derive(Transportable, Debug, Clone, Copy, PartialEq)]
+#[transportable(verify = read_on)]
+struct Nosy(u64);
+
+/// Reads the next item while this one is being verified.
+fn read_on(_: &Nosy) -> Result<(), &'static str> {
+    let stream = BEING_READ.with_borrow(Clone::clone);
+    if let Some(stream) = stream {
+        let next = stream.next::<u32>(&mut Reader::default()).copied();
+        MEANWHILE.with_borrow_mut(|read| read.push(next));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_verification_that_reads_on_gets_the_items_behind() {
+    let (mut writer, mut reader) = (Writer::new(), Reader::default());
+    let mut stream = StreamWriter::new(Spent::heap(256));
+    stream.write(&mut writer, &Nosy(5)).unwrap();
+    stream.write(&mut writer, &7u32).unwrap();
+    stream.write(&mut writer, &Nosy(6)).unwrap();
+    let stream = Rc::new(StreamReader::new(stream.finish()));
+    BEING_READ.set(Some(stream.clone()));
+    let first = stream.next::<Nosy>(&mut reader).unwrap();
+    let last = stream.next::<Nosy>(&mut reader).unwrap();
+    assert_eq!((first.0, last.0), (5, 6));
+    assert_eq!(MEANWHILE.take(), [Ok(7), Err(StreamError::EndOfStream)]);
+    BEING_READ.set(None);
+    assert!(stream.is_at_end());
 }
