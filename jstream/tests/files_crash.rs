@@ -58,21 +58,19 @@ fn quick() -> WriteOptions {
     options
 }
 
-/// Starts it, kills it after a while, and gives the last number that it said.
-fn killed(test: &str, path: &Path, millis: u64) -> Option<u64> {
+/// Starts it, kills it a while after it has said something, and gives the last number that it said.
+fn killed(test: &str, path: &Path, micros: u64) -> u64 {
     let mut child = again(test, path, "").spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let last = thread::spawn(move || {
-        let numbers = lines.map_while(Result::ok).filter_map(|line| {
-            let number = line.strip_prefix("done ")?;
-            number.parse::<u64>().ok()
-        });
-        numbers.last()
+    let mut numbers = lines.map_while(Result::ok).filter_map(|line| {
+        let number = line.strip_prefix("done ")?;
+        number.parse::<u64>().ok()
     });
-    thread::sleep(Duration::from_millis(millis));
+    let first = numbers.next().expect("it says something before it ends");
+    thread::sleep(Duration::from_micros(micros));
     child.kill().unwrap();
     child.wait().unwrap();
-    last.join().unwrap()
+    numbers.last().unwrap_or(first)
 }
 
 #[test]
@@ -97,7 +95,7 @@ fn a_program_that_is_killed_while_it_appends_leaves_whole_objects() {
     FileWriter::create(&path).unwrap().commit().unwrap();
     let mut before = 0;
     for round in 0..12 {
-        let said = killed("appends_without_end", &path, 15 + 7 * round).unwrap_or(0);
+        let said = killed("appends_without_end", &path, 1_700 * round);
         let mut reader = FileReader::open(&path).unwrap();
         reader.verify().unwrap();
         let count = reader.len();
@@ -107,7 +105,7 @@ fn a_program_that_is_killed_while_it_appends_leaves_whole_objects() {
         }
         before = count;
     }
-    assert!(before > 12, "it was killed before it did anything");
+    assert!(before >= 12, "each round adds something");
 }
 
 #[test]
@@ -129,9 +127,8 @@ fn a_program_that_is_killed_while_it_creates_leaves_the_old_file_or_the_new() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("a.jst");
     FileWriter::create(&path).unwrap().commit().unwrap();
-    let mut most = 0;
     for round in 0..12 {
-        let said = killed("creates_without_end", &path, 15 + 7 * round);
+        let said = killed("creates_without_end", &path, 1_700 * round);
         let mut reader = FileReader::open(&path).unwrap();
         reader.verify().unwrap();
         let objects: Vec<_> = reader.iter::<Vec<u64>>().map(Result::unwrap).collect();
@@ -143,11 +140,9 @@ fn a_program_that_is_killed_while_it_creates_leaves_the_old_file_or_the_new() {
                     .iter()
                     .all(|one| one.get().iter().all(|word| *word == generation))
             );
-            assert!(generation >= said.unwrap_or(0));
-            most = most.max(generation);
+            assert!(generation >= said);
         }
     }
-    assert!(most > 0, "it was killed before it did anything");
 }
 
 #[test]

@@ -21,7 +21,7 @@ const PIECE: u64 = 64 << 10;
 
 impl FileWriter {
     /// Makes all that was pushed part of the file: after a failure of the program, and if
-    /// [`WriteOptions::sync`] is set of the system too, the file is as before this call or as after it.
+    /// [`WriteOptions::sync`](super::WriteOptions::sync) is set of the system too, the file is as before this call or as after it.
     ///
     /// # Errors
     ///
