@@ -148,6 +148,8 @@ pub mod schema;
 mod shared;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(any(feature = "cli", feature = "testing"))]
+mod walk;
 mod wire;
 mod write;
 
