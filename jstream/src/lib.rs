@@ -122,6 +122,7 @@
 //!
 //! `arrayvec`, `bytes`, `indexmap`, `jiff`, `ndarray`, `smallvec` and `uuid`, of which none is on by
 //! default: each lets the types of the crate of its name travel.
+//! `cli` has the program `jstream-inspect`, and the module `inspect` that it is made of.
 //! `testing` has checks for one's own types, the module of its name; with `proptest` also as a property.
 
 #[allow(
@@ -138,6 +139,8 @@ pub mod buffer;
 mod class;
 pub mod guide;
 mod impls;
+#[cfg(feature = "cli")]
+pub mod inspect;
 mod keep;
 pub mod map;
 mod model;

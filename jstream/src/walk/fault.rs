@@ -91,6 +91,13 @@ impl Fault {
         }
     }
 
+    /// The same, in what a message begins in at so many bytes.
+    #[must_use]
+    pub(crate) fn moved(mut self, by: usize) -> Self {
+        self.at = self.at.start.saturating_add(by)..self.at.end.saturating_add(by);
+        self
+    }
+
     /// The same, met below this step.
     #[cold]
     pub(super) fn under(mut self, step: String) -> Self {

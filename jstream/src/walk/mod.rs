@@ -32,7 +32,7 @@ pub(crate) use self::leaf::decode;
 pub(crate) use self::plan::Plan;
 pub use self::plan::Unsound;
 use self::shared::{First, Table};
-use crate::schema::{TypeIndex, TypeInfo, VariantInfo};
+use crate::schema::{TypeIndex, VariantInfo};
 
 /// What stands somewhere in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -81,8 +81,8 @@ pub(crate) enum Found<'s> {
     Array(usize),
     /// What is marked as shared, or stands in a cell.
     Around,
-    /// A string, and where it stands.
-    Text(&'s Range<usize>),
+    /// A string, where it stands, and its number, if it is shared.
+    Text(&'s Range<usize>, Option<u32>),
     /// A pointer to so many values at a place of the message; of a slice or not.
     Target {
         at: usize,
@@ -110,7 +110,7 @@ pub(crate) trait Visitor {
     fn mark(&mut self, _: Range<usize>, _: Meaning) {}
 
     /// A value begins.
-    fn open(&mut self, _: Step<'_>, _: Of, _: &TypeInfo, _: Range<usize>) {}
+    fn open(&mut self, _: Step<'_>, _: &Plan, _: TypeIndex, _: Range<usize>) {}
 
     /// What the value that was begun last turns out to be.
     fn found(&mut self, _: Found<'_>) {}

@@ -26,7 +26,7 @@ impl<V: Visitor> Walk<'_, V> {
             let what = "the value reaches past the end of the message";
             return Err(Fault::new(Code::PastEnd, at, what));
         }
-        self.visitor.open(step, of, info, at.clone());
+        self.visitor.open(step, &plan, of.index, at.clone());
         self.inside(of, (&plan, info), at)?;
         self.visitor.close();
         Ok(())
@@ -311,7 +311,8 @@ impl<V: Visitor> Walk<'_, V> {
         if let Some(first) = first {
             self.shared.enter(first, at.start);
         }
-        self.visitor.found(Found::Text(&at));
+        let number = first.map(|first| first.number);
+        self.visitor.found(Found::Text(&at, number));
         Ok(())
     }
 
@@ -330,7 +331,8 @@ impl<V: Visitor> Walk<'_, V> {
         let at = range(start, info.size);
         let second = start.saturating_add(8);
         let meta = if info.size > 8 { self.word(second) } else { 0 };
-        self.visitor.open(Step::Payload, pointer, info, at.clone());
+        self.visitor
+            .open(Step::Payload, &plan, pointer.index, at.clone());
         let word = self.word(start);
         let further = word & SHARED != 0;
         let known = if further {

@@ -18,7 +18,7 @@ impl<V: Visitor> Walk<'_, V> {
         if self.runs.is_empty() {
             return String::new();
         }
-        let mut path = root.name().to_owned();
+        let mut path = root.name().to_string();
         let mut pieces = vec![fault.steps.iter().rev().map(String::as_str).collect::<String>()];
         let mut hidden = 0usize;
         let mut now = self.now;

@@ -4,6 +4,7 @@
 //! schema that fits itself: what a type holds lies within it, side by side, and none holds itself.
 
 use std::fmt;
+use std::rc::Rc;
 
 use super::leaf;
 use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, TypeInfo};
@@ -14,6 +15,8 @@ pub(crate) struct Plan {
     schema: Schema,
     pub(crate) root: TypeIndex,
     traits: Vec<Traits>,
+    /// How Rust spells the types, where somebody is going to read it.
+    spellings: Vec<Rc<str>>,
 }
 
 /// What follows from the structure of a type.
@@ -70,6 +73,7 @@ impl Plan {
             schema,
             root,
             traits,
+            spellings: Vec::new(),
         };
         match plan.info(root).map(|info| &info.kind) {
             Some(Kind::Text | Kind::Dynamic) | None => Err(Unsound {
@@ -78,6 +82,29 @@ impl Plan {
             }),
             Some(_) => Ok(plan),
         }
+    }
+
+    /// A plan by the structure that these bytes encode, for people to read.
+    #[cfg(feature = "cli")]
+    pub(crate) fn spelled(schema: &Schema, root: TypeIndex) -> Result<Self, Unsound> {
+        // What was decoded has each structure once, in the order in which spellings have them.
+        let decoded = Schema::decode(&schema.to_bytes(root));
+        let (schema, root) = decoded.map_err(|_| Unsound {
+            name: String::new(),
+            what: "what it reaches is not described",
+        })?;
+        let spellings = schema.spellings(root);
+        let plan = Self::of(schema, root)?;
+        Ok(Self {
+            spellings: spellings.into_iter().map(Rc::from).collect(),
+            ..plan
+        })
+    }
+
+    /// How Rust spells a type.
+    pub(crate) fn spelling(&self, of: TypeIndex) -> Rc<str> {
+        let spelling = self.spellings.get(of.place()).map(Rc::clone);
+        spelling.unwrap_or_default()
     }
 
     pub(crate) fn schema(&self) -> &Schema {
@@ -89,9 +116,12 @@ impl Plan {
         self.traits.len()
     }
 
-    /// The name of the root's type.
-    pub(crate) fn name(&self) -> &str {
-        self.info(self.root).map_or("", |info| &info.name)
+    /// What the root's type is called.
+    pub(crate) fn name(&self) -> Rc<str> {
+        match self.spellings.get(self.root.place()) {
+            Some(spelling) => Rc::clone(spelling),
+            None => self.info(self.root).map_or("", |info| &info.name).into(),
+        }
     }
 
     pub(crate) fn info(&self, of: TypeIndex) -> Option<&TypeInfo> {
