@@ -137,6 +137,8 @@ pub mod __private;
 mod adapter;
 pub mod buffer;
 mod class;
+#[cfg(unix)]
+pub mod file;
 pub mod guide;
 mod impls;
 #[cfg(feature = "cli")]

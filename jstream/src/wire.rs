@@ -17,6 +17,9 @@
 
 use std::mem::size_of;
 
+#[cfg(unix)]
+use crate::buffer::ALIGNMENT;
+
 /// What a place in the bulk and text segments counts from.
 pub(crate) const ORIGIN: usize = 128;
 
@@ -58,6 +61,19 @@ pub(crate) struct Header {
     pub(crate) objects_end: u64,
     pub(crate) bulk_len: u64,
     pub(crate) text_len: u64,
+}
+
+impl Header {
+    /// The length of the message, if this is the header of one.
+    #[cfg(unix)]
+    pub(crate) fn message_len(&self) -> Option<u64> {
+        let align = u64::from(self.bulk_align);
+        if self.magic != MAGIC || !align.is_power_of_two() || align > ALIGNMENT as u64 {
+            return None;
+        }
+        let bulk = self.objects_end.checked_next_multiple_of(align)?;
+        bulk.checked_add(self.bulk_len)?.checked_add(self.text_len)
+    }
 }
 
 /// `at` moved up to a multiple of `align`, a power of two.

@@ -25,7 +25,7 @@ pub(super) fn digits(bytes: &[u8]) -> String {
 
 /// The lines around some bytes, which are marked. `base` is added to the places that are shown.
 pub(super) fn context(
-    paint: &Paint,
+    paint: Paint,
     bytes: &[u8],
     marked: &Range<usize>,
     base: usize,

@@ -311,6 +311,21 @@ fn row(message: &Message, node: &Node) -> Option<String> {
 ///
 /// Those of `to`.
 pub fn fault(of: &Fault, bytes: &[u8], style: Style, to: &mut dyn Write) -> fmt::Result {
+    fault_of_part(of, bytes, 0, style, to)
+}
+
+/// The same, where only the bytes from `from` on, a multiple of 16, are there.
+///
+/// # Errors
+///
+/// Those of `to`.
+pub fn fault_of_part(
+    of: &Fault,
+    bytes: &[u8],
+    from: usize,
+    style: Style,
+    to: &mut dyn Write,
+) -> fmt::Result {
     let paint = style.paint();
     write!(to, "{}", paint.of(Colour::Wrong, "error: "))?;
     if !of.path.is_empty() {
@@ -322,5 +337,6 @@ pub fn fault(of: &Fault, bytes: &[u8], style: Style, to: &mut dyn Write) -> fmt:
         write!(to, ", {at:#x} from the start")?;
     }
     writeln!(to, ")")?;
-    hex::context(&paint, bytes, &of.at, style.base, to)
+    let marked = of.at.start.saturating_sub(from)..of.at.end.saturating_sub(from);
+    hex::context(paint, bytes, &marked, style.base.saturating_add(from), to)
 }

@@ -14,6 +14,7 @@ mod ways;
 
 use std::mem::{align_of, size_of};
 use std::ptr::NonNull;
+use std::slice;
 
 pub use checks::Refusal;
 pub(crate) use choose::choose;
@@ -141,7 +142,9 @@ impl Reader {
     where
         T: Transportable + 'static,
     {
-        match self.read_in_place::<T>(&message) {
+        // SAFETY: a slot is aligned to 128 and its first `len` bytes are initialised; its only handle
+        // is here, and becomes a `Received` or a `Spent`.
+        match unsafe { self.read_in_place::<T>(message.base(), message.len()) } {
             // SAFETY: `read_in_place` made `root` a value of the form inside this very slot, and
             // the slot's only handle moves in.
             Ok(root) => Ok(unsafe { Received::new(message.into_slot(), root) }),
@@ -152,38 +155,56 @@ impl Reader {
         }
     }
 
-    /// The pass itself. The message's bytes are no longer to be believed afterwards: the caller
-    /// must turn `message` into a `Received` or a `Spent`.
-    fn read_in_place<T>(
+    /// That messages with this descriptor are of the type `T`.
+    #[inline]
+    pub(crate) fn expect<T>(&mut self, found: u64) -> Result<(), ReadError>
+    where
+        T: Transportable + 'static,
+    {
+        let expected = self.descriptors.of::<T::InPlace<'static>>();
+        if found == expected {
+            return Ok(());
+        }
+        Err(ReadError::Descriptor {
+            expected_type: short(std::any::type_name::<T>()),
+            expected,
+            found,
+            mismatch: self.learnt.mismatch::<T::InPlace<'static>>(expected, found),
+        })
+    }
+
+    /// The pass itself, over the message that stands in the `len` bytes from `start` on. These mean
+    /// nothing any more when it fails; else they are what the root reaches.
+    ///
+    /// # Safety
+    ///
+    /// `start` must be aligned to [`ALIGNMENT`], and have provenance over the `len` bytes, which must
+    /// be initialised. Nothing else may access them until this returns, nor write to them as long as
+    /// the root, or what it leads to, is used.
+    pub(crate) unsafe fn read_in_place<T>(
         &mut self,
-        message: &Filled,
+        start: NonNull<u8>,
+        len: usize,
     ) -> Result<NonNull<T::InPlace<'static>>, ReadError>
     where
         T: Transportable + 'static,
     {
         const { assert_form::<T::InPlace<'static>>() };
-        let expected = self.descriptors.of::<T::InPlace<'static>>();
-        let layout = Layout::of(message.as_bytes(), &self.limits)?;
-        if layout.descriptor != expected {
-            return Err(ReadError::Descriptor {
-                expected_type: short(std::any::type_name::<T>()),
-                expected,
-                found: layout.descriptor,
-                mismatch: self
-                    .learnt
-                    .mismatch::<T::InPlace<'static>>(expected, layout.descriptor),
-            });
-        }
-        let ascii = layout.check_text(message.as_bytes())?;
+        // SAFETY: the bytes are initialised, and nothing writes to them before the pass begins, where
+        // this is used for the last time.
+        let message = unsafe { slice::from_raw_parts(start.as_ptr().cast_const(), len) };
+        let layout = Layout::of(message, &self.limits)?;
+        self.expect::<T>(layout.descriptor)?;
+        let ascii = layout.check_text(message)?;
         let root = align_up(HEADER_LEN, align_of::<T::InPlace<'static>>());
         let after = root.wrapping_add(size_of::<T::InPlace<'static>>());
         if after > layout.objects_end {
-            return Err(ReadError::Lengths { len: message.len() });
+            return Err(ReadError::Lengths { len });
         }
 
-        let base = message.base().as_ptr();
+        let base = start.as_ptr();
         // SAFETY: the root begins inside the message by the comparison above.
-        let slot = unsafe { message.base().add(root) }.cast::<T::InPlace<'static>>();
+        let slot = unsafe { start.add(root) }.cast::<T::InPlace<'static>>();
         self.queue.reset(self.limits.pending);
         self.owners.reset(self.limits.pending);
         self.shared
@@ -233,9 +254,9 @@ impl Reader {
             what: located.what,
             offset: address.wrapping_sub(base.addr()),
         };
-        // SAFETY: the slot is aligned, because jbufs are aligned to 128 bytes and forms to no
+        // SAFETY: the slot is aligned, because messages are aligned to 128 bytes and forms to no
         // more, lies inside the message by the comparison above, and was initialised; it is
-        // derived from the slot's base, which the message's only handle lends.
+        // derived from the message's start, and nothing else accesses its bytes.
         let read = unsafe { T::InPlace::read(slot.as_ptr(), &mut pass) };
         let read = read.and_then(|()| pass.drain());
         if let Err(fault) = read.and_then(|()| pass.assert_no_circle()) {

@@ -80,8 +80,10 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// Something wrong with these bytes.
     #[cold]
-    pub(crate) fn new(code: Code, at: Range<usize>, what: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn new(code: Code, at: Range<usize>, what: impl Into<String>) -> Self {
         Self {
             code,
             what: what.into(),

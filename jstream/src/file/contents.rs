@@ -1,0 +1,295 @@
+//! What a file holds, without its objects: commit, index, and schemas.
+//!
+//! Every place and length is compared with the committed end before it is used, and memory does not
+//! depend on numbers in the file: the index is read in pieces.
+
+use std::collections::BTreeMap;
+use std::mem::size_of;
+
+use xxhash_rust::xxh3::xxh3_64;
+use zerocopy::{FromBytes, FromZeros, IntoBytes};
+
+use super::error::FileError;
+use super::format::{
+    ALIGN, BLOCKS, ChunkHeader, Commit, DIRECTORY, DirectoryHeader, FRONT, MOST_SCHEMAS, RawEntry,
+    SchemaEntry, newest,
+};
+use super::source::Source;
+use crate::schema::{Schema, TypeIndex};
+use crate::wire::{HEADER_LEN, in_memory};
+
+/// A chunk of the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Chunk {
+    pub(super) place: u64,
+    pub(super) first: u64,
+    pub(super) count: u64,
+}
+
+/// What the index says of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Its number; the first object has 0.
+    pub number: u64,
+    /// Where its message begins, in bytes from the file's start.
+    pub place: u64,
+    /// The length of its message in bytes.
+    pub len: u64,
+    /// The descriptor of its type.
+    pub descriptor: u64,
+    /// The checksum of its message.
+    pub(super) hash: u64,
+}
+
+/// How many entries are read at once where the one asked for follows the one before.
+const AHEAD: usize = 256;
+
+#[derive(Debug)]
+pub(super) struct Contents {
+    pub(super) source: Source,
+    pub(super) commit: Commit,
+    /// Which of the two commits it is.
+    pub(super) which: usize,
+    /// The chunks of the index, the newest first.
+    pub(super) chunks: Vec<Chunk>,
+    /// Entries read ahead, and the number of the first.
+    ahead: Vec<RawEntry>,
+    ahead_from: u64,
+    /// The number that follows the entry asked for last.
+    following: u64,
+}
+
+impl Contents {
+    pub(super) fn of(source: Source) -> Result<Self, FileError> {
+        let mut tries = 0..3;
+        let (commit, which) = loop {
+            let mut front = [0; FRONT];
+            let read = source.read_some(&mut front, 0)?;
+            // Asked for afterwards: what a commit says was there before it.
+            match newest(front.get(..read).unwrap_or_default(), source.len()?) {
+                // Both may have been written to, one after the other, while they were being read.
+                Err(FileError::NoCommit) if tries.next().is_some() => {}
+                result => break result?,
+            }
+        };
+        let mut contents = Self {
+            source,
+            commit,
+            which,
+            chunks: Vec::new(),
+            ahead: Vec::new(),
+            ahead_from: 0,
+            following: u64::MAX,
+        };
+        contents.chunks = contents.read_chunks()?;
+        Ok(contents)
+    }
+
+    /// Each chunk has at least twice as many objects as the one after it, so there are few.
+    fn read_chunks(&self) -> Result<Vec<Chunk>, FileError> {
+        const OUTSIDE: &str = "a chunk of the index lies outside of the file";
+        let mut chunks: Vec<Chunk> = Vec::new();
+        let mut place = self.commit.index;
+        let mut limit = self.commit.end;
+        let mut objects = self.commit.count;
+        while place != 0 {
+            let damaged = |what| FileError::Damaged { what, at: place };
+            self.assert_block(place, ChunkHeader::LEN, limit, OUTSIDE)?;
+            let mut header = ChunkHeader::new_zeroed();
+            self.source.read(header.as_mut_bytes(), place)?;
+            if !header.is_sound() {
+                return Err(damaged("no chunk of the index stands where one should"));
+            }
+            let len = header.count.checked_mul(RawEntry::LEN);
+            let len = len.and_then(|len| len.checked_add(ChunkHeader::LEN));
+            self.assert_block(place, len.unwrap_or(u64::MAX), limit, OUTSIDE)?;
+            let follows = header.first.checked_add(header.count) == Some(objects);
+            let least = chunks
+                .last()
+                .map_or(0, |newer| newer.count.saturating_mul(2));
+            if !follows || header.count < least {
+                return Err(damaged("chunks of the index don't fit one another"));
+            }
+            chunks.push(Chunk {
+                place,
+                first: header.first,
+                count: header.count,
+            });
+            limit = place;
+            objects = header.first;
+            place = header.previous;
+        }
+        if objects != 0 {
+            return Err(FileError::Damaged {
+                what: "the index does not have all objects",
+                at: limit,
+            });
+        }
+        Ok(chunks)
+    }
+
+    /// That a block of `len` bytes may stand at `place`, before `limit`; `outside` says that it doesn't.
+    fn assert_block(
+        &self,
+        place: u64,
+        len: u64,
+        limit: u64,
+        outside: &'static str,
+    ) -> Result<(), FileError> {
+        let end = place.checked_add(len);
+        if place >= BLOCKS && place % ALIGN == 0 && end.is_some_and(|end| end <= limit) {
+            return Ok(());
+        }
+        Err(FileError::Damaged {
+            what: outside,
+            at: place,
+        })
+    }
+
+    /// What the index says of an object.
+    pub(super) fn entry(&mut self, number: u64) -> Result<Entry, FileError> {
+        let count = self.commit.count;
+        let chunk = self.chunks.iter().find(|chunk| chunk.first <= number);
+        let Some(chunk) = chunk.filter(|_| number < count).copied() else {
+            return Err(FileError::NoObject { number, count });
+        };
+        let offset = number.wrapping_sub(chunk.first);
+        let place = offset
+            .wrapping_mul(RawEntry::LEN)
+            .wrapping_add(chunk.place)
+            .wrapping_add(ChunkHeader::LEN);
+        let raw = self.raw_entry(number, place, chunk.count.wrapping_sub(offset))?;
+        self.following = number.wrapping_add(1);
+        if !raw.is_of(number) {
+            return Err(FileError::Damaged {
+                what: "an entry of the index is not as it was written",
+                at: place,
+            });
+        }
+        let outside = "an object lies outside of the file";
+        self.assert_block(raw.place, raw.len, chunk.place, outside)?;
+        if raw.len < HEADER_LEN as u64 {
+            return Err(FileError::Damaged {
+                what: "an object is shorter than any message",
+                at: raw.place,
+            });
+        }
+        Ok(Entry {
+            number,
+            place: raw.place,
+            len: raw.len,
+            descriptor: raw.descriptor,
+            hash: raw.hash,
+        })
+    }
+
+    /// The entry of `number`, which stands at `place`, with `rest` entries of its chunk from there on.
+    fn raw_entry(&mut self, number: u64, place: u64, rest: u64) -> Result<RawEntry, FileError> {
+        let known = number.checked_sub(self.ahead_from);
+        let known = known.and_then(|at| self.ahead.get(usize::try_from(at).ok()?));
+        if let Some(known) = known {
+            return Ok(*known);
+        }
+        if number != self.following {
+            let mut entry = RawEntry::new_zeroed();
+            self.source.read(entry.as_mut_bytes(), place)?;
+            return Ok(entry);
+        }
+        let count = usize::try_from(rest).unwrap_or(AHEAD).min(AHEAD);
+        self.ahead.clear();
+        self.ahead.resize(count, RawEntry::new_zeroed());
+        self.ahead_from = number;
+        if let Err(error) = self.source.read(self.ahead.as_mut_bytes(), place) {
+            self.ahead.clear();
+            return Err(error);
+        }
+        Ok(self
+            .ahead
+            .first()
+            .copied()
+            .unwrap_or(RawEntry::new_zeroed()))
+    }
+
+    /// Where the schemas stand, by descriptor: place and length.
+    pub(super) fn directory(&self) -> Result<BTreeMap<u64, (u64, u64)>, FileError> {
+        const WHAT: &str = "the schema directory lies outside of the file";
+        let place = self.commit.schemas;
+        let limit = self.commit.end;
+        let mut schemas = BTreeMap::new();
+        if place == 0 {
+            return Ok(schemas);
+        }
+        self.assert_block(place, DirectoryHeader::LEN, limit, WHAT)?;
+        let mut header = DirectoryHeader::new_zeroed();
+        self.source.read(header.as_mut_bytes(), place)?;
+        let damaged = FileError::Damaged {
+            what: "no schema directory stands where one should",
+            at: place,
+        };
+        if header.magic != DIRECTORY || header.zero != 0 || header.count > MOST_SCHEMAS {
+            return Err(damaged);
+        }
+        let entries = header.count.saturating_mul(size_of::<SchemaEntry>() as u64);
+        let summed = entries.saturating_add(DirectoryHeader::LEN);
+        self.assert_block(place, summed.saturating_add(8), limit, WHAT)?;
+        let mut bytes = vec![0; in_memory(summed)];
+        self.source.read(&mut bytes, place)?;
+        let mut sum = [0; 8];
+        self.source.read(&mut sum, place.saturating_add(summed))?;
+        if xxh3_64(&bytes) != u64::from_le_bytes(sum) {
+            return Err(damaged);
+        }
+        let entries = bytes
+            .get(in_memory(DirectoryHeader::LEN)..)
+            .unwrap_or_default();
+        for entry in entries.chunks_exact(size_of::<SchemaEntry>()) {
+            let Ok(entry) = SchemaEntry::read_from_bytes(entry) else {
+                return Err(damaged);
+            };
+            self.assert_block(
+                entry.place,
+                entry.len,
+                place,
+                "a schema lies outside of the file",
+            )?;
+            schemas.insert(entry.descriptor, (entry.place, entry.len));
+        }
+        Ok(schemas)
+    }
+
+    /// The schema with this descriptor, as the file has it.
+    pub(super) fn schema(&self, descriptor: u64) -> Result<Option<(Schema, TypeIndex)>, FileError> {
+        match self.directory()?.get(&descriptor) {
+            Some((place, len)) => self.schema_at(descriptor, *place, *len).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    pub(super) fn schema_at(
+        &self,
+        descriptor: u64,
+        place: u64,
+        len: u64,
+    ) -> Result<(Schema, TypeIndex), FileError> {
+        if len > Schema::MAX_BYTES as u64 {
+            return Err(FileError::Damaged {
+                what: "a schema is longer than any that is read",
+                at: place,
+            });
+        }
+        let mut bytes = vec![0; in_memory(len)];
+        self.source.read(&mut bytes, place)?;
+        if xxh3_64(&bytes) != descriptor {
+            return Err(FileError::Damaged {
+                what: "a schema is not as it was written",
+                at: place,
+            });
+        }
+        Schema::from_bytes(&bytes).map_err(|error| FileError::Schema {
+            descriptor,
+            at: place,
+            error,
+        })
+    }
+}

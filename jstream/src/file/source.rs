@@ -1,0 +1,173 @@
+//! Where the bytes of a file are read from: a file, always by copying, or bytes in memory.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::error::FileError;
+use super::target;
+use crate::buffer::{Filled, Filling};
+
+/// What is read, and checked, at once: small enough to be in the cache still when it is checked.
+const PIECE: usize = 256 << 10;
+
+#[derive(Debug)]
+pub(super) struct Source {
+    data: Data,
+    path: PathBuf,
+}
+
+#[derive(Debug)]
+enum Data {
+    File(File),
+    Bytes(Vec<u8>),
+}
+
+impl Source {
+    pub(super) fn open(path: &Path) -> Result<Self, FileError> {
+        let file = target::open(path).map_err(FileError::system("opening", path))?;
+        Self::of_file(file, path)
+    }
+
+    /// The file must have been opened to be read; its path is for errors.
+    pub(super) fn of_file(file: File, path: &Path) -> Result<Self, FileError> {
+        let path = path.to_owned();
+        let about = file.metadata();
+        match about {
+            Ok(about) if about.is_file() => Ok(Self {
+                data: Data::File(file),
+                path,
+            }),
+            Ok(_) => Err(FileError::Irregular { path }),
+            Err(error) => Err(FileError::system("asking for the length of", path)(error)),
+        }
+    }
+
+    pub(super) fn of_bytes(bytes: Vec<u8>) -> Self {
+        Self {
+            data: Data::Bytes(bytes),
+            path: PathBuf::new(),
+        }
+    }
+
+    pub(super) fn file(&self) -> Option<&File> {
+        match &self.data {
+            Data::File(file) => Some(file),
+            Data::Bytes(_) => None,
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How many bytes there are.
+    pub(super) fn len(&self) -> Result<u64, FileError> {
+        match &self.data {
+            Data::File(file) => match file.metadata() {
+                Ok(about) => Ok(about.len()),
+                Err(error) => Err(self.refused("asking for the length of")(error)),
+            },
+            Data::Bytes(bytes) => Ok(bytes.len() as u64),
+        }
+    }
+
+    fn refused(&self, doing: &'static str) -> impl FnOnce(io::Error) -> FileError {
+        FileError::system(doing, &self.path)
+    }
+
+    /// Reads as many bytes as `into` has. There were as many when the file was opened.
+    pub(super) fn read(&self, into: &mut [u8], at: u64) -> Result<(), FileError> {
+        match &self.data {
+            Data::File(file) => {
+                let result = file.read_exact_at(into, at);
+                result.map_err(|error| self.failed(error, into.len(), at))
+            }
+            Data::Bytes(_) => {
+                into.copy_from_slice(self.part(into.len(), at)?);
+                Ok(())
+            }
+        }
+    }
+
+    /// As [`read`](Self::read), for less where the file ends; returns how many bytes were read.
+    pub(super) fn read_some(&self, into: &mut [u8], at: u64) -> Result<usize, FileError> {
+        let len = self.len()?.saturating_sub(at);
+        let len = into.len().min(usize::try_from(len).unwrap_or(usize::MAX));
+        if let Some(into) = into.get_mut(..len) {
+            self.read(into, at)?;
+        }
+        Ok(len)
+    }
+
+    /// Fills a jbuf, which has room for `len` bytes, with those from `at` on; gives their checksum
+    /// with them if it is `wanted`.
+    pub(super) fn fill(
+        &self,
+        mut filling: Filling,
+        len: usize,
+        at: u64,
+        wanted: bool,
+    ) -> Result<(Filled, Option<u64>), FileError> {
+        let file = match &self.data {
+            Data::File(file) => file,
+            Data::Bytes(_) => {
+                let part = self.part(len, at)?;
+                if !filling.extend(part) {
+                    unreachable!("the jbuf was taken for this length");
+                }
+                return Ok((filling.finish(), wanted.then(|| xxh3_64(part))));
+            }
+        };
+        let mut sum = (wanted && len > PIECE).then(Xxh3::new);
+        while filling.len() < len {
+            let done = filling.len();
+            let piece = len.saturating_sub(done).min(PIECE);
+            let from = at.saturating_add(done as u64);
+            let into = filling.rest_mut().get_mut(..piece).unwrap_or_default();
+            let read = match rustix::io::pread(file, into, from) {
+                Ok((read, _)) => read.len(),
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(error) => return Err(self.refused("reading")(error.into())),
+            };
+            if read == 0 {
+                return Err(self.failed(io::ErrorKind::UnexpectedEof.into(), len, at));
+            }
+            // SAFETY: the system has just filled as many bytes of the rest, from its start.
+            unsafe { filling.advance(read) };
+            if let Some(sum) = &mut sum {
+                sum.update(filling.as_bytes().get(done..).unwrap_or_default());
+            }
+        }
+        let filled = filling.finish();
+        let sum = match sum {
+            Some(sum) => Some(sum.digest()),
+            None => wanted.then(|| xxh3_64(filled.as_bytes())),
+        };
+        Ok((filled, sum))
+    }
+
+    fn part(&self, len: usize, at: u64) -> Result<&[u8], FileError> {
+        let Data::Bytes(bytes) = &self.data else {
+            unreachable!("asked of bytes only");
+        };
+        let start = usize::try_from(at).unwrap_or(usize::MAX);
+        let part = bytes.get(start..).and_then(|rest| rest.get(..len));
+        part.ok_or_else(|| self.failed(io::ErrorKind::UnexpectedEof.into(), len, at))
+    }
+
+    /// What it means that reading failed: a file that ends early was cut off.
+    #[cold]
+    fn failed(&self, error: io::Error, wanted: usize, at: u64) -> FileError {
+        match self.len() {
+            Ok(len) if error.kind() == io::ErrorKind::UnexpectedEof => FileError::Truncated {
+                len,
+                end: at.saturating_add(wanted as u64),
+            },
+            _ => self.refused("reading")(error),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The check of a whole file.
+
+use xxhash_rust::xxh3::Xxh3;
+use zerocopy::{FromZeros, IntoBytes};
+
+use super::contents::{Contents, Entry};
+use super::error::FileError;
+use crate::wire::{Header, in_memory};
+
+/// How many bytes are read at once.
+const PIECE: usize = 256 << 10;
+
+pub(super) fn verify(contents: &mut Contents) -> Result<(), FileError> {
+    for (descriptor, (place, len)) in contents.directory()? {
+        contents.schema_at(descriptor, place, len)?;
+    }
+    let mut piece = Vec::new();
+    let mut end = 0;
+    for number in 0..contents.commit.count {
+        let entry = contents.entry(number)?;
+        if entry.place < end {
+            return Err(FileError::Damaged {
+                what: "objects overlap, or are not in order",
+                at: entry.place,
+            });
+        }
+        end = entry.place.saturating_add(entry.len);
+        object(contents, &entry, &mut piece)?;
+    }
+    Ok(())
+}
+
+fn object(contents: &Contents, entry: &Entry, piece: &mut Vec<u8>) -> Result<(), FileError> {
+    let mut header = Header::new_zeroed();
+    let (at, end) = (entry.place, entry.place.saturating_add(entry.len));
+    let damaged = |what| FileError::Damaged { what, at };
+    contents.source.read(header.as_mut_bytes(), at)?;
+    let mut sum = Xxh3::new();
+    let mut from = at;
+    while from < end {
+        let len = in_memory(end.saturating_sub(from).min(PIECE as u64));
+        piece.resize(len, 0);
+        contents.source.read(piece, from)?;
+        sum.update(piece);
+        from = from.saturating_add(len as u64);
+    }
+    if sum.digest() != entry.hash {
+        return Err(FileError::Checksum {
+            number: entry.number,
+            at,
+        });
+    }
+    if header.message_len() != Some(entry.len) {
+        return Err(damaged("no message stands where an object should"));
+    }
+    if header.descriptor != entry.descriptor {
+        return Err(damaged("an object is not of the type that the index says"));
+    }
+    Ok(())
+}

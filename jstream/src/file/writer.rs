@@ -1,0 +1,472 @@
+//! Writing a file, and appending to one.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::IoSlice;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
+use zerocopy::{FromBytes, IntoBytes};
+
+use super::contents::{Chunk, Contents};
+use super::error::FileError;
+use super::format::{
+    BLOCKS, COMMITS, ChunkHeader, Commit, DIRECTORY, DirectoryHeader, MOST_SCHEMAS, RawEntry,
+    SchemaEntry, front,
+};
+use super::output::Output;
+use super::source::Source;
+use super::target::{Target, lock, write_at};
+use crate::buffer::Filled;
+use crate::model::Transportable;
+use crate::schema::Schema;
+use crate::wire::Header;
+use crate::write::Writer;
+
+/// How a file is written.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WriteOptions {
+    /// Whether a commit waits until the device has everything (default true). Without it, a file that
+    /// a program wrote is whole whatever becomes of the program; but after a failure of the system or of
+    /// its power, it may be neither the old one nor the new one.
+    pub sync: bool,
+    /// How many bytes the objects, bulk and text of one object have at most, each (default 4 GiB): see
+    /// [`Writer::with_limit`].
+    pub limit: usize,
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        Self {
+            sync: true,
+            limit: 4 << 30,
+        }
+    }
+}
+
+/// How much of the index is copied at once.
+const PIECE: u64 = 64 << 10;
+
+/// Writes objects into a file, one after another.
+///
+/// Nothing of them is in the file before [`commit`](Self::commit), and then all of them are. What was not
+/// committed when the writer is dropped is forgotten.
+///
+/// Other writers are kept away by a lock (`flock`) as long as this one is there.
+#[derive(Debug)]
+pub struct FileWriter {
+    target: Target,
+    path: PathBuf,
+    sync: bool,
+    output: Output,
+    writer: Writer,
+    /// What the file holds, and which of the two commits says so.
+    commit: Commit,
+    which: usize,
+    /// The chunks of the index, the newest first.
+    chunks: Vec<Chunk>,
+    /// What was pushed since the last commit.
+    entries: Vec<RawEntry>,
+    /// Where the schemas stand, by descriptor.
+    schemas: BTreeMap<u64, (u64, u64)>,
+    /// Whether the directory lacks some of them.
+    has_new_schemas: bool,
+    /// Whether a commit failed half-way.
+    abandoned: bool,
+}
+
+impl FileWriter {
+    /// Begins a new file. It gets its name with the first commit; until then there is a temporary file
+    /// in the same folder, and whatever has the name keeps it.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::System`] when the system refuses.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        Self::create_with(path, &WriteOptions::default())
+    }
+
+    /// As [`create`](Self::create), with options of one's own.
+    ///
+    /// # Errors
+    ///
+    /// As for [`create`](Self::create).
+    pub fn create_with(path: impl AsRef<Path>, options: &WriteOptions) -> Result<Self, FileError> {
+        let path = path.as_ref();
+        Ok(Self::new(Target::temporary(path)?, path, options))
+    }
+
+    /// Opens a file to add objects to it. A commit that somebody could not complete is forgotten.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Locked`] when somebody else writes to it; else as for
+    /// [`FileReader::open`](super::FileReader::open).
+    pub fn append(path: impl AsRef<Path>) -> Result<Self, FileError> {
+        Self::append_with(path, &WriteOptions::default())
+    }
+
+    /// As [`append`](Self::append), with options of one's own.
+    ///
+    /// # Errors
+    ///
+    /// As for [`append`](Self::append).
+    pub fn append_with(path: impl AsRef<Path>, options: &WriteOptions) -> Result<Self, FileError> {
+        let path = path.as_ref();
+        let target = Target::named(path)?;
+        let file = target.file()?.try_clone();
+        let file = file.map_err(FileError::system("opening", path))?;
+        let contents = Contents::of(Source::of_file(file, path)?)?;
+        let mut writer = Self::new(target, path, options);
+        writer.output = Output::new(contents.commit.end);
+        writer.schemas = contents.directory()?;
+        writer.commit = contents.commit;
+        writer.which = contents.which;
+        writer.chunks = contents.chunks;
+        Ok(writer)
+    }
+
+    /// Begins a new file in an open one, which should be empty: a memory file, for example. Until the
+    /// first commit has ended it is no file of objects.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Locked`] when somebody else writes to it; [`FileError::System`].
+    pub fn in_file(file: File, options: &WriteOptions) -> Result<Self, FileError> {
+        let path = Path::new("");
+        lock(&file, path)?;
+        Ok(Self::new(Target::Named(file), path, options))
+    }
+
+    /// Begins a new file in anonymous memory; [`seal`](Self::seal) gives it.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::System`] when the system refuses.
+    #[cfg(target_os = "linux")]
+    pub fn in_memory() -> Result<Self, FileError> {
+        use rustix::fs::{MemfdFlags, memfd_create};
+
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let memory = memfd_create("jstream", flags)
+            .map_err(|error| FileError::system("making a memory file", "")(error.into()))?;
+        let options = WriteOptions {
+            sync: false,
+            ..WriteOptions::default()
+        };
+        Self::in_file(memory.into(), &options)
+    }
+
+    /// Commits, and sees to it that nobody changes the memory file any more: other processes can read it
+    /// in place ([`FileMap::sealed`](super::FileMap::sealed)).
+    ///
+    /// # Errors
+    ///
+    /// As for [`commit`](Self::commit); [`FileError::System`] when this is no memory file, or somebody
+    /// has mapped it to write to it.
+    #[cfg(target_os = "linux")]
+    pub fn seal(mut self) -> Result<File, FileError> {
+        use rustix::fs::{SealFlags, fcntl_add_seals};
+
+        self.commit()?;
+        let refused = FileError::system("sealing", &self.path);
+        let file = self.target.file()?.try_clone();
+        let file = file.map_err(FileError::system("opening", &self.path))?;
+        let seals = SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        match fcntl_add_seals(&file, seals) {
+            Ok(()) => Ok(file),
+            Err(error) => Err(refused(error.into())),
+        }
+    }
+
+    fn new(target: Target, path: &Path, options: &WriteOptions) -> Self {
+        Self {
+            target,
+            path: path.to_owned(),
+            sync: options.sync,
+            output: Output::new(BLOCKS),
+            writer: Writer::with_limit(options.limit),
+            commit: Commit {
+                end: BLOCKS,
+                ..Commit::default()
+            },
+            which: 0,
+            chunks: Vec::new(),
+            entries: Vec::new(),
+            schemas: BTreeMap::new(),
+            has_new_schemas: false,
+            abandoned: false,
+        }
+    }
+
+    /// How many objects there are, those that are not committed included.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.commit.count.saturating_add(self.entries.len() as u64)
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Writes an object, and all that it reaches; returns its number. Large plain arrays are written from
+    /// where they are. Of each object, 40 bytes stay in memory until the next commit.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Write`] as for [`Writer::gather`], [`FileError::System`] when the system refuses. The
+    /// file is then as if this had not been asked for, and can be gone on with.
+    pub fn push<T: Transportable>(&mut self, value: &T) -> Result<u64, FileError> {
+        let file = usable(self.abandoned, &self.target)?;
+        let (output, path) = (&mut self.output, &self.path);
+        let (place, hash, header, len) = self
+            .writer
+            .gather(value, |segments| put_message(output, file, path, segments))??;
+        self.note_schema::<T>(header.descriptor, value)?;
+        Ok(self.note(place, len, header.descriptor, hash))
+    }
+
+    /// Stores a message as it is, unread. Its type's schema is stored with it if something of that type
+    /// was written to this file before.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::NoMessage`] where its header does not fit its length; [`FileError::System`].
+    pub fn push_message(&mut self, message: &Filled) -> Result<u64, FileError> {
+        let file = usable(self.abandoned, &self.target)?;
+        let segments = [IoSlice::new(message.as_bytes())];
+        let (place, hash, header, len) =
+            put_message(&mut self.output, file, &self.path, &segments)?;
+        Ok(self.note(place, len, header.descriptor, hash))
+    }
+
+    fn note(&mut self, place: u64, len: u64, descriptor: u64, hash: u64) -> u64 {
+        let number = self.len();
+        let entry = RawEntry::new(number, place, len, descriptor, hash);
+        self.entries.push(entry);
+        number
+    }
+
+    /// Stores the structure of a type's form, unless the file has it.
+    fn note_schema<T: Transportable>(&mut self, descriptor: u64, _: &T) -> Result<(), FileError> {
+        if self.schemas.contains_key(&descriptor) {
+            return Ok(());
+        }
+        let (schema, root) = Schema::of_form::<T::InPlace<'_>>();
+        let bytes = schema.to_bytes(root);
+        let is_full = self.schemas.len() as u64 >= MOST_SCHEMAS;
+        if is_full || bytes.len() > Schema::MAX_BYTES {
+            // Nobody would read it; errors about objects of this type say less.
+            return Ok(());
+        }
+        let file = usable(self.abandoned, &self.target)?;
+        let place = self.output.begin_block();
+        self.output
+            .put(file, &bytes)
+            .map_err(FileError::system("writing", &self.path))?;
+        self.schemas.insert(descriptor, (place, bytes.len() as u64));
+        self.has_new_schemas = true;
+        Ok(())
+    }
+
+    /// Makes all that was pushed part of the file: after a failure of the program, and if
+    /// [`WriteOptions::sync`] is set of the system too, the file is as before this call or as after it.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::System`] when the system refuses, for want of room for example: the file is as it was,
+    /// and this can be tried again, but for a failure in the very last step, after which every call
+    /// says [`FileError::Abandoned`]. [`FileError::Locked`] when a new file would replace one that
+    /// somebody else is writing to.
+    pub fn commit(&mut self) -> Result<(), FileError> {
+        let file = usable(self.abandoned, &self.target)?;
+        let is_new = self.commit.generation == 0;
+        if self.entries.is_empty() && !is_new {
+            return Ok(());
+        }
+        let Some(generation) = self.commit.generation.checked_add(1) else {
+            return Err(FileError::Damaged {
+                what: "its commits can't be counted any further",
+                at: COMMITS.get(self.which).copied().unwrap_or_default(),
+            });
+        };
+        let mut commit = Commit {
+            generation,
+            count: self.len(),
+            ..self.commit
+        };
+        if self.has_new_schemas {
+            commit.schemas = self.output.begin_block();
+            let directory = directory(&self.schemas);
+            let result = self.output.put(file, &directory);
+            result.map_err(FileError::system("writing", &self.path))?;
+        }
+        let mut chunks = self.chunks.clone();
+        if !self.entries.is_empty() {
+            let chunk = self.write_chunk(&mut chunks)?;
+            commit.index = chunk.place;
+            chunks.insert(0, chunk);
+        }
+        let result = self.output.flush(usable(self.abandoned, &self.target)?);
+        result.map_err(FileError::system("writing", &self.path))?;
+        commit.end = self.output.at();
+        self.which = if is_new {
+            self.begin(commit)?
+        } else {
+            self.switch(commit)?
+        };
+        self.commit = commit;
+        self.chunks = chunks;
+        self.entries.clear();
+        self.has_new_schemas = false;
+        Ok(())
+    }
+
+    /// Writes a chunk of the index for all new objects, and those of the chunks that have less than
+    /// twice as many, which it takes the place of.
+    fn write_chunk(&mut self, chunks: &mut Vec<Chunk>) -> Result<Chunk, FileError> {
+        let file = usable(self.abandoned, &self.target)?;
+        let mut count = self.entries.len() as u64;
+        let mut absorbed = Vec::new();
+        while let Some(newest) = chunks.first().copied() {
+            if newest.count >= count.saturating_mul(2) {
+                break;
+            }
+            count = count.saturating_add(newest.count);
+            absorbed.push(chunks.remove(0));
+        }
+        let first = self.len().saturating_sub(count);
+        let previous = chunks.first().map_or(0, |chunk| chunk.place);
+        let place = self.output.begin_block();
+        let header = ChunkHeader::new(previous, first, count);
+        let output = &mut self.output;
+        let mut put = |bytes: &[u8]| {
+            let result = output.put(file, bytes);
+            result.map_err(FileError::system("writing", &self.path))
+        };
+        put(header.as_bytes())?;
+        let mut piece = Vec::new();
+        for chunk in absorbed.iter().rev() {
+            let mut at = chunk.place.saturating_add(ChunkHeader::LEN);
+            let mut rest = chunk.count.saturating_mul(RawEntry::LEN);
+            while rest > 0 {
+                let len = rest.min(PIECE);
+                piece.resize(usize::try_from(len).unwrap_or(0), 0);
+                let result = file.read_exact_at(&mut piece, at);
+                result.map_err(FileError::system("reading", &self.path))?;
+                put(&piece)?;
+                at = at.saturating_add(len);
+                rest = rest.saturating_sub(len);
+            }
+        }
+        for entries in self.entries.chunks(1024) {
+            put(entries.as_bytes())?;
+        }
+        Ok(Chunk {
+            place,
+            first,
+            count,
+        })
+    }
+
+    /// Completes a new file, and gives it its name if it is to have one; returns which commit it has.
+    fn begin(&mut self, commit: Commit) -> Result<usize, FileError> {
+        let file = usable(self.abandoned, &self.target)?;
+        write_at(file, &front(commit), 0, &self.path)?;
+        // After a failed sync nobody knows what the device has.
+        self.abandoned = true;
+        if self.sync {
+            file.sync_all()
+                .map_err(FileError::system("syncing", &self.path))?;
+        }
+        let result = self.target.rename(&self.path, self.sync);
+        self.abandoned = result.is_err() && !matches!(self.target, Target::Temporary(_));
+        result.map(|()| 0)
+    }
+
+    /// Writes the other commit once all that it speaks of is there; returns which it is.
+    fn switch(&mut self, commit: Commit) -> Result<usize, FileError> {
+        let file = usable(self.abandoned, &self.target)?;
+        let which = 1usize.wrapping_sub(self.which);
+        let at = COMMITS.get(which).copied().unwrap_or_default();
+        self.abandoned = true;
+        let sync = || match self.sync {
+            true => file
+                .sync_data()
+                .map_err(FileError::system("syncing", &self.path)),
+            false => Ok(()),
+        };
+        sync()?;
+        write_at(file, &commit.sector(), at, &self.path)?;
+        sync()?;
+        self.abandoned = false;
+        Ok(which)
+    }
+}
+
+impl Drop for FileWriter {
+    /// What was not committed is of no use: its room is given back.
+    fn drop(&mut self) {
+        if let (Target::Named(file), false) = (&self.target, self.abandoned) {
+            let end = self.commit.end;
+            if self.commit.generation > 0 && file.metadata().is_ok_and(|about| about.len() > end) {
+                // Without success there are bytes behind the end, which mean nothing.
+                let _ = file.set_len(end);
+            }
+        }
+    }
+}
+
+/// The file, unless nobody knows what it holds.
+fn usable(abandoned: bool, target: &Target) -> Result<&File, FileError> {
+    if abandoned {
+        return Err(FileError::Abandoned);
+    }
+    target.file()
+}
+
+/// Writes a message, and returns its place, checksum, header and length.
+fn put_message(
+    output: &mut Output,
+    file: &File,
+    path: &Path,
+    segments: &[IoSlice<'_>],
+) -> Result<(u64, u64, Header, u64), FileError> {
+    let len = segments.iter().map(|segment| segment.len()).sum::<usize>();
+    let first = segments.first().map_or(&[][..], |segment| segment);
+    let header = Header::read_from_prefix(first).ok();
+    let header = header.filter(|(header, _)| header.message_len() == Some(len as u64));
+    let Some((header, _)) = header else {
+        return Err(FileError::NoMessage { len });
+    };
+    let place = output.begin_block();
+    let hash = output
+        .put_message(file, segments)
+        .map_err(FileError::system("writing", path))?;
+    Ok((place, hash, header, len as u64))
+}
+
+/// A schema directory.
+fn directory(schemas: &BTreeMap<u64, (u64, u64)>) -> Vec<u8> {
+    let header = DirectoryHeader {
+        magic: DIRECTORY,
+        zero: 0,
+        count: schemas.len() as u64,
+    };
+    let mut bytes = header.as_bytes().to_vec();
+    for (descriptor, (place, len)) in schemas {
+        let entry = SchemaEntry {
+            descriptor: *descriptor,
+            place: *place,
+            len: *len,
+        };
+        bytes.extend_from_slice(entry.as_bytes());
+    }
+    let sum = xxh3_64(&bytes);
+    bytes.extend_from_slice(&sum.to_le_bytes());
+    bytes
+}
