@@ -247,7 +247,10 @@ fn one_schema_is_stored_for_each_type() {
     reader.verify().unwrap();
 }
 
-#[allow(unreachable_pub, reason = "the fields of the generated form are as public")]
+#[allow(
+    unreachable_pub,
+    reason = "the fields of the generated form are as public"
+)]
 mod theirs {
     #[derive(jstream::Transportable)]
     pub struct Line {

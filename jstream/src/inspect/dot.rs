@@ -14,7 +14,10 @@ pub fn write(message: &Message, boxes: usize, to: &mut dyn Write) -> fmt::Result
     let picture = picture(message, boxes);
     writeln!(to, "digraph message {{")?;
     writeln!(to, "  rankdir=LR;")?;
-    writeln!(to, "  node [shape=plain, fontname=\"monospace\", fontsize=10];")?;
+    writeln!(
+        to,
+        "  node [shape=plain, fontname=\"monospace\", fontsize=10];"
+    )?;
     for (id, of) in picture.boxes.iter().enumerate() {
         writeln!(
             to,

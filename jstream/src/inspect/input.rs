@@ -112,8 +112,12 @@ impl<'b> Items<'b> {
         self.zeroes(next, "behind a message")?;
         while self.starts_with(PADDING) {
             let start = self.at;
-            let len = self.bytes.get(start.saturating_add(4)..start.saturating_add(8));
-            let len = len.and_then(|len| len.try_into().ok()).map_or(0, u32::from_le_bytes);
+            let len = self
+                .bytes
+                .get(start.saturating_add(4)..start.saturating_add(8));
+            let len = len
+                .and_then(|len| len.try_into().ok())
+                .map_or(0, u32::from_le_bytes);
             if len % 16 != 0 || !(16..=112).contains(&len) {
                 let what = format!("padding of {len} bytes");
                 let at = start.saturating_add(4)..start.saturating_add(8);

@@ -180,7 +180,9 @@ impl<'m> Drawing<'m> {
                         End::Pointer(node)
                     };
                 }
-                Some(Value::Text { number: Some(_), .. }) => return End::Pointer(node),
+                Some(Value::Text {
+                    number: Some(_), ..
+                }) => return End::Pointer(node),
                 Some(Value::Again { number, .. }) => return End::Again(*number),
                 Some(Value::Struct | Value::Variant { .. }) if !node.children.is_empty() => {
                     return End::Parts(node);

@@ -31,7 +31,11 @@ pub fn write(message: &Message, boxes: usize, to: &mut dyn Write) -> fmt::Result
     let places = places(&picture);
     let right = places.iter().map(|of| of.x + of.width).fold(0.0, f64::max);
     let bottom = places.iter().map(|of| of.y + of.height).fold(0.0, f64::max);
-    let note = if picture.left_out > 0 { 2.0 * LINE } else { 0.0 };
+    let note = if picture.left_out > 0 {
+        2.0 * LINE
+    } else {
+        0.0
+    };
     let (width, height) = (right + COLUMNS, bottom + MARGIN + note);
     writeln!(
         to,
@@ -91,9 +95,16 @@ fn arrows(picture: &Picture, places: &[Place], to: &mut dyn Write) -> fmt::Resul
             continue;
         };
         let row = u32::try_from(arrow.row).unwrap_or_default();
-        let (x, y) = (from.x + from.width, from.y + f64::from(row).mul_add(LINE, 30.0));
+        let (x, y) = (
+            from.x + from.width,
+            from.y + f64::from(row).mul_add(LINE, 30.0),
+        );
         let top = target.y + 10.0;
-        let dash = if arrow.again { " stroke-dasharray=\"4 3\"" } else { "" };
+        let dash = if arrow.again {
+            " stroke-dasharray=\"4 3\""
+        } else {
+            ""
+        };
         let path = if target.x > x {
             let half = (target.x - x) / 2.0;
             format!(
@@ -126,7 +137,11 @@ fn places(picture: &Picture) -> Vec<Place> {
     let mut places: Vec<Place> = Vec::new();
     let mut columns: Vec<f64> = Vec::new();
     for of in &picture.boxes {
-        let longest = of.rows.iter().chain([&of.title]).map(|text| text.chars().count());
+        let longest = of
+            .rows
+            .iter()
+            .chain([&of.title])
+            .map(|text| text.chars().count());
         let width = length(longest.max().unwrap_or(0)).mul_add(CHARACTER, 12.0);
         let height = length(of.rows.len()).mul_add(LINE, LINE + 10.0);
         places.push(Place {
@@ -171,7 +186,9 @@ fn places(picture: &Picture) -> Vec<Place> {
         let (Some(place), Some(free)) = (places.get_mut(id), free.get_mut(level)) else {
             continue;
         };
-        let beside = first.zip(last).map_or(0.0, |(a, b)| (a + b) / 2.0 - place.height / 2.0);
+        let beside = first
+            .zip(last)
+            .map_or(0.0, |(a, b)| (a + b) / 2.0 - place.height / 2.0);
         place.x = left.get(level).copied().unwrap_or(MARGIN);
         place.y = beside.max(*free);
         *free = place.y + place.height + BETWEEN;

@@ -1,6 +1,7 @@
 //! Messages as text for people.
 
 use std::fmt::{self, Write};
+use std::ops::Range;
 
 use super::paint::{Colour, Paint};
 use super::tree::{Message, Name, Node, Value};
@@ -55,11 +56,19 @@ pub fn header(of: &Header, bytes: &[u8], style: Style, to: &mut dyn Write) -> fm
     let lines = [
         (0..4, "magic".to_owned(), "\"jst\", version 1".to_owned()),
         (4..8, "bulk align".into(), of.bulk_align.to_string()),
-        (8..16, "descriptor".into(), format!("{:#018x}", of.descriptor)),
+        (
+            8..16,
+            "descriptor".into(),
+            format!("{:#018x}", of.descriptor),
+        ),
         (
             16..24,
             "objects end".into(),
-            format!("{:#x}: {objects} bytes of objects from {:#x}", of.objects_end, at(40)),
+            format!(
+                "{:#x}: {objects} bytes of objects from {:#x}",
+                of.objects_end,
+                at(40)
+            ),
         ),
         (
             24..32,
@@ -118,7 +127,11 @@ pub fn values(message: &Message, bytes: &[u8], style: Style, to: &mut dyn Write)
             waiting.push((Next::Hidden(below.hidden), depth));
         }
         let first = waiting.len();
-        waiting.extend(message.children(below).map(|node| (Next::Node(node), depth)));
+        waiting.extend(
+            message
+                .children(below)
+                .map(|node| (Next::Node(node), depth)),
+        );
         if let Some(new) = waiting.get_mut(first..) {
             new.reverse();
         }
@@ -156,7 +169,10 @@ impl<'w> Writer<'w> {
         let indent = depth.saturating_mul(2);
         let (value, below) = describe(self.message, node, self.style.base);
         write!(self.to, "  {}  ", self.style.place(node.at.start))?;
-        let own = if below.is_none() { node.at.clone() } else { own_bytes(node) };
+        let own = match below {
+            Some(below) => self.own_bytes(node, below),
+            None => node.at.clone(),
+        };
         let mut lines = Vec::new();
         if self.style.hex {
             let bytes = self.bytes.get(own.clone()).unwrap_or_default();
@@ -191,6 +207,22 @@ impl<'w> Writer<'w> {
         Ok(below)
     }
 
+    /// The bytes of a node that are not those of its parts, which come below another one that it is
+    /// around.
+    fn own_bytes(&self, node: &'w Node, below: &Node) -> Range<usize> {
+        let mut own: Option<Range<usize>> = None;
+        let mut around = Some(node);
+        while let Some(next) = around {
+            let inside = next.marks.iter().map(|mark| &mark.at);
+            for at in inside.filter(|at| node.at.start <= at.start && at.end <= node.at.end) {
+                let so_far = own.get_or_insert_with(|| at.clone());
+                *so_far = so_far.start.min(at.start)..so_far.end.max(at.end);
+            }
+            around = self.message.child(next).filter(|_| next.id != below.id);
+        }
+        own.unwrap_or(node.at.start..node.at.start)
+    }
+
     /// The bytes of a string, which stand elsewhere.
     fn text_bytes(&mut self, node: &Node) -> fmt::Result {
         let Some(Value::Text { at, .. }) = &node.value else {
@@ -205,23 +237,17 @@ impl<'w> Writer<'w> {
     }
 }
 
-/// The bytes of a node that are not those of its parts.
-fn own_bytes(node: &Node) -> std::ops::Range<usize> {
-    let inside = node.marks.iter().filter(|mark| {
-        node.at.start <= mark.at.start && mark.at.end <= node.at.end
-    });
-    let start = inside.clone().map(|mark| mark.at.start).min();
-    let end = inside.map(|mark| mark.at.end).max();
-    start.unwrap_or(node.at.start)..end.unwrap_or(node.at.start)
-}
-
 /// What a value is, in some words, and the node whose children say the rest.
 pub(super) fn describe<'m>(
     message: &'m Message,
     node: &'m Node,
     base: usize,
 ) -> (String, Option<&'m Node>) {
-    let inner = || message.child(node).map(|child| describe(message, child, base));
+    let inner = || {
+        message
+            .child(node)
+            .map(|child| describe(message, child, base))
+    };
     let around = |name: &str| match inner() {
         Some((text, below)) => (format!("{name}({text})"), below),
         None => (format!("{name}(…)"), None),
@@ -264,7 +290,10 @@ pub(super) fn describe<'m>(
         }
         Some(Value::Again { number, first }) => {
             let first = first.map(|first| format!(", as at {}", message.path(first)));
-            (format!("→ #{number} again{}", first.unwrap_or_default()), None)
+            (
+                format!("→ #{number} again{}", first.unwrap_or_default()),
+                None,
+            )
         }
     }
 }

@@ -6,9 +6,7 @@ use std::rc::Rc;
 
 use super::{Catalog, Options};
 use crate::schema::TypeIndex;
-use crate::walk::{
-    Code, Fault, Found, Header, Leaf, Meaning, Plan, Step, Visitor, decode, walk,
-};
+use crate::walk::{Code, Fault, Found, Header, Leaf, Meaning, Plan, Step, Visitor, decode, walk};
 
 /// What was found in a message.
 #[derive(Debug, Clone)]

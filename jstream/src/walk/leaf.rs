@@ -82,9 +82,10 @@ pub(crate) fn decode(name: &str, bytes: &[u8]) -> Option<Leaf> {
             _ => None,
         }),
         ("Uuid", 16) => other(Some(uuid(bytes))),
-        ("Ipv4Addr" | "Ipv6Addr" | "IpAddr" | "SocketAddrV4" | "SocketAddrV6" | "SocketAddr", _) => {
-            address(name, bytes)
-        }
+        (
+            "Ipv4Addr" | "Ipv6Addr" | "IpAddr" | "SocketAddrV4" | "SocketAddrV6" | "SocketAddr",
+            _,
+        ) => address(name, bytes),
         (
             "Duration" | "SystemTime" | "Timestamp" | "SignedDuration" | "Date" | "Time"
             | "DateTime",
@@ -188,7 +189,14 @@ fn address(name: &str, bytes: &[u8]) -> Option<Leaf> {
         return raw;
     }
     let port = || u16::try_from(u32_at(bytes, 24)).ok();
-    let socket_v6 = || Some(SocketAddrV6::new(v6(bytes)?, port()?, u32_at(bytes, 16), u32_at(bytes, 20)));
+    let socket_v6 = || {
+        Some(SocketAddrV6::new(
+            v6(bytes)?,
+            port()?,
+            u32_at(bytes, 16),
+            u32_at(bytes, 20),
+        ))
+    };
     let text = match name {
         "Ipv4Addr" => v4(bytes.get(..4)?)?.to_string(),
         "Ipv6Addr" => v6(bytes)?.to_string(),
@@ -231,22 +239,28 @@ fn time(name: &str, bytes: &[u8]) -> Option<Leaf> {
             let nanoseconds = nanoseconds & (u64::MAX >> 1);
             let is_zero = seconds == 0 && nanoseconds == 0;
             // As far as a clock of 64 bits reaches.
-            i64::try_from(seconds).ok().filter(|_| !before || !is_zero)?;
+            i64::try_from(seconds)
+                .ok()
+                .filter(|_| !before || !is_zero)?;
             let span = span(if before { "-" } else { "" }, seconds, nanoseconds)?;
             format!("{span} since 1970")
         }
         "Timestamp" | "SignedDuration" => {
             let (seconds, nanoseconds) = (i64_at(bytes, 0), i64_at(bytes, 8));
-            let one_sign =
-                nanoseconds == 0 || seconds == 0 || (seconds < 0) == (nanoseconds < 0);
-            let minus = if seconds < 0 || nanoseconds < 0 { "-" } else { "" };
+            let one_sign = nanoseconds == 0 || seconds == 0 || (seconds < 0) == (nanoseconds < 0);
+            let minus = if seconds < 0 || nanoseconds < 0 {
+                "-"
+            } else {
+                ""
+            };
             let span = span(minus, seconds.unsigned_abs(), nanoseconds.unsigned_abs())?;
             if name == "SignedDuration" {
                 Some(span).filter(|_| one_sign)?
             } else {
                 // The times that `jiff` has.
                 let known = -377_705_023_201..=253_402_207_200;
-                let known = known.contains(&seconds) && (seconds, nanoseconds) >= (-377_705_023_201, 0);
+                let known =
+                    known.contains(&seconds) && (seconds, nanoseconds) >= (-377_705_023_201, 0);
                 Some(format!("{span} since 1970")).filter(|_| one_sign && known)?
             }
         }

@@ -353,7 +353,11 @@ impl<V: Visitor> Walk<'_, V> {
         if further {
             self.visitor.mark(start..second, Meaning::Number);
             if info.size > 8 {
-                let meaning = if many { Meaning::Length } else { Meaning::Class };
+                let meaning = if many {
+                    Meaning::Length
+                } else {
+                    Meaning::Class
+                };
                 self.visitor.mark(range(second, 8), meaning);
             }
             self.visitor.found(Found::Again(number));

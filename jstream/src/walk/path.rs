@@ -19,7 +19,14 @@ impl<V: Visitor> Walk<'_, V> {
             return String::new();
         }
         let mut path = root.name().to_string();
-        let mut pieces = vec![fault.steps.iter().rev().map(String::as_str).collect::<String>()];
+        let mut pieces = vec![
+            fault
+                .steps
+                .iter()
+                .rev()
+                .map(String::as_str)
+                .collect::<String>(),
+        ];
         let mut hidden = 0usize;
         let mut now = self.now;
         while let Some(run) = self.runs.get(now).filter(|_| now > 0) {
@@ -77,7 +84,11 @@ impl<V: Visitor> Walk<'_, V> {
                 Kind::Outcome(ok, err) => {
                     // Which of them it is decides the names only, and `Ok` has no pointer at the
                     // place if its size does not reach there.
-                    of.index = if self.is_ok(of, start, (*ok, *err)) { *ok } else { *err };
+                    of.index = if self.is_ok(of, start, (*ok, *err)) {
+                        *ok
+                    } else {
+                        *err
+                    };
                     continue;
                 }
                 Kind::Array(element, _) => {

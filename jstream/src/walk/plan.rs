@@ -46,7 +46,11 @@ pub struct Unsound {
 
 impl fmt::Display for Unsound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the schema is of no type: in `{}` {}", self.name, self.what)
+        write!(
+            f,
+            "the schema is of no type: in `{}` {}",
+            self.name, self.what
+        )
     }
 }
 
@@ -315,12 +319,7 @@ impl Making<'_> {
     }
 
     /// A part at the start of a whole; gives its size.
-    fn part(
-        &mut self,
-        of: TypeIndex,
-        whole: &TypeInfo,
-        all: &mut Traits,
-    ) -> Result<usize, Fault> {
+    fn part(&mut self, of: TypeIndex, whole: &TypeInfo, all: &mut Traits) -> Result<usize, Fault> {
         let part = self.visit(of)?;
         let info = self.info(of)?;
         if matches!(info.kind, Kind::Text | Kind::Dynamic) {

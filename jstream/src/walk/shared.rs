@@ -56,7 +56,8 @@ impl Table {
         let mut degree = vec![0usize; self.entries.len()];
         let mut lists = vec![Vec::new(); self.entries.len()];
         for [from, to] in &self.edges {
-            if let (Some(list), Some(degree)) = (lists.get_mut(at(*from)), degree.get_mut(at(*to))) {
+            if let (Some(list), Some(degree)) = (lists.get_mut(at(*from)), degree.get_mut(at(*to)))
+            {
                 list.push(*to);
                 *degree = degree.saturating_add(1);
             }

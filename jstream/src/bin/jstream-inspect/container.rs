@@ -106,7 +106,8 @@ impl Container {
         if let Err(error) = self.catalog.add_bytes(bytes) {
             let at = error.at().unwrap_or(0);
             let at = at..at.saturating_add(1);
-            self.faults.push(Fault::new(Code::File, at, error.to_string()));
+            self.faults
+                .push(Fault::new(Code::File, at, error.to_string()));
         }
     }
 
@@ -189,7 +190,9 @@ impl Container {
         match &mut self.objects {
             Objects::Items(items) => {
                 let item = usize::try_from(number).ok().and_then(|at| items.get(at));
-                let at = item.map(|item| item.at.clone()).ok_or_else(|| missing(count))?;
+                let at = item
+                    .map(|item| item.at.clone())
+                    .ok_or_else(|| missing(count))?;
                 let (start, len) = (at.start as u64, at.len() as u64);
                 let descriptor = self.read(start.saturating_add(8), 8)?;
                 let descriptor = descriptor.try_into().map_or(0, u64::from_le_bytes);

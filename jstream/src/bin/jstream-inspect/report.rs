@@ -95,9 +95,13 @@ impl Report<'_> {
                 Err(fault) => self.fault(&fault)?,
             }
         }
-        let hidden = self.container.count().saturating_sub(self.arguments.limit as u64);
+        let hidden = self
+            .container
+            .count()
+            .saturating_sub(self.arguments.limit as u64);
         if !quiet && self.arguments.object.is_none() && hidden > 0 {
-            let line = format!("… {hidden} more objects, checked; --object or --limit shows them\n");
+            let line =
+                format!("… {hidden} more objects, checked; --object or --limit shows them\n");
             self.output.line(&line)?;
         }
         for fault in self.container.faults.clone() {
@@ -140,13 +144,15 @@ impl Report<'_> {
             }) = self.container.object(number)?
             {
                 let name = self.container.catalog.name(descriptor);
-                let name = name.map_or_else(|| format!("{descriptor:#018x}"), |name| name.to_string());
+                let name =
+                    name.map_or_else(|| format!("{descriptor:#018x}"), |name| name.to_string());
                 let line = format!("  {number:>6}  {at:#010x}  {len:>10} bytes  {name}");
                 self.output.line(&line)?;
             }
         }
         if count > limit {
-            self.output.line(&format!("  … {} more", count.saturating_sub(limit)))?;
+            self.output
+                .line(&format!("  … {} more", count.saturating_sub(limit)))?;
         }
         self.output.line("")
     }
@@ -224,7 +230,10 @@ impl Report<'_> {
             }
             text::fault(fault, &looked.bytes, style, to)?;
             if matches!(fault.code, Code::Descriptor | Code::Class) {
-                writeln!(to, "  --schema FILE names a schema, as Schema::to_bytes encodes it")?;
+                writeln!(
+                    to,
+                    "  --schema FILE names a schema, as Schema::to_bytes encodes it"
+                )?;
             }
             writeln!(to)
         })
