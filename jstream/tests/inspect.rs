@@ -6,6 +6,8 @@
     reason = "test code"
 )]
 
+#[path = "inspect/agree.rs"]
+mod agree;
 #[path = "inspect/golden.rs"]
 mod golden;
 #[path = "inspect/hostile.rs"]

@@ -132,7 +132,9 @@ impl<'m> Drawing<'m> {
                     }
                 }
                 End::Pointer(node) => {
-                    let row = self.row(id, format!("{prefix}: {}", node.type_name));
+                    let shared = number_of(node).map(|number| format!(" #{number}"));
+                    let shared = shared.unwrap_or_default();
+                    let row = self.row(id, format!("{prefix}: {}{shared}", node.type_name));
                     self.waiting.push(Holder {
                         from: id,
                         row,
@@ -140,8 +142,8 @@ impl<'m> Drawing<'m> {
                         node,
                     });
                 }
-                End::Again(number) => {
-                    let row = self.row(id, format!("{prefix}: {}", node.type_name));
+                End::Again(node, number) => {
+                    let row = self.row(id, format!("{prefix}: {} #{number}", node.type_name));
                     self.again.push((id, row, number));
                 }
                 End::Value => {
@@ -183,7 +185,7 @@ impl<'m> Drawing<'m> {
                 Some(Value::Text {
                     number: Some(_), ..
                 }) => return End::Pointer(node),
-                Some(Value::Again { number, .. }) => return End::Again(*number),
+                Some(Value::Again { number, .. }) => return End::Again(node, *number),
                 Some(Value::Struct | Value::Variant { .. }) if !node.children.is_empty() => {
                     return End::Parts(node);
                 }
@@ -203,11 +205,7 @@ impl<'m> Drawing<'m> {
             self.picture.left_out = self.picture.left_out.saturating_add(1);
             return;
         }
-        let number = match holder.node.value {
-            Some(Value::Pointer { number, .. } | Value::Text { number, .. }) => number,
-            _ => None,
-        };
-        if let Some(number) = number {
+        if let Some(number) = number_of(holder.node) {
             self.numbers.insert(number, to);
         }
         let children = self.message.children(holder.node).collect::<Vec<_>>();
@@ -236,11 +234,19 @@ impl<'m> Drawing<'m> {
     }
 }
 
+/// The number of the target of a pointer, if it is shared.
+fn number_of(node: &Node) -> Option<u32> {
+    match node.value {
+        Some(Value::Pointer { number, .. } | Value::Text { number, .. }) => number,
+        _ => None,
+    }
+}
+
 enum End<'m> {
     /// Its parts are drawn in the same box.
     Parts(&'m Node),
     Pointer(&'m Node),
-    Again(u32),
+    Again(&'m Node, u32),
     /// It is said in words.
     Value,
 }

@@ -48,6 +48,8 @@ pub fn write(message: &Message, boxes: usize, to: &mut dyn Write) -> fmt::Result
          markerHeight=\"8\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#456\"/></marker></defs>"
     )?;
     writeln!(to, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>")?;
+    // Boxes cover arrows that lead back.
+    arrows(&picture, &places, to)?;
     for (of, place) in picture.boxes.iter().zip(&places) {
         let Place {
             x,
@@ -73,11 +75,14 @@ pub fn write(message: &Message, boxes: usize, to: &mut dyn Write) -> fmt::Result
         )?;
         for (row, text) in (1u32..).zip(&of.rows) {
             let y = f64::from(row).mul_add(LINE, 18.0);
-            writeln!(to, "<text x=\"6\" y=\"{y}\">{}</text>", escape(text))?;
+            let text = escape(text);
+            writeln!(
+                to,
+                "<text x=\"6\" y=\"{y}\" xml:space=\"preserve\">{text}</text>"
+            )?;
         }
         writeln!(to, "</g>")?;
     }
-    arrows(&picture, &places, to)?;
     if picture.left_out > 0 {
         let y = bottom + LINE + MARGIN;
         writeln!(

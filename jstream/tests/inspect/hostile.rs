@@ -1,71 +1,16 @@
 //! Damaged messages: nothing panics, and what a reader refuses is an error here too, at its place.
 
 use jstream::inspect::text::{self, Style};
-use jstream::inspect::{Code, Input, Items, Message, dot, json, svg};
-use jstream::{MessageSegment, ReadError};
+use jstream::inspect::{Input, Items, dot, json, svg};
 
+use crate::agree::assert_agree;
 use crate::samples::{self, Sample};
-
-/// The path without the root's name.
-fn tail(path: &str) -> &str {
-    let end = path.find(['.', '[', '…']).unwrap_or(path.len());
-    &path[end..]
-}
-
-/// Whether what a reader blames is, or holds, or leads to what was found.
-fn is_blamed(found: &Message, offset: usize) -> bool {
-    let fault = found.fault.as_ref().unwrap();
-    if fault.at.contains(&offset) || fault.at.start == offset {
-        return true;
-    }
-    // A reader blames an option for what stands in it.
-    found.nodes.iter().any(|node| {
-        let path = found.path(node.id);
-        node.at.start == offset && tail(&fault.path).starts_with(tail(&path))
-    })
-}
 
 /// Looks at a damaged message as a reader does.
 fn compare(sample: &Sample, bytes: &[u8], what: &str) {
-    let name = sample.name;
     let found = sample.look_at(bytes);
-    let refused = match sample.read(bytes) {
-        Ok(()) => {
-            assert_eq!(found.fault, None, "{name}, {what}: a reader accepts it");
-            return;
-        }
-        Err(error) => error,
-    };
-    let text = refused.to_string();
-    // Limits are a reader's own.
-    if text.contains("Limits::") {
-        return;
-    }
-    let Some(fault) = &found.fault else {
-        panic!("{name}, {what}: not found: {refused}");
-    };
-    let fits = match &refused {
-        ReadError::Short { .. } | ReadError::Magic { .. } => fault.code == Code::Magic,
-        ReadError::Lengths { .. } => fault.code == Code::Lengths,
-        ReadError::Descriptor { .. } => fault.code == Code::Descriptor,
-        ReadError::NotUtf8 { offset } => fault.code == Code::NotUtf8 && fault.at.start == *offset,
-        ReadError::Value { offset, .. } => is_blamed(&found, *offset),
-        ReadError::Unused { segment, bytes } => {
-            let name = match segment {
-                MessageSegment::Objects => "objects",
-                MessageSegment::Bulk => "bulk",
-                _ => "text",
-            };
-            fault.code == Code::Unused
-                && fault.what.contains(name)
-                && fault.what.starts_with(&bytes.to_string())
-        }
-        other => panic!("{other}"),
-    };
-    assert!(
-        fits,
-        "{name}, {what}: found {fault}, but a reader says: {refused}"
-    );
+    let what = format!("{}, {what}", sample.name);
+    assert_agree(&what, &found, &sample.read(bytes));
 }
 
 #[test]

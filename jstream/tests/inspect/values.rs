@@ -176,8 +176,7 @@ fn shared_objects_have_numbers() {
     assert_eq!(again.len(), 3);
     for (number, first) in again {
         let first = &found.nodes[first].value;
-        let (Some(Value::Pointer { number: known, .. } | Value::Text { number: known, .. })) =
-            first
+        let Some(Value::Pointer { number: known, .. } | Value::Text { number: known, .. }) = first
         else {
             panic!("{first:?}");
         };
