@@ -9,6 +9,7 @@ use arbitrary::Unstructured;
 use jstream::schema::Schema;
 use jstream::{Transportable, Writer};
 use jstream_fuzz::family::{Family, dynamic, fields, maps, options, shared, strings};
+use jstream_fuzz::files::{self, flag};
 use jstream_fuzz::message::{ASCII, unframed};
 use jstream_fuzz::model::{Leg, Mark, Node, Shape, Side};
 use jstream_fuzz::{message, mode};
@@ -22,7 +23,8 @@ fn main() -> std::io::Result<()> {
     family::<dynamic::Dynamic>()?;
     family::<fields::Fields>()?;
     structure()?;
-    schema()
+    schema()?;
+    file()
 }
 
 /// The folder of a target's corpus.
@@ -103,6 +105,30 @@ fn schema() -> std::io::Result<()> {
         both.extend(&first.1);
         both.extend(&second.1);
         fs::write(into.join(format!("seed-{}-{}", first.0, second.0)), both)?;
+    }
+    Ok(())
+}
+
+/// The sample as it is, cut off, and with damage.
+fn file() -> std::io::Result<()> {
+    let into = corpus("file")?;
+    let put =
+        |name: &str, bytes: &[&[u8]]| fs::write(into.join(format!("seed-{name}")), bytes.concat());
+    let sample = files::sample();
+    put("sample", &[&[flag::CHECKSUMS], sample])?;
+    put("sample-summed", &[&[flag::SUMMED], sample])?;
+    put("front", &[&[flag::CHECKSUMS], &sample[..1536]])?;
+    put("sound", &[&[flag::SAMPLE]])?;
+    for step in 0..12u8 {
+        let all = [flag::SAMPLE, flag::SAMPLE | flag::SUMMED];
+        // The commits, and what stands behind them.
+        let at = 64 + 11 * u16::from(step);
+        let [low, high] = at.to_le_bytes();
+        let script = [low, high, step, 9 * step, low, high, 0, 1];
+        put(
+            &format!("damaged-{step}"),
+            &[&[all[usize::from(step % 2)]], &script],
+        )?;
     }
     Ok(())
 }

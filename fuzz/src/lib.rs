@@ -2,6 +2,7 @@
 //! ordinary test and the seeds be made by a program.
 
 pub mod family;
+pub mod files;
 pub mod message;
 pub mod model;
 pub mod schemas;

@@ -63,6 +63,11 @@ fn schema() {
     replay("schema", jstream_fuzz::schemas::run);
 }
 
+#[test]
+fn file() {
+    replay("file", jstream_fuzz::files::run);
+}
+
 fn assert_read<T: Transportable + 'static>(name: &str, message: &[u8]) {
     let jbuf = Spent::heap(message.len()).copy_from(message).unwrap();
     if let Err(failure) = Reader::default().read::<T>(jbuf) {

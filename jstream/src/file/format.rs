@@ -101,24 +101,24 @@ pub(super) fn newest(front: &[u8], len: u64) -> Result<(Commit, usize), FileErro
     for (into, from) in found.iter_mut().zip(front) {
         *into = *from;
     }
-    match (found.split_last(), MAGIC.split_last()) {
-        (Some((version, name)), Some((known, magic))) if name == magic && version != known => {
-            return Err(FileError::Version { found: *version });
-        }
-        _ if found != MAGIC => return Err(FileError::Foreign { found }),
-        _ => {}
+    let [name @ .., version] = found;
+    let [magic @ .., known] = MAGIC;
+    if front.len() < MAGIC.len() && !front.is_empty() && MAGIC.starts_with(front) {
+        return Err(FileError::Truncated { len, end: BLOCKS });
+    }
+    if name != magic || front.len() < MAGIC.len() {
+        return Err(FileError::Foreign { found });
+    }
+    if version != known {
+        return Err(FileError::Version { found: version });
     }
     let mut sectors = front.chunks_exact(SECTOR);
     let header = sectors.next().unwrap_or_default();
     if front.len() != FRONT {
         return Err(FileError::Truncated { len, end: BLOCKS });
     }
-    let reserved = header.iter().skip(MAGIC.len());
-    if let Some((at, _)) = reserved
-        .zip(MAGIC.len() as u64..)
-        .map(|(b, at)| (at, b))
-        .find(|(_, b)| **b != 0)
-    {
+    let mut reserved = header.iter().zip(0..).skip(MAGIC.len());
+    if let Some((_, at)) = reserved.find(|(byte, _)| **byte != 0) {
         return Err(FileError::Damaged {
             what: "a reserved byte of the header is not zero",
             at,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::IoSlice;
+use std::mem;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
@@ -199,6 +200,20 @@ impl FileWriter {
             has_new_schemas: false,
             abandoned: false,
         }
+    }
+
+    /// Writes with a writer that has met objects like these before, so that its memory serves again; its
+    /// limit holds from then on.
+    #[must_use]
+    pub fn with_writer(mut self, writer: Writer) -> Self {
+        self.writer = writer;
+        self
+    }
+
+    /// Gives the writer for use elsewhere. What was not committed is forgotten.
+    #[must_use]
+    pub fn into_writer(mut self) -> Writer {
+        mem::take(&mut self.writer)
     }
 
     /// How many objects there are, those that are not committed included.

@@ -1,5 +1,6 @@
 //! Buffers: taking them, giving them back, and looking into them.
 
+mod file;
 mod jbuf;
 
 use super::{Bench, Effort, Outcome};
@@ -16,7 +17,11 @@ type Case = (
     fn(&mut Bench<'_>, &str) -> Result<(), Failure>,
 );
 
-const ALL: [Case; 1] = [("jbuf/4096", jbuf::run)];
+const ALL: [Case; 3] = [
+    ("jbuf/4096", jbuf::run),
+    ("file/log", file::log),
+    ("file/10GB", file::sparse),
+];
 
 /// The names of all cases, in the order in which they are run.
 pub(crate) fn names() -> [&'static str; ALL.len()] {

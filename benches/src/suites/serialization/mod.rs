@@ -5,11 +5,11 @@
 //! a peer that reads nothing in place, it is making the value anew. Reading with jstream consumes
 //! the wire form, so all subjects read copies made outside the measured time.
 
-mod cases;
+pub(in crate::suites) mod cases;
 #[cfg(feature = "peers")]
 mod generated;
-mod subjects;
-mod walk;
+pub(in crate::suites) mod subjects;
+pub(in crate::suites) mod walk;
 
 use self::cases::Case;
 pub(crate) use self::cases::table::{HELP, Source};

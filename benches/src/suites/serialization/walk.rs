@@ -12,7 +12,7 @@ use rkyv::tuple::{ArchivedTuple2, ArchivedTuple3};
 use rkyv::vec::ArchivedVec;
 
 /// What can be walked. Whatever a subject reads a value as, walking it comes to one sum.
-pub(super) trait Walk {
+pub(in crate::suites) trait Walk {
     /// All numbers and all bytes of strings, added up; wraps around. Of a float its bits are
     /// added, so that walking is not a measure of floating-point latency. What is there of an
     /// `Option` counts 1 more.

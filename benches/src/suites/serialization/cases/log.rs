@@ -9,7 +9,7 @@ use crate::suites::serialization::walk::walk_fields;
 use crate::table::number;
 
 values! {
-    pub(super) struct Logs {
+    pub(in crate::suites) struct Logs {
         logs: Vec<Log>,
     }
 
@@ -99,7 +99,8 @@ impl Draw for Log {
     }
 }
 
-fn value(size: usize) -> Logs {
+/// The data set with `size` entries.
+pub(in crate::suites) fn value(size: usize) -> Logs {
     Logs {
         logs: exactly(&mut random(), size),
     }

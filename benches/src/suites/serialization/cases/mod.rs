@@ -11,7 +11,7 @@
 mod array;
 mod draw;
 mod list;
-mod log;
+pub(in crate::suites) mod log;
 mod mesh;
 mod minecraft;
 mod mk48;

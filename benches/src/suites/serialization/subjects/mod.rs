@@ -37,7 +37,7 @@ pub(super) use self::with_jstream::{Jstream, Sendable};
 pub(super) use self::with_memcpy::Memcpy;
 #[cfg(feature = "peers")]
 pub(super) use self::with_postcard::Postcard;
-pub(super) use self::with_rkyv::{Archivable, Rkyv};
+pub(in crate::suites) use self::with_rkyv::{Archivable, Rkyv};
 #[cfg(feature = "peers")]
 pub(super) use self::with_serde_json::SerdeJson;
 use super::walk::Walk;
@@ -78,7 +78,7 @@ fn fetch_ends(message: &[u8]) {
 }
 
 /// How a peer writes a `T`, and what it reads it as.
-pub(super) trait Codec<T>: 'static {
+pub(in crate::suites) trait Codec<T>: 'static {
     const NAME: &'static str;
     /// What a message is read as: itself, seen as something, or a value made from it.
     type Read<'a>: Walk;

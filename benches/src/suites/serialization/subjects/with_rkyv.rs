@@ -23,7 +23,7 @@ use crate::Failure;
 type Peer<'a, S> = Strategy<Serializer<Buffer<'a>, ArenaHandle<'a>, &'a mut S>, Error>;
 
 /// What is done about pointers to one target.
-pub(in super::super) trait Sharer: Sharing<Error> + Default + 'static {
+pub(in crate::suites) trait Sharer: Sharing<Error> + Default + 'static {
     /// Begins anew, for another message.
     fn forget(&mut self);
 }
@@ -41,7 +41,7 @@ impl Sharer for Share {
 }
 
 /// What can be written and checked as here.
-pub(in super::super) trait Archivable<S: Sharer = Unshare>:
+pub(in crate::suites) trait Archivable<S: Sharer = Unshare>:
     Archive<Archived: Walk + 'static + for<'a> CheckBytes<HighValidator<'a, Error>>>
     + for<'a> Serialize<Peer<'a, S>>
 {
@@ -53,14 +53,14 @@ impl<T, S: Sharer> Archivable<S> for T where
 {
 }
 
-pub(in super::super) struct Rkyv<S = Unshare> {
+pub(in crate::suites) struct Rkyv<S = Unshare> {
     arena: Arena,
     sharing: S,
     into: AlignedVec,
 }
 
 impl<S: Sharer> Rkyv<S> {
-    pub(in super::super) fn new<T: Archivable<S>>(value: &T) -> Result<Self, Failure> {
+    pub(in crate::suites) fn new<T: Archivable<S>>(value: &T) -> Result<Self, Failure> {
         let mut arena = Arena::new();
         let mut sharing = S::default();
         let mut into = AlignedVec::new();

@@ -1,0 +1,4 @@
+//! Bytes of any kind, taken for files.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| jstream_fuzz::files::run(input));
