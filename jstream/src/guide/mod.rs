@@ -18,6 +18,7 @@
 //! | [`l_schemas`] | descriptors, and what keeps them from one compiler to another |
 //! | [`m_by_hand`] | types of others, and types that no derive can do |
 //! | [`n_coming_from`] | for those who know rkyv, serde, or Cap'n Proto |
+//! | [`q_inspecting`] | looking into messages, streams and files from the command line |
 
 pub mod a_first_derive;
 pub mod b_what_travels;
@@ -33,3 +34,4 @@ pub mod k_limits;
 pub mod l_schemas;
 pub mod m_by_hand;
 pub mod n_coming_from;
+pub mod q_inspecting;

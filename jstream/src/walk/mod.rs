@@ -9,6 +9,7 @@
     not(feature = "cli"),
     allow(
         dead_code,
+        unreachable_pub,
         unused_imports,
         reason = "tests ask for places only, not for values"
     )

@@ -224,7 +224,10 @@ impl Making<'_> {
 
     fn judge(&mut self, info: &TypeInfo) -> Result<Traits, Fault> {
         let fits = info.align.is_power_of_two() && info.align <= 128;
-        if !fits || info.size % info.align != 0 || info.size > isize::MAX.unsigned_abs() {
+        if !fits
+            || info.size.checked_rem(info.align) != Some(0)
+            || info.size > isize::MAX.unsigned_abs()
+        {
             return Err(Fault::Here("size and alignment are those of no type"));
         }
         let mut all = Traits {

@@ -2,11 +2,11 @@
 //! at by.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 #[cfg(unix)]
-use jstream::file::{FileError, FileReader};
+use jstream::file::{FileError, FileReader, ReadOptions};
 use jstream::inspect::{Catalog, Code, Fault, Input, Item, Items};
 
 use crate::arguments::Arguments;
@@ -59,81 +59,84 @@ impl Container {
             objects: Objects::Items(Vec::new()),
         };
         for path in &arguments.schema {
-            let bytes = container.read_all(path)?;
+            let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
             let added = container.catalog.add_bytes(&bytes);
             added.map_err(|error| Failure::Said(format!("{}: {error}", path.display())))?;
         }
-        let path = &arguments.file;
-        let is_pipe = path.as_os_str() == "-";
-        let mut front = Vec::new();
-        if !is_pipe {
-            let file = open(path)?;
-            let front = (&file).take(FRONT as u64).read_to_end(&mut front);
-            front.map_err(|error| unreadable(path, &error))?;
-            container.len = file.metadata().map_or(0, |meta| meta.len());
-            container.data = Data::Disk(file);
-        }
-        if is_pipe || !matches!(Input::of(&front), Ok(Input::File)) {
-            front = container.read_all(path)?;
-            container.len = front.len() as u64;
-            container.data = Data::Memory(front.clone());
-        }
-        match Input::of(&front) {
+        let bytes = container.fill(arguments)?;
+        match Input::of(&bytes) {
             Ok(input) => container.input = Some(input),
             Err(fault) => container.faults.push(fault),
         }
         match container.input {
-            Some(Input::File) => container.fill_from_file(arguments)?,
-            Some(Input::Schema) => container.fill_from_schema(&front),
-            Some(_) => container.fill_from_stream(&front),
-            None => {}
+            Some(Input::File) => container.fill_from_file(arguments, bytes)?,
+            Some(Input::Schema) => container.fill_from_schema(bytes),
+            Some(_) => container.fill_from_stream(bytes),
+            None => container.data = Data::Memory(bytes),
         }
         Ok(container)
     }
 
-    fn read_all(&self, path: &Path) -> Result<Vec<u8>, Failure> {
+    /// Reads all bytes; of a file of objects only the first ones, if it can be read again.
+    fn fill(&mut self, arguments: &Arguments) -> Result<Vec<u8>, Failure> {
+        let path = &arguments.file;
         let mut bytes = Vec::new();
-        let read = if path.as_os_str() == "-" {
-            std::io::stdin().lock().read_to_end(&mut bytes)
+        if path.as_os_str() == "-" {
+            let read = std::io::stdin().lock().read_to_end(&mut bytes);
+            read.map_err(|error| unreadable(path, &error))?;
         } else {
-            open(path)?.read_to_end(&mut bytes)
-        };
-        read.map_err(|error| unreadable(path, &error))?;
+            let mut file = open(path)?;
+            let front = (&file).take(FRONT as u64).read_to_end(&mut bytes);
+            front.map_err(|error| unreadable(path, &error))?;
+            let meta = file.metadata().map_err(|error| unreadable(path, &error))?;
+            if meta.is_file() && matches!(Input::of(&bytes), Ok(Input::File)) {
+                self.len = meta.len();
+                self.data = Data::Disk(file);
+                return Ok(bytes);
+            }
+            let rest = file.read_to_end(&mut bytes);
+            rest.map_err(|error| unreadable(path, &error))?;
+        }
+        self.len = bytes.len() as u64;
         Ok(bytes)
     }
 
-    fn fill_from_schema(&mut self, bytes: &[u8]) {
-        if let Err(error) = self.catalog.add_bytes(bytes) {
+    fn fill_from_schema(&mut self, bytes: Vec<u8>) {
+        if let Err(error) = self.catalog.add_bytes(&bytes) {
             let at = error.at().unwrap_or(0);
             let at = at..at.saturating_add(1);
             self.faults
                 .push(Fault::new(Code::File, at, error.to_string()));
         }
+        self.data = Data::Memory(bytes);
     }
 
-    fn fill_from_stream(&mut self, bytes: &[u8]) {
+    fn fill_from_stream(&mut self, bytes: Vec<u8>) {
         let mut items = Vec::new();
-        for item in Items::of(bytes) {
+        for item in Items::of(&bytes) {
             match item {
                 Ok(item) => items.push(item),
                 Err(fault) => self.faults.push(fault),
             }
         }
         self.objects = Objects::Items(items);
+        self.data = Data::Memory(bytes);
     }
 
     #[cfg(not(unix))]
-    fn fill_from_file(&mut self, _: &Arguments) -> Result<(), Failure> {
+    fn fill_from_file(&mut self, _: &Arguments, _: Vec<u8>) -> Result<(), Failure> {
         Err(Failure::Said(
             "files of objects are read on Unix only".to_owned(),
         ))
     }
 
     #[cfg(unix)]
-    fn fill_from_file(&mut self, arguments: &Arguments) -> Result<(), Failure> {
-        let opened = match &self.data {
-            Data::Memory(bytes) => FileReader::from_bytes(bytes.clone(), Default::default()),
-            Data::Disk(_) => FileReader::open(&arguments.file),
+    fn fill_from_file(&mut self, arguments: &Arguments, bytes: Vec<u8>) -> Result<(), Failure> {
+        let opened = if matches!(self.data, Data::Disk(_)) {
+            FileReader::open(&arguments.file)
+        } else {
+            self.data = Data::Memory(bytes.clone());
+            FileReader::from_bytes(bytes, ReadOptions::default())
         };
         let mut reader = match opened {
             Ok(reader) => reader,
@@ -247,11 +250,7 @@ fn open(path: &Path) -> Result<File, Failure> {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
-    let hint = match error.kind() {
-        ErrorKind::NotFound => "; see --help",
-        _ => "",
-    };
-    Failure::Said(format!("{}: {error}{hint}", path.display()))
+    Failure::Said(format!("{}: {error}", path.display()))
 }
 
 /// What is wrong with a file, if it is the file.

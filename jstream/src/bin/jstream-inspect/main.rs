@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         // Whoever reads has read enough.
         Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Said(text)) => {
-            eprintln!("jstream-inspect: {text}");
+            output::say(&text);
             ExitCode::from(USAGE)
         }
     }

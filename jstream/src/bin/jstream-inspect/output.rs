@@ -75,3 +75,8 @@ impl fmt::Write for Output {
         })
     }
 }
+
+/// Says something beside the output, to whoever listens.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(io::stderr(), "jstream-inspect: {text}");
+}

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json as object};
 
 use crate::arguments::Arguments;
 use crate::container::{Container, Object};
-use crate::output::{Failure, Output};
+use crate::output::{Failure, Output, say};
 
 /// Prints what was asked for; says whether the data is fine.
 pub(crate) fn report(arguments: &Arguments, output: &mut Output) -> Result<bool, Failure> {
@@ -289,7 +289,7 @@ impl Report<'_> {
     fn picture(&mut self) -> Result<(), Failure> {
         let number = self.arguments.object.unwrap_or(0);
         for fault in self.container.faults.clone() {
-            eprintln!("jstream-inspect: {fault}");
+            say(&fault.to_string());
         }
         if self.container.count() == 0 {
             return Err(Failure::Said("there is no object to draw".to_owned()));
@@ -297,12 +297,12 @@ impl Report<'_> {
         let looked = match self.look(number)? {
             Ok(looked) => looked,
             Err(fault) => {
-                eprintln!("jstream-inspect: {fault}");
+                say(&fault.to_string());
                 return Ok(());
             }
         };
         if let Some(fault) = &looked.message.fault {
-            eprintln!("jstream-inspect: {fault}");
+            say(&fault.to_string());
         }
         let boxes = self.arguments.boxes;
         match &self.arguments.svg {
