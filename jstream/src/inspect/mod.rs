@@ -32,6 +32,7 @@
 //! of the program approve; where it is wrong, a [`Fault`] says so behind what was found before.
 #![forbid(unsafe_code)]
 
+mod builder;
 mod catalog;
 pub mod dot;
 mod hex;

@@ -84,7 +84,7 @@ pub(crate) use known::{Descriptors, Learnt};
 use crate::model::{InPlace, Transportable};
 
 /// A type's place in a [`Schema`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TypeIndex(u32);
 
 #[cfg(any(feature = "cli", feature = "testing"))]

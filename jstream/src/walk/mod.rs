@@ -17,10 +17,12 @@
 
 mod fault;
 mod header;
+mod judge;
 mod leaf;
 mod objects;
 mod path;
 mod plan;
+mod pointers;
 mod shared;
 
 use std::ops::Range;
@@ -124,7 +126,7 @@ pub(crate) trait Visitor {
 }
 
 /// A type: the plan that has it, and its place there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Of {
     pub(crate) plan: usize,
     pub(crate) index: TypeIndex,

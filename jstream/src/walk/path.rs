@@ -72,7 +72,7 @@ impl<V: Visitor> Walk<'_, V> {
             let fields = match &info.kind {
                 Kind::Struct(fields) => fields,
                 Kind::Enum { tag, variants } => {
-                    match self.variant_at(plan, *tag, variants, start) {
+                    match self.variant_at((plan, of.index), *tag, variants, start) {
                         Some((_, Some(variant))) => &variant.fields,
                         _ => return,
                     }

@@ -1,7 +1,8 @@
 //! The shared targets of a message, and the circles among them.
 
-use super::{Of, Visitor, Walk};
-use crate::schema::Kind;
+use std::collections::HashMap;
+
+use super::{Fault, Of, Visitor, Walk};
 
 /// A pointer to a shared target that was not met before: its number, what the pointer is to, and its
 /// second word.
@@ -21,6 +22,8 @@ pub(super) struct Table {
     edges: Vec<[u32; 2]>,
     /// Whether one of them leads back.
     backward: bool,
+    /// Types that were compared.
+    compared: HashMap<[Of; 2], bool>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -82,41 +85,45 @@ impl Table {
 }
 
 impl<V: Visitor> Walk<'_, V> {
-    /// The number of the shared target that a further pointer of this type names.
-    pub(super) fn is_known(&mut self, number: u64, found: (Of, bool, u64)) -> Option<u32> {
-        let number = u32::try_from(number).ok()?;
-        let First { of, many, meta, .. } = self.shared.entries.get(number as usize)?.first;
-        let same = (many, meta) == (found.1, found.2) && self.are_one(of, found.0);
-        same.then_some(number)
+    /// The number of the shared target that a further pointer of this type, which stands at `slot`,
+    /// names.
+    pub(super) fn is_known(
+        &mut self,
+        slot: usize,
+        number: u64,
+        found: (Of, bool, u64),
+    ) -> Result<Option<u32>, Fault> {
+        let Ok(number) = u32::try_from(number) else {
+            return Ok(None);
+        };
+        let Some(entry) = self.shared.entries.get(number as usize) else {
+            return Ok(None);
+        };
+        let First { of, many, meta, .. } = entry.first;
+        let same = (many, meta) == (found.1, found.2) && self.are_one(slot, of, found.0)?;
+        Ok(same.then_some(number))
     }
 
     /// Whether two types have one structure.
-    fn are_one(&mut self, a: Of, b: Of) -> bool {
-        let (Some(plan), Some(other)) = (self.plans.get(a.plan), self.plans.get(b.plan)) else {
-            return false;
-        };
+    fn are_one(&mut self, slot: usize, a: Of, b: Of) -> Result<bool, Fault> {
         if a == b {
-            return true;
+            return Ok(true);
         }
+        if let Some(known) = self.shared.compared.get(&[a, b]) {
+            return Ok(*known);
+        }
+        let (plan, other) = (self.plan(a)?, self.plan(b)?);
         let same = match (plan.info(a.index), other.info(b.index)) {
-            (Some(a), Some(b)) => {
-                let kinds = std::mem::discriminant(&a.kind) == std::mem::discriminant(&b.kind);
-                kinds && (&a.name, a.size, a.align) == (&b.name, b.size, b.align)
-            }
+            (Some(a), Some(b)) => (&a.name, a.size, a.align) == (&b.name, b.size, b.align),
             _ => false,
         };
-        if !same {
-            return false;
-        }
-        if matches!(plan.info(a.index).map(|info| &info.kind), Some(Kind::Leaf)) {
-            return true;
-        }
+        // Hashing a structure takes more than looking at its types.
         let work = plan.len().saturating_add(other.len()).saturating_mul(16);
-        let Some(left) = self.left.checked_sub(work) else {
-            return false;
+        let same = same && {
+            self.count(work, slot)?;
+            plan.schema().descriptor(a.index) == other.schema().descriptor(b.index)
         };
-        let one = plan.schema().descriptor(a.index) == other.schema().descriptor(b.index);
-        self.left = left;
-        one
+        self.shared.compared.insert([a, b], same);
+        Ok(same)
     }
 }

@@ -119,3 +119,38 @@ fn elements_without_size_cost_nothing() {
     assert_eq!(found.nodes.len(), 17);
     assert_eq!(found.nodes[0].hidden, usize::MAX - 16);
 }
+
+#[test]
+fn a_schema_makes_no_more_work_than_the_message_is_worth() {
+    // A slice of structs of one byte each, a truth value, and of 30,000 fields without size.
+    let mut bytes = vec![1, 4, 0, 16, 8, 7, 1];
+    bytes.extend([0, 1, 1, 2]);
+    let fields = 30_001u32;
+    bytes.extend([
+        u8::try_from(fields & 0x7f).unwrap() | 0x80,
+        u8::try_from(fields >> 7 & 0x7f).unwrap() | 0x80,
+        u8::try_from(fields >> 14).unwrap(),
+    ]);
+    for _ in 1..fields {
+        bytes.extend([0, 0, 2]);
+    }
+    bytes.extend([0, 0, 3]);
+    bytes.extend([0, 0, 1, 0]);
+    bytes.extend([4, b'b', b'o', b'o', b'l', 1, 1, 0]);
+    let mut catalog = Catalog::default();
+    let descriptor = catalog.add_bytes(&bytes).unwrap();
+
+    let elements = 1000u64;
+    let mut told = b"jst\x01\x01\0\0\0".to_vec();
+    for word in [descriptor, 56, elements, 0, 128, elements] {
+        told.extend(word.to_le_bytes());
+    }
+    told.resize(told.len() + 1000, 0);
+    let fault = message(&told, &catalog, &Options::default()).fault.unwrap();
+    assert_eq!(fault.code.name(), "work", "{fault}");
+    // What is worth it.
+    told.truncate(56 + 2);
+    told[24..32].copy_from_slice(&2u64.to_le_bytes());
+    told[48..56].copy_from_slice(&2u64.to_le_bytes());
+    assert_eq!(message(&told, &catalog, &Options::default()).fault, None);
+}
