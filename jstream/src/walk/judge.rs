@@ -127,24 +127,7 @@ impl Making<'_> {
                 all.most = only.filter(|_| matches!(&*info.name, "Wrapping" | "Saturating"));
             }
             Kind::Enum { tag, variants } => {
-                if !matches!(tag, 1 | 2 | 4 | 8 | 16) || *tag > info.size {
-                    return Err(Fault::Here("the tag has the size of no tag"));
-                }
-                for variant in variants {
-                    self.fields(&variant.fields, info, &mut all)?;
-                }
-                all.plain = false;
-                let tags = self.tags_of(*tag, variants)?;
-                if tags.at.saturating_add(*tag) > info.size {
-                    return Err(Fault::Here("the tag lies outside"));
-                }
-                self.tags.insert(of, tags);
-                let tags = 0..variants.len() as i128;
-                let are_units = variants
-                    .iter()
-                    .all(|of| tags.contains(&of.discriminant) && of.fields.is_empty());
-                let last = u8::try_from(variants.len().wrapping_sub(1)).ok();
-                all.most = last.filter(|_| are_units && info.size == 1);
+                self.variants(of, (*tag, variants), info, &mut all)?;
             }
             Kind::Optional(payload) => {
                 let size = self.part(*payload, info, &mut all)?;
@@ -204,6 +187,35 @@ impl Making<'_> {
             return Err(Fault::Here("something without a size holds pointers"));
         }
         Ok(all)
+    }
+
+    /// The variants of an enum, and its tag.
+    fn variants(
+        &mut self,
+        of: TypeIndex,
+        (tag, variants): (usize, &[VariantInfo]),
+        info: &TypeInfo,
+        all: &mut Traits,
+    ) -> Result<(), Fault> {
+        if !matches!(tag, 1 | 2 | 4 | 8 | 16) || tag > info.size {
+            return Err(Fault::Here("the tag has the size of no tag"));
+        }
+        for variant in variants {
+            self.fields(&variant.fields, info, all)?;
+        }
+        all.plain = false;
+        let tags = self.tags_of(tag, variants)?;
+        if tags.at.saturating_add(tag) > info.size {
+            return Err(Fault::Here("the tag lies outside"));
+        }
+        self.tags.insert(of, tags);
+        let tags = 0..variants.len() as i128;
+        let are_units = variants
+            .iter()
+            .all(|of| tags.contains(&of.discriminant) && of.fields.is_empty());
+        let last = u8::try_from(variants.len().wrapping_sub(1)).ok();
+        all.most = last.filter(|_| are_units && info.size == 1);
+        Ok(())
     }
 
     /// An enum's tag stands first, but for a `Bound`, whose payload does.
