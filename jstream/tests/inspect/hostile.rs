@@ -144,3 +144,18 @@ fn streams_are_taken_apart() {
     let last = Items::of(&stream).last().unwrap();
     assert!(last.unwrap_err().what.contains("behind its last message"));
 }
+
+#[test]
+fn circles_are_found() {
+    let chain = samples::chain();
+    let found = chain.look();
+    assert_eq!(found.fault, None);
+    // The pointer of the last one to the first.
+    let mut bytes = chain.bytes.clone();
+    let at = bytes.len() - 16;
+    assert_eq!(bytes[at..], [0; 16]);
+    bytes[at..at + 8].copy_from_slice(&(1u64 << 63 | 1).to_le_bytes());
+    let fault = chain.look_at(&bytes).fault.unwrap();
+    assert_eq!(fault.code.name(), "circle", "{fault}");
+    compare(&chain, &bytes, "a circle");
+}

@@ -321,6 +321,22 @@ pub fn dynamic() -> Sample {
         .with::<Group>()
 }
 
+#[derive(Transportable)]
+pub struct Chain {
+    pub name: u32,
+    pub next: Option<Rc<Chain>>,
+    pub other: Option<Rc<Chain>>,
+}
+
+/// Shared objects that lead to others of their type.
+pub fn chain() -> Sample {
+    let chain = |name, next, other| Chain { name, next, other };
+    let last = Rc::new(chain(3, None, None));
+    let middle = Rc::new(chain(2, Some(last.clone()), Some(last.clone())));
+    let first = chain(1, Some(middle), Some(last));
+    Sample::of::<Chain>("chain", &first)
+}
+
 /// One of each family.
 pub fn all() -> Vec<Sample> {
     vec![
@@ -333,6 +349,7 @@ pub fn all() -> Vec<Sample> {
         shared(),
         tree(),
         dynamic(),
+        chain(),
         Sample::of::<()>("unit", &()),
         Sample::of::<u32>("number", &5u32),
         Sample::of::<String>("text", &"text".to_owned()),
