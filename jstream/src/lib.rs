@@ -127,6 +127,7 @@
 //! `arrayvec`, `bytes`, `indexmap`, `jiff`, `ndarray`, `smallvec` and `uuid`, of which none is on by
 //! default: each lets the types of the crate of its name travel. `rkyv` lets all types travel that derive
 //! rkyv's traits, as their archives.
+//! `cli` has the program `jstream-inspect`, and the module `inspect` that it is made of.
 //! `testing` has checks for one's own types, the module of its name; with `proptest` also as a property.
 
 #[allow(
@@ -145,6 +146,8 @@ mod class;
 pub mod file;
 pub mod guide;
 mod impls;
+#[cfg(feature = "cli")]
+pub mod inspect;
 mod keep;
 pub mod map;
 mod model;
@@ -156,6 +159,8 @@ mod shared;
 pub mod stream;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(any(feature = "cli", feature = "testing"))]
+mod walk;
 mod wire;
 mod write;
 

@@ -34,9 +34,45 @@ fn sweep<T: Transportable + 'static, V: Transportable>(kit: &Kit<T>, value: &V) 
         assert!(tally.refused > 0 && tally.refused + tally.accepted >= 5 * sound.len());
         let places = places::<T>(&sound);
         assert!(places.complete, "{name}: {places:#?}");
+        #[cfg(feature = "cli")]
+        looked_into::<T>(&sound);
         Ok(())
     });
     result.unwrap_or_else(|finding| panic!("{finding}"));
+}
+
+#[cfg(feature = "cli")]
+#[path = "inspect/agree.rs"]
+mod agree;
+
+/// Looks into the message of a value, and at what a few bytes more or less make of it, by the schema
+/// alone; that finds what a reader finds.
+#[cfg(feature = "cli")]
+fn looked_into<T: Transportable + 'static>(sound: &[u8]) {
+    use jstream::inspect::{Catalog, Options, message};
+
+    let mut catalog = Catalog::default();
+    catalog.add_type::<T>().unwrap();
+    catalog.add_type::<Square>().unwrap();
+    catalog.add_type::<Point>().unwrap();
+    catalog.add_type::<Group>().unwrap();
+    let name = std::any::type_name::<T>();
+    let found = message(sound, &catalog, &Options::default());
+    assert_eq!(found.fault, None, "{name}");
+    let mut reader = jstream::Reader::default();
+    for at in 0..sound.len() {
+        for new in [0, 1, 2, 0x80, 0xff, sound[at].wrapping_add(1)] {
+            let mut bytes = sound.to_vec();
+            bytes[at] = new;
+            let filled = jstream::Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+            let read = match reader.read::<T>(filled) {
+                Ok(_) => Ok(()),
+                Err(failure) => Err(failure.error),
+            };
+            let found = message(&bytes, &catalog, &Options::default());
+            agree::assert_agree(&format!("{name}: {new:#x} at {at:#x}"), &found, &read);
+        }
+    }
 }
 
 /// What stands in the way of damage to a value: others beside it, options, results and pointers.

@@ -20,6 +20,7 @@
 //! | [`n_coming_from`] | for those who know rkyv, serde, or Cap'n Proto |
 //! | [`o_streams`] | many objects in one jbuf, written where they are sent from |
 //! | `p_files` | files of objects: appended to, read in turn, by number, or in place |
+//! | [`q_inspecting`] | looking into messages, streams and files from the command line |
 
 pub mod a_first_derive;
 pub mod b_what_travels;
@@ -38,3 +39,4 @@ pub mod n_coming_from;
 pub mod o_streams;
 #[cfg(target_os = "linux")]
 pub mod p_files;
+pub mod q_inspecting;

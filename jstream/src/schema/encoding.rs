@@ -71,7 +71,7 @@ impl Schema {
     }
 
     /// As `from_bytes`, for bytes of any length.
-    pub(super) fn decode(bytes: &[u8]) -> Result<(Self, TypeIndex), SchemaError> {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<(Self, TypeIndex), SchemaError> {
         let mut from = Decoder {
             bytes,
             at: 0,

@@ -219,7 +219,7 @@ impl Kind {
     }
 
     /// What a type of this kind is called.
-    pub(super) fn noun(&self) -> &'static str {
+    pub(crate) fn noun(&self) -> &'static str {
         match self {
             Self::Leaf => "plain value",
             Self::Text => "text",

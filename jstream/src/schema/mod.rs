@@ -84,8 +84,16 @@ pub(crate) use known::{Descriptors, Learnt};
 use crate::model::{InPlace, Transportable};
 
 /// A type's place in a [`Schema`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TypeIndex(u32);
+
+#[cfg(any(feature = "cli", feature = "testing"))]
+impl TypeIndex {
+    /// Its number, from 0 on.
+    pub(crate) const fn place(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// The structure of a type and of all that it reaches.
 #[derive(Debug, Clone, Default)]
@@ -179,6 +187,13 @@ impl Schema {
     #[must_use]
     pub fn get(&self, index: TypeIndex) -> Option<&TypeInfo> {
         self.types.get(index.0 as usize)?.as_ref()
+    }
+
+    /// All types, each with its place; those that are still being described are missing.
+    #[cfg(any(feature = "cli", feature = "testing"))]
+    pub(crate) fn all(&self) -> impl Iterator<Item = (TypeIndex, Option<&TypeInfo>)> {
+        let places = (0..u32::MAX).map(TypeIndex);
+        places.zip(self.types.iter().map(Option::as_ref))
     }
 
     /// The checksum of what a walk from `root` reaches; what else the schema holds doesn't matter.

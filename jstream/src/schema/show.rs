@@ -22,6 +22,14 @@ impl Schema {
     pub fn display(&self, root: TypeIndex) -> impl fmt::Display + '_ {
         Display { schema: self, root }
     }
+
+    /// How Rust spells each type, in the canonical order.
+    #[cfg(feature = "cli")]
+    pub(crate) fn spellings(&self, root: TypeIndex) -> Vec<String> {
+        let named = Named::new(Graph::of(self, root));
+        let all = 0..named.graph.nodes.len();
+        all.map(|of| named.spelling(of)).collect()
+    }
 }
 
 /// The structure of the type that was described first: the root, for a schema made by

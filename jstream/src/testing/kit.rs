@@ -9,12 +9,12 @@ use std::rc::Rc;
 use super::attack::Attack;
 use super::damage::{Script, framed};
 use super::finding::{Finding, Tally, Wrong};
-use super::places::{Places, places_of};
+use super::places::{Places, places_of, plan_of};
 use crate::buffer::Spent;
 use crate::model::Transportable;
 use crate::read::{Limits, ReadError, Reader};
 use crate::received::Received;
-use crate::schema::{Schema, TypeIndex};
+use crate::walk::Plan;
 use crate::wire::{HEADER_LEN, align_up};
 use crate::write::{WriteError, Writer};
 
@@ -53,7 +53,7 @@ pub struct Kit<T: Transportable + 'static> {
     most: usize,
     writer: RefCell<Writer>,
     reader: RefCell<Reader>,
-    schema: OnceCell<Rc<(Schema, TypeIndex)>>,
+    plan: OnceCell<Rc<Plan>>,
 }
 
 /// How many messages are made in each way of damaging, by default.
@@ -94,7 +94,7 @@ impl<T: Transportable + 'static> Kit<T> {
             most: MOST,
             writer: RefCell::default(),
             reader: RefCell::default(),
-            schema: OnceCell::new(),
+            plan: OnceCell::new(),
         }
     }
 
@@ -279,8 +279,7 @@ impl<T: Transportable + 'static> Kit<T> {
     }
 
     fn places(&self, message: &[u8]) -> Places {
-        let schema = self.schema.get_or_init(|| Rc::new(Schema::of::<T>()));
-        places_of(schema, message)
+        places_of(self.plan.get_or_init(plan_of::<T>), message)
     }
 
     fn attack<R>(&self, sound: &[u8], with: impl FnOnce(&mut Attack<'_>) -> R) -> R {

@@ -1,0 +1,275 @@
+//! What the program was given: bytes or a file, the objects in it, and the schemas that they are looked
+//! at by.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+#[cfg(unix)]
+use jstream::file::{FileError, FileReader, ReadOptions};
+use jstream::inspect::{Catalog, Code, Fault, Input, Item, Items};
+
+use crate::arguments::Arguments;
+use crate::output::Failure;
+
+/// What is looked at.
+pub(crate) struct Container {
+    /// What it is; `None` where its beginning does not tell.
+    pub(crate) input: Option<Input>,
+    pub(crate) catalog: Catalog,
+    pub(crate) len: u64,
+    /// What is wrong with the whole, besides its objects.
+    pub(crate) faults: Vec<Fault>,
+    data: Data,
+    objects: Objects,
+}
+
+/// Where bytes come from.
+enum Data {
+    Memory(Vec<u8>),
+    Disk(File),
+}
+
+enum Objects {
+    Items(Vec<Item>),
+    #[cfg(unix)]
+    File(Box<FileReader>),
+}
+
+/// A message of the container.
+pub(crate) struct Object {
+    pub(crate) number: u64,
+    pub(crate) at: u64,
+    pub(crate) len: u64,
+    pub(crate) descriptor: u64,
+}
+
+/// How much tells what kind of thing bytes are, if it is a file of objects.
+const FRONT: usize = 8;
+
+impl Container {
+    /// Opens what the arguments name.
+    pub(crate) fn open(arguments: &Arguments) -> Result<Self, Failure> {
+        let mut container = Self {
+            input: None,
+            catalog: Catalog::default(),
+            len: 0,
+            faults: Vec::new(),
+            data: Data::Memory(Vec::new()),
+            objects: Objects::Items(Vec::new()),
+        };
+        for path in &arguments.schema {
+            let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+            let added = container.catalog.add_bytes(&bytes);
+            added.map_err(|error| Failure::Said(format!("{}: {error}", path.display())))?;
+        }
+        let bytes = container.fill(arguments)?;
+        match Input::of(&bytes) {
+            Ok(input) => container.input = Some(input),
+            Err(fault) => container.faults.push(fault),
+        }
+        match container.input {
+            Some(Input::File) => container.fill_from_file(arguments, bytes)?,
+            Some(Input::Schema) => container.fill_from_schema(bytes),
+            Some(_) => container.fill_from_stream(bytes),
+            None => container.data = Data::Memory(bytes),
+        }
+        Ok(container)
+    }
+
+    /// Reads all bytes; of a file of objects only the first ones, if it can be read again.
+    fn fill(&mut self, arguments: &Arguments) -> Result<Vec<u8>, Failure> {
+        let path = &arguments.file;
+        let mut bytes = Vec::new();
+        if path.as_os_str() == "-" {
+            let read = std::io::stdin().lock().read_to_end(&mut bytes);
+            read.map_err(|error| unreadable(path, &error))?;
+        } else {
+            let mut file = open(path)?;
+            let front = (&file).take(FRONT as u64).read_to_end(&mut bytes);
+            front.map_err(|error| unreadable(path, &error))?;
+            let meta = file.metadata().map_err(|error| unreadable(path, &error))?;
+            if meta.is_file() && matches!(Input::of(&bytes), Ok(Input::File)) {
+                self.len = meta.len();
+                self.data = Data::Disk(file);
+                return Ok(bytes);
+            }
+            let rest = file.read_to_end(&mut bytes);
+            rest.map_err(|error| unreadable(path, &error))?;
+        }
+        self.len = bytes.len() as u64;
+        Ok(bytes)
+    }
+
+    fn fill_from_schema(&mut self, bytes: Vec<u8>) {
+        if let Err(error) = self.catalog.add_bytes(&bytes) {
+            let at = error.at().unwrap_or(0);
+            let at = at..at.saturating_add(1);
+            self.faults
+                .push(Fault::new(Code::File, at, error.to_string()));
+        }
+        self.data = Data::Memory(bytes);
+    }
+
+    fn fill_from_stream(&mut self, bytes: Vec<u8>) {
+        let mut items = Vec::new();
+        for item in Items::of(&bytes) {
+            match item {
+                Ok(item) => items.push(item),
+                Err(fault) => self.faults.push(fault),
+            }
+        }
+        self.objects = Objects::Items(items);
+        self.data = Data::Memory(bytes);
+    }
+
+    #[cfg(not(unix))]
+    fn fill_from_file(&mut self, _: &Arguments, _: Vec<u8>) -> Result<(), Failure> {
+        Err(Failure::Said(
+            "files of objects are read on Unix only".to_owned(),
+        ))
+    }
+
+    #[cfg(unix)]
+    fn fill_from_file(&mut self, arguments: &Arguments, bytes: Vec<u8>) -> Result<(), Failure> {
+        let opened = if matches!(self.data, Data::Disk(_)) {
+            FileReader::open(&arguments.file)
+        } else {
+            self.data = Data::Memory(bytes.clone());
+            FileReader::from_bytes(bytes, ReadOptions::default())
+        };
+        let mut reader = match opened {
+            Ok(reader) => reader,
+            Err(error) => {
+                self.faults.push(fault_of(&error)?);
+                return Ok(());
+            }
+        };
+        if arguments.object.is_none() {
+            // All checksums, those of the objects too.
+            if let Err(error) = reader.verify() {
+                self.faults.push(fault_of(&error)?);
+            }
+        }
+        let known = reader.descriptors().unwrap_or_default();
+        for descriptor in known {
+            match reader.schema(descriptor) {
+                Ok(Some((schema, root))) => {
+                    if let Err(error) = self.catalog.add(&schema, root) {
+                        let what = format!("schema {descriptor:#018x}: {error}");
+                        self.faults.push(Fault::new(Code::File, 0..0, what));
+                    }
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    let fault = fault_of(&error)?;
+                    if !self.faults.contains(&fault) {
+                        self.faults.push(fault);
+                    }
+                }
+            }
+        }
+        self.objects = Objects::File(Box::new(reader));
+        Ok(())
+    }
+
+    /// How many objects there are.
+    pub(crate) fn count(&self) -> u64 {
+        match &self.objects {
+            Objects::Items(items) => items.len() as u64,
+            #[cfg(unix)]
+            Objects::File(reader) => reader.len(),
+        }
+    }
+
+    /// Where an object is, or what is wrong with the index there.
+    pub(crate) fn object(&mut self, number: u64) -> Result<Result<Object, Fault>, Failure> {
+        let missing = |count: u64| {
+            Failure::Said(format!(
+                "there is no object {number}: there are {count}, from 0 on"
+            ))
+        };
+        let count = self.count();
+        match &mut self.objects {
+            Objects::Items(items) => {
+                let item = usize::try_from(number).ok().and_then(|at| items.get(at));
+                let at = item
+                    .map(|item| item.at.clone())
+                    .ok_or_else(|| missing(count))?;
+                let (start, len) = (at.start as u64, at.len() as u64);
+                let descriptor = self.read(start.saturating_add(8), 8)?;
+                let descriptor = descriptor.try_into().map_or(0, u64::from_le_bytes);
+                Ok(Ok(Object {
+                    number,
+                    at: start,
+                    len,
+                    descriptor,
+                }))
+            }
+            #[cfg(unix)]
+            Objects::File(reader) => {
+                if number >= count {
+                    return Err(missing(count));
+                }
+                Ok(match reader.entry(number) {
+                    Ok(entry) => Ok(Object {
+                        number,
+                        at: entry.place,
+                        len: entry.len,
+                        descriptor: entry.descriptor,
+                    }),
+                    Err(error) => Err(fault_of(&error)?),
+                })
+            }
+        }
+    }
+
+    /// Some bytes, as far as they are there.
+    pub(crate) fn read(&mut self, at: u64, len: u64) -> Result<Vec<u8>, Failure> {
+        let end = at.saturating_add(len).min(self.len);
+        match &mut self.data {
+            Data::Memory(bytes) => {
+                let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+                let bytes = bytes.get(place(at)..place(end)).unwrap_or_default();
+                Ok(bytes.to_vec())
+            }
+            Data::Disk(file) => {
+                let mut bytes = Vec::new();
+                let read = file
+                    .seek(SeekFrom::Start(at))
+                    .and_then(|_| file.take(end.saturating_sub(at)).read_to_end(&mut bytes));
+                read.map_err(|error| Failure::Said(format!("the file can't be read: {error}")))?;
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<File, Failure> {
+    File::open(path).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::Said(format!("{}: {error}", path.display()))
+}
+
+/// What is wrong with a file, if it is the file.
+#[cfg(unix)]
+fn fault_of(error: &FileError) -> Result<Fault, Failure> {
+    let at = match error {
+        FileError::System { .. } | FileError::Irregular { .. } | FileError::Locked { .. } => {
+            return Err(Failure::Said(error.to_string()));
+        }
+        FileError::Damaged { at, .. }
+        | FileError::Checksum { at, .. }
+        | FileError::Object { at, .. }
+        | FileError::Schema { at, .. } => *at,
+        FileError::Truncated { len, .. } => *len,
+        FileError::Version { .. } => 7,
+        FileError::NoCommit => 512,
+        _ => 0,
+    };
+    let at = usize::try_from(at).unwrap_or(usize::MAX);
+    let at = at..at.saturating_add(1);
+    Ok(Fault::new(Code::File, at, error.to_string()))
+}

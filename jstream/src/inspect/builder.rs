@@ -1,0 +1,210 @@
+//! Keeps what a walk meets, as far as it is to be shown.
+
+use std::ops::Range;
+
+use super::Options;
+use super::tree::{Mark, Name, Node, Value};
+use crate::schema::TypeIndex;
+use crate::walk::{Found, Meaning, Plan, Step, Visitor, decode};
+
+/// Keeps what a walk meets.
+pub(super) struct Builder<'m> {
+    message: &'m [u8],
+    options: &'m Options,
+    nodes: Vec<Node>,
+    pub(super) hidden: usize,
+    /// The values that are being walked, each in the one before; those that are not kept are `None`.
+    open: Vec<Option<usize>>,
+    /// The run that is being walked, and the pointers to all runs.
+    run: usize,
+    holders: Vec<Option<usize>>,
+    /// The first pointer to each shared target.
+    numbers: Vec<Option<usize>>,
+}
+
+/// However deep one wants to look: the rest of the program may recurse.
+const DEEPEST: usize = 500;
+
+impl<'m> Builder<'m> {
+    pub(super) fn new(message: &'m [u8], options: &'m Options) -> Self {
+        Self {
+            message,
+            options,
+            nodes: Vec::new(),
+            hidden: 0,
+            open: Vec::new(),
+            run: 0,
+            holders: vec![None],
+            // The root is number 0.
+            numbers: vec![Some(0)],
+        }
+    }
+
+    /// The value that holds or points to what comes next.
+    fn parent(&self) -> Option<usize> {
+        match self.open.last() {
+            Some(open) => *open,
+            None => self.holders.get(self.run).copied().flatten(),
+        }
+    }
+
+    fn node(&mut self) -> Option<&mut Node> {
+        let id = self.open.last().copied().flatten()?;
+        self.nodes.get_mut(id)
+    }
+
+    fn note_number(&mut self, number: Option<u32>) {
+        if number.is_some() {
+            // They come in order.
+            self.numbers.push(self.open.last().copied().flatten());
+        }
+    }
+
+    /// What was kept.
+    pub(super) fn finished(mut self) -> Vec<Node> {
+        for node in &mut self.nodes {
+            if let Some(Value::Array(count) | Value::Pointer { count, .. }) = node.value {
+                node.hidden = count.saturating_sub(node.children.len());
+            }
+        }
+        self.nodes
+    }
+
+    /// A string, as far as it is to be shown.
+    fn text(&self, at: &Range<usize>) -> String {
+        let bytes = self.message.get(at.clone()).unwrap_or_default();
+        let Some(shown) = bytes.get(..self.options.text) else {
+            return String::from_utf8_lossy(bytes).into_owned();
+        };
+        // A character may be cut.
+        let whole = match std::str::from_utf8(shown) {
+            Err(cut) => shown.get(..cut.valid_up_to()).unwrap_or_default(),
+            Ok(_) => shown,
+        };
+        String::from_utf8_lossy(whole).into_owned()
+    }
+}
+
+impl Visitor for Builder<'_> {
+    const CHECKS: bool = true;
+
+    fn wants(&mut self, index: usize) -> bool {
+        index < self.options.elements && self.node().is_some()
+    }
+
+    fn mark(&mut self, at: Range<usize>, meaning: Meaning) {
+        if let Some(node) = self.node() {
+            node.marks.push(Mark { at, meaning });
+        }
+    }
+
+    fn open(&mut self, step: Step<'_>, plan: &Plan, of: TypeIndex, at: Range<usize>) {
+        let parent = self.parent();
+        let depth = parent.and_then(|parent| self.nodes.get(parent));
+        let depth = depth.map_or(0, |parent| parent.depth.saturating_add(1));
+        let is_wanted = match step {
+            Step::Root => true,
+            Step::Index(index) => parent.is_some() && index < self.options.elements,
+            _ => parent.is_some(),
+        };
+        let deepest = self.options.depth.min(DEEPEST);
+        let id = self.nodes.len();
+        if !is_wanted || depth > deepest || (id > 0 && id >= self.options.values) {
+            self.hidden = self.hidden.saturating_add(1);
+            if let Some(parent) = parent.and_then(|parent| self.nodes.get_mut(parent)) {
+                parent.hidden = parent.hidden.saturating_add(1);
+            }
+            self.open.push(None);
+            return;
+        }
+        let name = match step {
+            Step::Root => Name::Root,
+            Step::Field(name) => Name::Field(name.to_owned()),
+            Step::Index(index) => Name::Index(index),
+            Step::Payload => Name::Payload,
+            Step::Target => Name::Target,
+        };
+        self.nodes.push(Node {
+            id,
+            parent,
+            name,
+            type_name: plan.spelling(of),
+            at,
+            marks: Vec::new(),
+            value: None,
+            children: Vec::new(),
+            hidden: 0,
+            depth,
+        });
+        if let Some(parent) = parent.and_then(|parent| self.nodes.get_mut(parent)) {
+            parent.children.push(id);
+        }
+        self.open.push(Some(id));
+    }
+
+    fn found(&mut self, found: Found<'_>) {
+        let value = match found {
+            Found::Leaf => {
+                let message = self.message;
+                let Some(node) = self.node() else {
+                    return;
+                };
+                let bytes = message.get(node.at.clone()).unwrap_or_default();
+                decode(&node.type_name, bytes).map(Value::Leaf)
+            }
+            Found::Struct => Some(Value::Struct),
+            Found::Variant(of) => Some(Value::Variant {
+                name: of.name.clone().into_owned(),
+                discriminant: of.discriminant,
+            }),
+            Found::None => Some(Value::None),
+            Found::Some => Some(Value::Some),
+            Found::Ok => Some(Value::Ok),
+            Found::Err => Some(Value::Err),
+            Found::Array(len) => Some(Value::Array(len)),
+            Found::Around => Some(Value::Around),
+            Found::Text(at, number) => {
+                self.note_number(number);
+                Some(Value::Text {
+                    at: at.clone(),
+                    text: self.text(at),
+                    number,
+                })
+            }
+            Found::Target {
+                at,
+                count,
+                many,
+                run,
+                number,
+            } => {
+                self.note_number(number);
+                if run.is_some() {
+                    // They come in order too.
+                    self.holders.push(self.open.last().copied().flatten());
+                }
+                Some(Value::Pointer {
+                    to: at,
+                    count,
+                    many,
+                    number,
+                })
+            }
+            Found::Again(number) => Some(Value::Again {
+                number,
+                first: self.numbers.get(number as usize).copied().flatten(),
+            }),
+        };
+        if let Some(node) = self.node() {
+            node.value = value;
+        }
+    }
+
+    fn close(&mut self) {
+        self.open.pop();
+    }
+
+    fn run(&mut self, run: usize) {
+        self.run = run;
+    }
+}

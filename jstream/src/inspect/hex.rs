@@ -1,0 +1,67 @@
+//! Bytes as hexadecimal numbers.
+
+use std::fmt::{self, Write};
+use std::ops::Range;
+
+use super::paint::{Colour, Paint};
+
+/// Bytes of a line.
+const LINE: usize = 16;
+/// Lines before and behind a marked byte.
+const AROUND: usize = 2;
+
+/// Some bytes, two digits each, with spaces between.
+pub(super) fn digits(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in bytes {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// The lines around some bytes, which are marked. `base` is added to the places that are shown.
+pub(super) fn context(
+    paint: Paint,
+    bytes: &[u8],
+    marked: &Range<usize>,
+    base: usize,
+    to: &mut dyn Write,
+) -> fmt::Result {
+    let first = (marked.start / LINE).saturating_sub(AROUND);
+    let last = (marked.start / LINE).saturating_add(AROUND);
+    for line in first..=last {
+        let start = line.saturating_mul(LINE);
+        let end = start.saturating_add(LINE).min(bytes.len());
+        let Some(shown) = bytes.get(start..end).filter(|shown| !shown.is_empty()) else {
+            continue;
+        };
+        let place = start.saturating_add(base);
+        write!(to, "  {} ", paint.place(place))?;
+        let mut carets = String::new();
+        for (i, byte) in shown.iter().enumerate() {
+            let at = start.saturating_add(i);
+            let hit = marked.contains(&at);
+            let digits = format!("{byte:02x}");
+            let colour = if hit { Colour::Wrong } else { Colour::Plain };
+            write!(to, " {}", paint.of(colour, &digits))?;
+            carets.push_str(if hit { " ^^" } else { "   " });
+        }
+        let empty = LINE.saturating_sub(shown.len()).saturating_mul(3);
+        write!(to, "{:empty$}  |", "")?;
+        for byte in shown {
+            let is_shown = (0x20..0x7f).contains(byte);
+            to.write_char(if is_shown { char::from(*byte) } else { '.' })?;
+        }
+        writeln!(to, "|")?;
+        if carets.contains('^') {
+            let indent = paint.width(place).saturating_add(3);
+            let carets = paint.of(Colour::Wrong, carets.trim_end());
+            writeln!(to, "{:indent$}{carets}", "")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,260 @@
+//! Messages as JSON for programs.
+//!
+//! What stands here is stable: names and meanings stay, new ones may come. Places are
+//! bytes from the message's start, as pairs `[start, end]`; descriptors, classes and places' words are
+//! strings as `"0x1f"`. Integers are numbers where 53 bits hold them, strings otherwise; floating
+//! numbers that JSON has not are `"NaN"`, `"inf"`, `"-inf"`.
+//!
+//! | object | fields |
+//! |---|---|
+//! | message | `at`, `len`; `header`; `type`; `nodes`; `hidden`, the values that were left out; `fault` or null |
+//! | header | `bulk_align`, `descriptor`, `objects`, `bulk`, `text` (pairs) |
+//! | node | `id`, its place in `nodes`; `parent` or null; `name`: a field's name, an element's number, or null; `path`; `type`; `at`; `kind`; `marks`; `children` (ids); `hidden`, the children left out; and by its kind: |
+//! | `leaf` | `value` |
+//! | `struct` | |
+//! | `variant` | `variant`, `discriminant` |
+//! | `none`, `some`, `ok`, `err`, `around` | the payload is the only child |
+//! | `array` | `count` |
+//! | `text` | `value`, cut off as asked; `text_at`; `number` or null |
+//! | `pointer` | `to`, `count`, `many` (a slice), `number` of a shared target or null |
+//! | `again` | `number`, and `first`: the id of the pointer that met the target first, or null |
+//! | `unknown` | a fault kept it from being known |
+//! | mark | `at`, `meaning`: `offset`, `length`, `number`, `class`, `tag`, `value`; `word`, the bytes as a number |
+//! | fault | `code`, `what`, `at`, `path` |
+//! | schema | `descriptor`, `types`: the root first |
+//! | type | `name`, `size`, `align`, `kind`; `fields` of a struct; `tag` and `variants` of an enum |
+//! | field | `name`, `offset`, `type` |
+//! | variant | `name`, `discriminant`, `fields` |
+
+use serde_json::{Map, Value as Json, json};
+use std::ops::Range;
+
+use super::tree::{Message, Name, Node, Value};
+use super::{Catalog, Fault, Leaf, Meaning};
+use crate::schema::{FieldInfo, Kind};
+
+/// The version of what this module makes.
+pub const VERSION: u32 = 1;
+
+/// A message that begins at `at` of a stream or file.
+#[must_use]
+pub fn message(of: &Message, bytes: &[u8], at: usize) -> Json {
+    let header = of.header.map(|header| {
+        json!({
+            "bulk_align": header.bulk_align,
+            "descriptor": word(header.descriptor),
+            "objects": [crate::wire::HEADER_LEN, header.objects_end],
+            "bulk": [header.bulk_start, header.text_start],
+            "text": [header.text_start, header.message_len()],
+        })
+    });
+    let nodes = of.nodes.iter().map(|node| self::node(of, node, bytes));
+    json!({
+        "at": at,
+        "len": bytes.len(),
+        "header": header,
+        "type": of.type_name.as_deref(),
+        "nodes": nodes.collect::<Vec<_>>(),
+        "hidden": of.hidden,
+        "fault": of.fault.as_ref().map(fault),
+    })
+}
+
+/// What is wrong.
+#[must_use]
+pub fn fault(of: &Fault) -> Json {
+    json!({
+        "code": of.code.name(),
+        "what": of.what,
+        "at": pair(&of.at),
+        "path": of.path,
+    })
+}
+
+fn word(n: u64) -> String {
+    format!("{n:#x}")
+}
+
+fn pair(of: &Range<usize>) -> [usize; 2] {
+    [of.start, of.end]
+}
+
+/// How large an integer may be that everybody reads as it is.
+const EXACT: u128 = 1 << 53;
+
+fn unsigned(n: u128) -> Json {
+    match u64::try_from(n) {
+        Ok(small) if n <= EXACT => Json::from(small),
+        _ => Json::from(n.to_string()),
+    }
+}
+
+fn signed(n: i128) -> Json {
+    match i64::try_from(n) {
+        Ok(small) if n.unsigned_abs() <= EXACT => Json::from(small),
+        _ => Json::from(n.to_string()),
+    }
+}
+
+fn leaf(of: &Leaf) -> Json {
+    let float = |n: f64, text: String| {
+        serde_json::Number::from_f64(n).map_or(Json::from(text), Json::Number)
+    };
+    match of {
+        Leaf::Unit => Json::Null,
+        Leaf::Unsigned(n) => unsigned(*n),
+        Leaf::Signed(n) => signed(*n),
+        // As many digits as tell it from others of its own kind.
+        Leaf::F32(n) => float(n.to_string().parse().unwrap_or(f64::NAN), n.to_string()),
+        Leaf::F64(n) => float(*n, n.to_string()),
+        Leaf::Bool(b) => Json::from(*b),
+        Leaf::Char(c) => Json::from(c.to_string()),
+        Leaf::Other(text) => Json::from(text.as_str()),
+        Leaf::Bytes(bytes) => Json::from(super::hex::digits(bytes)),
+    }
+}
+
+const fn meaning(of: Meaning) -> &'static str {
+    match of {
+        Meaning::Header => "header",
+        Meaning::Offset => "offset",
+        Meaning::Length => "length",
+        Meaning::Number => "number",
+        Meaning::Class => "class",
+        Meaning::Tag => "tag",
+        Meaning::Value => "value",
+        Meaning::Unknown => "unknown",
+    }
+}
+
+fn node(message: &Message, of: &Node, bytes: &[u8]) -> Json {
+    let marks = of.marks.iter().map(|mark| {
+        let mut word = [0; 16];
+        let bytes = bytes.get(mark.at.clone()).unwrap_or_default();
+        for (to, from) in word.iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        json!({
+            "at": pair(&mark.at),
+            "meaning": meaning(mark.meaning),
+            "word": format!("{:#x}", u128::from_le_bytes(word)),
+        })
+    });
+    let mut map = Map::new();
+    let mut put = |name: &str, value: Json| {
+        map.insert(name.to_owned(), value);
+    };
+    put("id", Json::from(of.id));
+    put("parent", Json::from(of.parent));
+    put(
+        "name",
+        match &of.name {
+            Name::Field(name) => Json::from(name.as_str()),
+            Name::Index(index) => Json::from(*index),
+            Name::Root | Name::Payload | Name::Target => Json::Null,
+        },
+    );
+    put("path", Json::from(message.path(of.id)));
+    put("type", Json::from(&*of.type_name));
+    put("at", json!(pair(&of.at)));
+    put("marks", Json::from(marks.collect::<Vec<_>>()));
+    put("children", Json::from(of.children.as_slice()));
+    put("hidden", Json::from(of.hidden));
+    let kind = match &of.value {
+        None => "unknown",
+        Some(Value::Leaf(value)) => {
+            put("value", leaf(value));
+            "leaf"
+        }
+        Some(Value::Struct) => "struct",
+        Some(Value::Variant { name, discriminant }) => {
+            put("variant", Json::from(name.as_str()));
+            put("discriminant", signed(*discriminant));
+            "variant"
+        }
+        Some(Value::None) => "none",
+        Some(Value::Some) => "some",
+        Some(Value::Ok) => "ok",
+        Some(Value::Err) => "err",
+        Some(Value::Around) => "around",
+        Some(Value::Array(count)) => {
+            put("count", Json::from(*count));
+            "array"
+        }
+        Some(Value::Text { at, text, number }) => {
+            put("value", Json::from(text.as_str()));
+            put("text_at", json!(pair(at)));
+            put("number", Json::from(*number));
+            "text"
+        }
+        Some(Value::Pointer {
+            to,
+            count,
+            many,
+            number,
+        }) => {
+            put("to", Json::from(*to));
+            put("count", Json::from(*count));
+            put("many", Json::from(*many));
+            put("number", Json::from(*number));
+            "pointer"
+        }
+        Some(Value::Again { number, first }) => {
+            put("number", Json::from(*number));
+            put("first", Json::from(*first));
+            "again"
+        }
+    };
+    put("kind", Json::from(kind));
+    Json::Object(map)
+}
+
+/// The schemas of a catalog.
+#[must_use]
+pub fn schemas(of: &Catalog) -> Json {
+    let all = of.descriptors().filter_map(|descriptor| {
+        let plan = of.plan(descriptor)?;
+        let types = plan.schema().all().filter_map(|(index, info)| {
+            let info = info?;
+            let mut map = Map::new();
+            let mut put = |name: &str, value: Json| {
+                map.insert(name.to_owned(), value);
+            };
+            let fields = |fields: &[FieldInfo]| {
+                let fields = fields.iter().map(|field| {
+                    json!({
+                        "name": field.name,
+                        "offset": field.offset,
+                        "type": &*plan.spelling(field.of),
+                    })
+                });
+                Json::from(fields.collect::<Vec<_>>())
+            };
+            put("name", Json::from(&*plan.spelling(index)));
+            put("size", Json::from(info.size));
+            put("align", Json::from(info.align));
+            put("kind", Json::from(info.kind.noun()));
+            match &info.kind {
+                Kind::Struct(all) => put("fields", fields(all)),
+                Kind::Enum { tag, variants } => {
+                    put("tag", Json::from(*tag));
+                    let variants = variants.iter().map(|of| {
+                        json!({
+                            "name": of.name,
+                            "discriminant": signed(of.discriminant),
+                            "fields": fields(&of.fields),
+                        })
+                    });
+                    put("variants", Json::from(variants.collect::<Vec<_>>()));
+                }
+                _ => {}
+            }
+            Some(Json::Object(map))
+        });
+        Some(json!({
+            "descriptor": word(descriptor),
+            "types": types.collect::<Vec<_>>(),
+        }))
+    });
+    Json::from(all.collect::<Vec<_>>())
+}

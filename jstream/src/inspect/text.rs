@@ -1,0 +1,371 @@
+//! Messages as text for people.
+
+use std::fmt::{self, Write};
+use std::ops::Range;
+
+use super::paint::{Colour, Paint};
+use super::tree::{Message, Name, Node, Value};
+use super::{Fault, Header, Leaf, hex};
+
+/// How text is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Style {
+    /// With the colours of terminals.
+    pub colours: bool,
+    /// With the bytes beside the values.
+    pub hex: bool,
+    /// Where the message begins: places are counted from there.
+    pub base: usize,
+}
+
+impl Style {
+    const fn paint(self) -> Paint {
+        Paint {
+            colours: self.colours,
+        }
+    }
+
+    fn place(self, at: usize) -> String {
+        self.paint().place(at.saturating_add(self.base))
+    }
+}
+
+/// Writes the title of a section.
+///
+/// # Errors
+///
+/// Those of `to`.
+pub fn title(text: &str, style: Style, to: &mut dyn Write) -> fmt::Result {
+    writeln!(to, "{}", style.paint().of(Colour::Title, text))
+}
+
+/// Writes what the header of a message says.
+///
+/// # Errors
+///
+/// Those of `to`.
+pub fn header(of: &Header, bytes: &[u8], style: Style, to: &mut dyn Write) -> fmt::Result {
+    let (objects, bulk, text) = (
+        of.objects_end.saturating_sub(crate::wire::HEADER_LEN),
+        of.bulk_len,
+        of.text_len,
+    );
+    let base = style.base;
+    let at = |at: usize| at.saturating_add(base);
+    let lines = [
+        (0..4, "magic".to_owned(), "\"jst\", version 1".to_owned()),
+        (4..8, "bulk align".into(), of.bulk_align.to_string()),
+        (
+            8..16,
+            "descriptor".into(),
+            format!("{:#018x}", of.descriptor),
+        ),
+        (
+            16..24,
+            "objects end".into(),
+            format!(
+                "{:#x}: {objects} bytes of objects from {:#x}",
+                of.objects_end,
+                at(40)
+            ),
+        ),
+        (
+            24..32,
+            "bulk length".into(),
+            format!("{bulk} bytes from {:#x}", at(of.bulk_start)),
+        ),
+        (
+            32..40,
+            "text length".into(),
+            format!("{text} bytes from {:#x}", at(of.text_start)),
+        ),
+    ];
+    for (range, name, value) in lines {
+        write!(to, "  {}  ", style.place(range.start))?;
+        if style.hex {
+            let bytes = bytes.get(range).unwrap_or_default();
+            write!(to, "{:23}  ", hex::digits(bytes))?;
+        }
+        writeln!(to, "{name:12} {value}")?;
+    }
+    Ok(())
+}
+
+/// Writes the values of a message, each part below its whole, and what pointers lead to below the
+/// pointers.
+///
+/// # Errors
+///
+/// Those of `to`.
+pub fn values(message: &Message, bytes: &[u8], style: Style, to: &mut dyn Write) -> fmt::Result {
+    let mut writer = Writer {
+        message,
+        bytes,
+        style,
+        to,
+    };
+    // What is to be written next is the last; a node, or how many are left out.
+    let mut waiting = Vec::new();
+    if let Some(root) = message.nodes.first() {
+        waiting.push((Next::Node(root), 0usize));
+    }
+    while let Some((next, depth)) = waiting.pop() {
+        let node = match next {
+            Next::Node(node) => node,
+            Next::Hidden(count) => {
+                writer.hidden(count, depth)?;
+                continue;
+            }
+        };
+        let below = writer.node(node, depth)?;
+        let Some(below) = below else {
+            continue;
+        };
+        let depth = depth.saturating_add(1);
+        if below.hidden > 0 {
+            waiting.push((Next::Hidden(below.hidden), depth));
+        }
+        let first = waiting.len();
+        waiting.extend(
+            message
+                .children(below)
+                .map(|node| (Next::Node(node), depth)),
+        );
+        if let Some(new) = waiting.get_mut(first..) {
+            new.reverse();
+        }
+    }
+    Ok(())
+}
+
+/// What is written next.
+enum Next<'m> {
+    Node(&'m Node),
+    Hidden(usize),
+}
+
+struct Writer<'w> {
+    message: &'w Message,
+    bytes: &'w [u8],
+    style: Style,
+    to: &'w mut dyn Write,
+}
+
+/// Bytes that stand beside a value, on each of some lines.
+const BESIDE: usize = 8;
+const LINES: usize = 4;
+
+impl<'w> Writer<'w> {
+    fn hidden(&mut self, count: usize, depth: usize) -> fmt::Result {
+        let indent = depth.saturating_mul(2);
+        let blank = if self.style.hex { 33 } else { 8 };
+        writeln!(self.to, "{:blank$}{:indent$}… {count} more", "  ", "")
+    }
+
+    /// Writes a line for a node; gives the one whose children come below.
+    fn node(&mut self, node: &'w Node, depth: usize) -> Result<Option<&'w Node>, fmt::Error> {
+        let paint = self.style.paint();
+        let indent = depth.saturating_mul(2);
+        let (value, below) = describe(self.message, node, self.style.base);
+        write!(self.to, "  {}  ", self.style.place(node.at.start))?;
+        let own = match below {
+            Some(below) => self.own_bytes(node, below),
+            None => node.at.clone(),
+        };
+        let mut lines = Vec::new();
+        if self.style.hex {
+            let bytes = self.bytes.get(own.clone()).unwrap_or_default();
+            lines = bytes.chunks(BESIDE).take(LINES).collect();
+            let first = lines.first().copied().unwrap_or_default();
+            write!(self.to, "{:23}  ", hex::digits(first))?;
+        }
+        write!(self.to, "{:indent$}", "")?;
+        match &node.name {
+            Name::Root => {}
+            Name::Field(name) => write!(self.to, "{name}: ")?,
+            Name::Index(index) => write!(self.to, "[{index}]: ")?,
+            Name::Payload | Name::Target => write!(self.to, "*: ")?,
+        }
+        write!(self.to, "{}", paint.of(Colour::Type, &node.type_name))?;
+        let fault = self.message.fault.as_ref();
+        let is_wrong = node.value.is_none() && fault.is_some();
+        if is_wrong {
+            writeln!(self.to, " {}", paint.of(Colour::Wrong, "← is wrong"))?;
+        } else if value == *node.type_name || value.is_empty() {
+            writeln!(self.to)?;
+        } else {
+            writeln!(self.to, " = {value}")?;
+        }
+        for (i, line) in lines.iter().enumerate().skip(1) {
+            let at = own.start.saturating_add(i.saturating_mul(BESIDE));
+            writeln!(self.to, "  {}  {}", self.style.place(at), hex::digits(line))?;
+        }
+        if self.style.hex {
+            self.text_bytes(node)?;
+        }
+        Ok(below)
+    }
+
+    /// The bytes of a node that are not those of its parts, which come below another one that it is
+    /// around.
+    fn own_bytes(&self, node: &'w Node, below: &Node) -> Range<usize> {
+        let mut own: Option<Range<usize>> = None;
+        let mut around = Some(node);
+        while let Some(next) = around {
+            let inside = next.marks.iter().map(|mark| &mark.at);
+            for at in inside.filter(|at| node.at.start <= at.start && at.end <= node.at.end) {
+                let so_far = own.get_or_insert_with(|| at.clone());
+                *so_far = so_far.start.min(at.start)..so_far.end.max(at.end);
+            }
+            around = self.message.child(next).filter(|_| next.id != below.id);
+        }
+        own.unwrap_or(node.at.start..node.at.start)
+    }
+
+    /// The bytes of a string, which stand elsewhere.
+    fn text_bytes(&mut self, node: &Node) -> fmt::Result {
+        let Some(Value::Text { at, .. }) = &node.value else {
+            return Ok(());
+        };
+        let bytes = self.bytes.get(at.clone()).unwrap_or_default();
+        for (i, line) in bytes.chunks(BESIDE).take(LINES).enumerate() {
+            let at = at.start.saturating_add(i.saturating_mul(BESIDE));
+            writeln!(self.to, "  {}  {}", self.style.place(at), hex::digits(line))?;
+        }
+        Ok(())
+    }
+}
+
+/// What a value is, in some words, and the node whose children say the rest.
+pub(super) fn describe<'m>(
+    message: &'m Message,
+    node: &'m Node,
+    base: usize,
+) -> (String, Option<&'m Node>) {
+    let inner = || {
+        message
+            .child(node)
+            .map(|child| describe(message, child, base))
+    };
+    let around = |name: &str| match inner() {
+        Some((text, below)) => (format!("{name}({text})"), below),
+        None => (format!("{name}(…)"), None),
+    };
+    match &node.value {
+        None => ("?".to_owned(), Some(node)),
+        Some(Value::Leaf(leaf)) => (leaf.to_string(), None),
+        Some(Value::Struct) => (node.type_name.to_string(), Some(node)),
+        Some(Value::Variant { name, .. }) => (name.clone(), Some(node)),
+        Some(Value::None) => ("None".to_owned(), None),
+        Some(Value::Some) => around("Some"),
+        Some(Value::Ok) => around("Ok"),
+        Some(Value::Err) => around("Err"),
+        Some(Value::Around) => inner().unwrap_or_else(|| ("…".to_owned(), None)),
+        Some(Value::Array(count)) => match row(message, node) {
+            Some(row) => (row, None),
+            None => (elements(*count), Some(node)),
+        },
+        Some(Value::Text { at, text, number }) => {
+            let cut = if text.len() < at.len() { "…" } else { "" };
+            (format!("{}{text:?}{cut}", mark(*number)), None)
+        }
+        Some(Value::Pointer {
+            to,
+            count,
+            many,
+            number,
+        }) => {
+            let place = format!("{}→ {:#x} ", mark(*number), to.saturating_add(base));
+            if *many {
+                return match row(message, node) {
+                    Some(row) => (format!("{place}{row}"), None),
+                    None => (format!("{place}{}", elements(*count)), Some(node)),
+                };
+            }
+            match inner() {
+                Some((text, below)) => (format!("{place}{text}"), below),
+                None => (format!("{place}…"), None),
+            }
+        }
+        Some(Value::Again { number, first }) => {
+            let first = first.map(|first| format!(", as at {}", message.path(first)));
+            (
+                format!("→ #{number} again{}", first.unwrap_or_default()),
+                None,
+            )
+        }
+    }
+}
+
+fn mark(number: Option<u32>) -> String {
+    number.map_or(String::new(), |number| format!("#{number} "))
+}
+
+fn elements(count: usize) -> String {
+    match count {
+        1 => "1 element".to_owned(),
+        _ => format!("{count} elements"),
+    }
+}
+
+/// Plain elements side by side, if all are.
+fn row(message: &Message, node: &Node) -> Option<String> {
+    let mut row = String::from("[");
+    for (i, child) in message.children(node).enumerate() {
+        if i > 0 {
+            row.push_str(", ");
+        }
+        match &child.value {
+            Some(Value::Leaf(Leaf::Bytes(_))) | None => return None,
+            Some(Value::Leaf(leaf)) => row.push_str(&leaf.to_string()),
+            Some(Value::None) => row.push_str("None"),
+            Some(Value::Variant { name, .. }) if child.children.is_empty() => row.push_str(name),
+            _ => return None,
+        }
+    }
+    if node.hidden > 0 {
+        let comma = if node.children.is_empty() { "" } else { ", " };
+        // Writing to a string does not fail.
+        let _ = write!(row, "{comma}… {} more", node.hidden);
+    }
+    row.push(']');
+    Some(row)
+}
+
+/// Writes what is wrong, with the bytes around it. `bytes` are those that the fault's places count
+/// from, which begin at the style's base.
+///
+/// # Errors
+///
+/// Those of `to`.
+pub fn fault(of: &Fault, bytes: &[u8], style: Style, to: &mut dyn Write) -> fmt::Result {
+    fault_of_part(of, bytes, 0, style, to)
+}
+
+/// The same, where only the bytes from `from` on, a multiple of 16, are there.
+///
+/// # Errors
+///
+/// Those of `to`.
+pub fn fault_of_part(
+    of: &Fault,
+    bytes: &[u8],
+    from: usize,
+    style: Style,
+    to: &mut dyn Write,
+) -> fmt::Result {
+    let paint = style.paint();
+    write!(to, "{}", paint.of(Colour::Wrong, "error: "))?;
+    if !of.path.is_empty() {
+        write!(to, "{}: ", of.path)?;
+    }
+    write!(to, "{} (at offset {:#x}", of.what, of.at.start)?;
+    if style.base > 0 {
+        let at = of.at.start.saturating_add(style.base);
+        write!(to, ", {at:#x} from the start")?;
+    }
+    writeln!(to, ")")?;
+    let marked = of.at.start.saturating_sub(from)..of.at.end.saturating_sub(from);
+    hex::context(paint, bytes, &marked, style.base.saturating_add(from), to)
+}

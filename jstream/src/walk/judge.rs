@@ -1,0 +1,307 @@
+//! Whether a schema fits itself, and what follows from it.
+
+use std::collections::HashMap;
+
+use super::leaf;
+use super::plan::Unsound;
+use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, TypeInfo, VariantInfo};
+
+/// What follows from the structure of a type.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Traits {
+    /// How many types deep it goes inline, itself included; 0 while that is not known.
+    height: u32,
+    /// Nothing of it stands elsewhere, so its targets are in the bulk segment.
+    pub(super) flat: bool,
+    /// All bytes are a value.
+    pub(super) plain: bool,
+    /// The type is one byte, whose values are 0 up to this.
+    pub(super) most: Option<u8>,
+}
+
+/// How deep types may stand in one another. No program has more than a few dozen.
+const HIGHEST: u32 = 128;
+
+/// What tells the variants of an enum apart.
+#[derive(Debug)]
+pub(super) struct Tags {
+    /// Where the tag stands.
+    pub(super) at: usize,
+    /// The places of the variants in their list, by the bits of their tags.
+    pub(super) variant: HashMap<u128, usize>,
+}
+
+/// The traits and tags of all types of a schema.
+///
+/// # Errors
+///
+/// Says what does not fit.
+pub(super) fn all(schema: &Schema) -> Result<(Vec<Traits>, HashMap<TypeIndex, Tags>), Unsound> {
+    let mut making = Making {
+        schema,
+        traits: vec![Traits::default(); schema.all().count()],
+        tags: HashMap::new(),
+        open: Vec::new(),
+    };
+    for (index, _) in schema.all() {
+        making.visit(index)?;
+    }
+    Ok((making.traits, making.tags))
+}
+
+/// The traits of a schema's types, as far as they are known.
+struct Making<'s> {
+    schema: &'s Schema,
+    traits: Vec<Traits>,
+    tags: HashMap<TypeIndex, Tags>,
+    /// The types that are being visited, each inside the one before.
+    open: Vec<TypeIndex>,
+}
+
+impl Making<'_> {
+    fn info(&self, of: TypeIndex) -> Result<&TypeInfo, Unsound> {
+        self.schema.get(of).ok_or_else(|| Unsound {
+            name: String::new(),
+            what: "a type is not described",
+        })
+    }
+
+    /// Finds out the traits of a type; the recursion ends at [`HIGHEST`].
+    fn visit(&mut self, of: TypeIndex) -> Result<Traits, Unsound> {
+        if let Some(known) = self.traits.get(of.place()).filter(|all| all.height > 0) {
+            return Ok(*known);
+        }
+        let schema = self.schema;
+        let info = schema.get(of).ok_or_else(|| Unsound {
+            name: String::new(),
+            what: "a type is not described",
+        })?;
+        let wrong = |what| Unsound {
+            name: info.name.clone(),
+            what,
+        };
+        if self.open.contains(&of) {
+            return Err(wrong("a value holds itself"));
+        }
+        if self.open.len() >= HIGHEST as usize {
+            return Err(wrong("values stand too deep in one another"));
+        }
+        self.open.push(of);
+        let found = self.judge(of, info);
+        self.open.pop();
+        let found = found.map_err(|fault| match fault {
+            Fault::Here(what) => wrong(what),
+            Fault::Below(unsound) => unsound,
+        })?;
+        if found.height > HIGHEST {
+            return Err(wrong("values stand too deep in one another"));
+        }
+        if let Some(place) = self.traits.get_mut(of.place()) {
+            *place = found;
+        }
+        Ok(found)
+    }
+
+    fn judge(&mut self, of: TypeIndex, info: &TypeInfo) -> Result<Traits, Fault> {
+        let fits = info.align.is_power_of_two() && info.align <= 128;
+        if !fits
+            || info.size.checked_rem(info.align) != Some(0)
+            || info.size > isize::MAX.unsigned_abs()
+        {
+            return Err(Fault::Here("size and alignment are those of no type"));
+        }
+        let mut all = Traits {
+            height: 1,
+            flat: true,
+            plain: true,
+            most: None,
+        };
+        match &info.kind {
+            Kind::Leaf => {
+                all.plain = leaf::is_plain(&info.name);
+                all.most = leaf::most(&info.name).filter(|_| info.size == 1);
+            }
+            Kind::Text | Kind::Dynamic => all.flat = false,
+            Kind::Struct(fields) => {
+                let only = self.fields(fields, info, &mut all)?;
+                all.most = only.filter(|_| matches!(&*info.name, "Wrapping" | "Saturating"));
+            }
+            Kind::Enum { tag, variants } => {
+                self.variants(of, (*tag, variants), info, &mut all)?;
+            }
+            Kind::Optional(payload) => {
+                let size = self.part(*payload, info, &mut all)?;
+                let is_pointer = matches!(
+                    self.info(*payload)?.kind,
+                    Kind::Reference(_) | Kind::Slice(_) | Kind::Shared(_)
+                );
+                all.flat &= !is_pointer && size < info.size;
+                all.plain = false;
+            }
+            Kind::Outcome(ok, err) => {
+                let size = self.part(*ok, info, &mut all)?;
+                let size = size.max(self.part(*err, info, &mut all)?);
+                all.flat &= size < info.size;
+                all.plain = false;
+            }
+            Kind::Array(element, len) => {
+                let size = self.part(*element, info, &mut all)?;
+                if size.checked_mul(*len) != Some(info.size) {
+                    return Err(Fault::Here("the elements don't fill the array"));
+                }
+                if *len == 0 {
+                    (all.flat, all.plain) = (true, true);
+                }
+            }
+            Kind::Reference(target) => {
+                let wide = self.info(*target)?.kind == Kind::Dynamic;
+                pointer(info, if wide { 16 } else { 8 }, &mut all)?;
+                if self.info(*target)?.kind == Kind::Text {
+                    return Err(Fault::Here("a reference leads to text without a length"));
+                }
+            }
+            Kind::Slice(element) => {
+                pointer(info, 16, &mut all)?;
+                if self.info(*element)?.kind == Kind::Dynamic {
+                    return Err(Fault::Here("a slice has elements without a size"));
+                }
+            }
+            Kind::Shared(of) => {
+                let size = self.part(*of, info, &mut all)?;
+                pointer(info, size, &mut all)?;
+                let kind = &self.info(*of)?.kind;
+                if !matches!(kind, Kind::Reference(_) | Kind::Slice(_)) {
+                    return Err(Fault::Here("what is shared is no pointer"));
+                }
+            }
+            Kind::Changeable(of) => {
+                let size = self.part(*of, info, &mut all)?;
+                pointer(info, size, &mut all)?;
+                if !matches!(self.info(*of)?.kind, Kind::Shared(_)) {
+                    return Err(Fault::Here("what a cell holds is no shared pointer"));
+                }
+            }
+        }
+        let has_size = info.size > 0 || matches!(info.kind, Kind::Text | Kind::Dynamic);
+        if !all.flat && !has_size {
+            return Err(Fault::Here("something without a size holds pointers"));
+        }
+        Ok(all)
+    }
+
+    /// The variants of an enum, and its tag.
+    fn variants(
+        &mut self,
+        of: TypeIndex,
+        (tag, variants): (usize, &[VariantInfo]),
+        info: &TypeInfo,
+        all: &mut Traits,
+    ) -> Result<(), Fault> {
+        if !matches!(tag, 1 | 2 | 4 | 8 | 16) || tag > info.size {
+            return Err(Fault::Here("the tag has the size of no tag"));
+        }
+        for variant in variants {
+            self.fields(&variant.fields, info, all)?;
+        }
+        all.plain = false;
+        let tags = self.tags_of(tag, variants)?;
+        if tags.at.saturating_add(tag) > info.size {
+            return Err(Fault::Here("the tag lies outside"));
+        }
+        self.tags.insert(of, tags);
+        let tags = 0..variants.len() as i128;
+        let are_units = variants
+            .iter()
+            .all(|of| tags.contains(&of.discriminant) && of.fields.is_empty());
+        let last = u8::try_from(variants.len().wrapping_sub(1)).ok();
+        all.most = last.filter(|_| are_units && info.size == 1);
+        Ok(())
+    }
+
+    /// An enum's tag stands first, but for a `Bound`, whose payload does.
+    fn tags_of(&self, tag: usize, variants: &[VariantInfo]) -> Result<Tags, Unsound> {
+        let mut at = 0;
+        for field in variants.iter().flat_map(|variant| &variant.fields) {
+            let size = self.info(field.of)?.size;
+            if field.offset < tag && size > 0 {
+                at = size;
+            }
+        }
+        let mask = u128::MAX >> 128usize.saturating_sub(tag.saturating_mul(8)).min(127);
+        let mut variant = HashMap::new();
+        for (place, of) in variants.iter().enumerate() {
+            variant
+                .entry(of.discriminant as u128 & mask)
+                .or_insert(place);
+        }
+        Ok(Tags { at, variant })
+    }
+
+    /// A part at the start of a whole; gives its size.
+    fn part(&mut self, of: TypeIndex, whole: &TypeInfo, all: &mut Traits) -> Result<usize, Fault> {
+        let part = self.visit(of)?;
+        let info = self.info(of)?;
+        if matches!(info.kind, Kind::Text | Kind::Dynamic) {
+            return Err(Fault::Here("something without a size stands inline"));
+        }
+        let is_array_of_none = matches!(whole.kind, Kind::Array(_, 0));
+        if (info.size > whole.size && !is_array_of_none) || info.align > whole.align {
+            return Err(Fault::Here("a part is larger than the whole"));
+        }
+        all.height = all.height.max(part.height.saturating_add(1));
+        all.flat &= part.flat;
+        all.plain &= part.plain;
+        Ok(info.size)
+    }
+
+    /// Fields, which must lie side by side; gives the `most` of the first.
+    fn fields(
+        &mut self,
+        fields: &[FieldInfo],
+        whole: &TypeInfo,
+        all: &mut Traits,
+    ) -> Result<Option<u8>, Fault> {
+        let mut places = Vec::new();
+        let mut first = None;
+        for field in fields {
+            let size = self.part(field.of, whole, all)?;
+            let most = self.traits.get(field.of.place()).and_then(|of| of.most);
+            first = first.or(most);
+            let end = field.offset.checked_add(size);
+            let end = end.filter(|end| *end <= whole.size);
+            let end = end.ok_or(Fault::Here("a field lies outside"))?;
+            if size > 0 {
+                places.push(field.offset..end);
+            }
+        }
+        places.sort_unstable_by_key(|place| place.start);
+        let overlap = places
+            .windows(2)
+            .any(|pair| matches!(pair, [a, b] if a.end > b.start));
+        if overlap {
+            return Err(Fault::Here("two fields lie in one place"));
+        }
+        Ok(first)
+    }
+}
+
+/// What is wrong with a type, or with one that it holds.
+enum Fault {
+    Here(&'static str),
+    Below(Unsound),
+}
+
+impl From<Unsound> for Fault {
+    fn from(unsound: Unsound) -> Self {
+        Self::Below(unsound)
+    }
+}
+
+/// A pointer of so many bytes.
+fn pointer(info: &TypeInfo, size: usize, all: &mut Traits) -> Result<(), Fault> {
+    if (info.size, info.align) != (size, 8) {
+        return Err(Fault::Here("a pointer has another size"));
+    }
+    (all.flat, all.plain) = (false, false);
+    Ok(())
+}

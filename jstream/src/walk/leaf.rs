@@ -1,0 +1,335 @@
+//! Plain values by the names of their types, as they stand on the wire.
+
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
+
+/// A plain value.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Leaf {
+    /// Of a type without bytes.
+    Unit,
+    /// An integer without a sign.
+    Unsigned(u128),
+    /// An integer with one.
+    Signed(i128),
+    /// A number of 32 bits with a fraction.
+    F32(f32),
+    /// A number of 64 bits with a fraction.
+    F64(f64),
+    /// A truth value.
+    Bool(bool),
+    /// A character.
+    Char(char),
+    /// Another value, as Rust prints it: an address, a time, an ordering.
+    Other(String),
+    /// The bytes of a type that is not known.
+    Bytes(Vec<u8>),
+}
+
+/// Whether all bytes are a value of the leaf of this name, as far as is known.
+pub(super) fn is_plain(name: &str) -> bool {
+    const CHECKED: [&str; 14] = [
+        "bool",
+        "char",
+        "Ordering",
+        "Duration",
+        "SystemTime",
+        "IpAddr",
+        "SocketAddr",
+        "SocketAddrV6",
+        "Timestamp",
+        "SignedDuration",
+        "Date",
+        "Time",
+        "DateTime",
+        "NonZero",
+    ];
+    !name.starts_with("NonZero") && !CHECKED.contains(&name)
+}
+
+/// The highest value of a leaf of one byte whose values begin at 0.
+pub(super) fn most(name: &str) -> Option<u8> {
+    (name == "bool").then_some(1)
+}
+
+/// The value of a leaf, or `None` where the bytes are none.
+///
+/// What the name promises is believed only of bytes of the right number; others are shown as they
+/// are.
+pub(crate) fn decode(name: &str, bytes: &[u8]) -> Option<Leaf> {
+    if bytes.is_empty() {
+        return Some(Leaf::Unit);
+    }
+    if let Some(number) = number(name, bytes) {
+        let zero = matches!(number, Leaf::Unsigned(0) | Leaf::Signed(0));
+        return (!zero || !name.starts_with("NonZero")).then_some(number);
+    }
+    let other = |value: Option<String>| value.map(Leaf::Other);
+    match (name, bytes.len()) {
+        ("f32", 4) => Some(Leaf::F32(f32::from_bits(u32_at(bytes, 0)))),
+        ("f64", 8) => Some(Leaf::F64(f64::from_bits(u64_at(bytes, 0)))),
+        ("bool", 1) => match bytes {
+            [0] => Some(Leaf::Bool(false)),
+            [1] => Some(Leaf::Bool(true)),
+            _ => None,
+        },
+        ("char", 4) => char::from_u32(u32_at(bytes, 0)).map(Leaf::Char),
+        ("Ordering", 1) => other(match bytes {
+            [0xff] => Some("Less".into()),
+            [0] => Some("Equal".into()),
+            [1] => Some("Greater".into()),
+            _ => None,
+        }),
+        ("Uuid", 16) => other(Some(uuid(bytes))),
+        (
+            "Ipv4Addr" | "Ipv6Addr" | "IpAddr" | "SocketAddrV4" | "SocketAddrV6" | "SocketAddr",
+            _,
+        ) => address(name, bytes),
+        (
+            "Duration" | "SystemTime" | "Timestamp" | "SignedDuration" | "Date" | "Time"
+            | "DateTime",
+            _,
+        ) => time(name, bytes),
+        _ => Some(Leaf::Bytes(bytes.to_vec())),
+    }
+}
+
+/// The bytes as an integer, if the name is that of one.
+fn number(name: &str, bytes: &[u8]) -> Option<Leaf> {
+    let name = match name.strip_prefix("NonZero") {
+        // As in `NonZeroU8`.
+        Some(rest) => rest.to_ascii_lowercase(),
+        None => name.to_owned(),
+    };
+    let size = match &*name {
+        "u8" | "i8" => 1,
+        "u16" | "i16" => 2,
+        "u32" | "i32" => 4,
+        "u64" | "i64" | "usize" | "isize" => 8,
+        "u128" | "i128" => 16,
+        _ => return None,
+    };
+    if bytes.len() != size {
+        return None;
+    }
+    let wide = unsigned(bytes);
+    if name.starts_with('u') {
+        return Some(Leaf::Unsigned(wide));
+    }
+    let unused = 128u32.saturating_sub(u32::try_from(size).ok()?.saturating_mul(8));
+    let shifted = wide.checked_shl(unused)?;
+    Some(Leaf::Signed((shifted as i128) >> unused))
+}
+
+/// Up to 16 bytes as a number.
+fn unsigned(bytes: &[u8]) -> u128 {
+    let mut wide = [0; 16];
+    for (to, from) in wide.iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    u128::from_le_bytes(wide)
+}
+
+fn part(bytes: &[u8], at: usize, len: usize) -> u128 {
+    let part = bytes.get(at..at.saturating_add(len)).unwrap_or_default();
+    unsigned(part)
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    u16::try_from(part(bytes, at, 2)).unwrap_or_default()
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::try_from(part(bytes, at, 4)).unwrap_or_default()
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::try_from(part(bytes, at, 8)).unwrap_or_default()
+}
+
+fn i64_at(bytes: &[u8], at: usize) -> i64 {
+    u64_at(bytes, at) as i64
+}
+
+fn uuid(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for (i, byte) in bytes.iter().enumerate() {
+        if matches!(i, 4 | 6 | 8 | 10) {
+            text.push('-');
+        }
+        text.push_str(&format!("{byte:02x}"));
+    }
+    text
+}
+
+fn v4(bytes: &[u8]) -> Option<Ipv4Addr> {
+    let rest = bytes.get(4..16).unwrap_or_default();
+    let octets: [u8; 4] = bytes.get(..4)?.try_into().ok()?;
+    rest.iter().all(|byte| *byte == 0).then(|| octets.into())
+}
+
+fn v6(bytes: &[u8]) -> Option<Ipv6Addr> {
+    let octets: [u8; 16] = bytes.get(..16)?.try_into().ok()?;
+    Some(octets.into())
+}
+
+/// Addresses, as `impls::net` puts them at the start of their slots.
+fn address(name: &str, bytes: &[u8]) -> Option<Leaf> {
+    let raw = Some(Leaf::Bytes(bytes.to_vec()));
+    let enough = match name {
+        "Ipv4Addr" => 4,
+        "Ipv6Addr" => 16,
+        "IpAddr" => 17,
+        "SocketAddrV4" => 6,
+        "SocketAddrV6" => 28,
+        _ => 32,
+    };
+    if bytes.len() < enough {
+        return raw;
+    }
+    let port = || u16::try_from(u32_at(bytes, 24)).ok();
+    let socket_v6 = || {
+        Some(SocketAddrV6::new(
+            v6(bytes)?,
+            port()?,
+            u32_at(bytes, 16),
+            u32_at(bytes, 20),
+        ))
+    };
+    let text = match name {
+        "Ipv4Addr" => v4(bytes.get(..4)?)?.to_string(),
+        "Ipv6Addr" => v6(bytes)?.to_string(),
+        "IpAddr" => match bytes.get(16)? {
+            4 => v4(bytes.get(..16)?)?.to_string(),
+            6 => v6(bytes)?.to_string(),
+            _ => return None,
+        },
+        "SocketAddrV4" => SocketAddrV4::new(v4(bytes.get(..4)?)?, u16_at(bytes, 4)).to_string(),
+        "SocketAddrV6" => socket_v6()?.to_string(),
+        _ => match u32_at(bytes, 28) {
+            4 if u64_at(bytes, 16) == 0 => {
+                SocketAddrV4::new(v4(bytes.get(..16)?)?, port()?).to_string()
+            }
+            6 => socket_v6()?.to_string(),
+            _ => return None,
+        },
+    };
+    Some(Leaf::Other(text))
+}
+
+const BILLION: u64 = 1_000_000_000;
+
+/// Times, as `impls::time` and `impls::jiff` put them at the start of their slots.
+fn time(name: &str, bytes: &[u8]) -> Option<Leaf> {
+    let enough = match name {
+        "Date" => 4,
+        "Time" => 8,
+        "DateTime" => 12,
+        _ => 16,
+    };
+    if bytes.len() < enough {
+        return Some(Leaf::Bytes(bytes.to_vec()));
+    }
+    let (seconds, nanoseconds) = (u64_at(bytes, 0), u64_at(bytes, 8));
+    let text = match name {
+        "Duration" => span("", seconds, nanoseconds)?,
+        "SystemTime" => {
+            let before = nanoseconds >> 63 == 1;
+            let nanoseconds = nanoseconds & (u64::MAX >> 1);
+            let is_zero = seconds == 0 && nanoseconds == 0;
+            // As far as a clock of 64 bits reaches.
+            i64::try_from(seconds)
+                .ok()
+                .filter(|_| !before || !is_zero)?;
+            let span = span(if before { "-" } else { "" }, seconds, nanoseconds)?;
+            format!("{span} since 1970")
+        }
+        "Timestamp" | "SignedDuration" => {
+            let (seconds, nanoseconds) = (i64_at(bytes, 0), i64_at(bytes, 8));
+            let one_sign = nanoseconds == 0 || seconds == 0 || (seconds < 0) == (nanoseconds < 0);
+            let minus = if seconds < 0 || nanoseconds < 0 {
+                "-"
+            } else {
+                ""
+            };
+            let span = span(minus, seconds.unsigned_abs(), nanoseconds.unsigned_abs())?;
+            if name == "SignedDuration" {
+                Some(span).filter(|_| one_sign)?
+            } else {
+                // The times that `jiff` has.
+                let known = -377_705_023_201..=253_402_207_200;
+                let known =
+                    known.contains(&seconds) && (seconds, nanoseconds) >= (-377_705_023_201, 0);
+                Some(format!("{span} since 1970")).filter(|_| one_sign && known)?
+            }
+        }
+        "Date" => date(bytes)?,
+        "Time" => clock(bytes)?,
+        _ => format!("{}T{}", date(bytes.get(8..)?)?, clock(bytes)?),
+    };
+    Some(Leaf::Other(text))
+}
+
+fn span(sign: &str, seconds: u64, nanoseconds: u64) -> Option<String> {
+    let fraction = match nanoseconds {
+        0 => String::new(),
+        n if n < BILLION => format!(".{n:09}"),
+        _ => return None,
+    };
+    Some(format!("{sign}{seconds}{fraction} s"))
+}
+
+fn date(bytes: &[u8]) -> Option<String> {
+    let year = u16_at(bytes, 0) as i16;
+    let [month, day] = bytes.get(2..4)? else {
+        return None;
+    };
+    let leap = year.rem_euclid(4) == 0 && (year.rem_euclid(100) != 0 || year.rem_euclid(400) == 0);
+    let days = match month {
+        2 => 28u8.saturating_add(leap.into()),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    let known = (-9999..=9999).contains(&year) && (1..=days).contains(day);
+    known.then(|| format!("{year:04}-{month:02}-{day:02}"))
+}
+
+fn clock(bytes: &[u8]) -> Option<String> {
+    let nanosecond = u32_at(bytes, 0);
+    let [hour, minute, second, unused] = bytes.get(4..8)? else {
+        return None;
+    };
+    let known = u64::from(nanosecond) < BILLION && *hour < 24 && *minute < 60 && *second < 60;
+    let fraction = match nanosecond {
+        0 => String::new(),
+        n => format!(".{n:09}"),
+    };
+    (known && *unused == 0).then(|| format!("{hour:02}:{minute:02}:{second:02}{fraction}"))
+}
+
+impl fmt::Display for Leaf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unit => f.write_str("()"),
+            Self::Unsigned(n) => n.fmt(f),
+            Self::Signed(n) => n.fmt(f),
+            Self::F32(n) => write!(f, "{n:?}"),
+            Self::F64(n) => write!(f, "{n:?}"),
+            Self::Bool(b) => b.fmt(f),
+            Self::Char(c) => write!(f, "{c:?}"),
+            Self::Other(text) => f.write_str(text),
+            Self::Bytes(bytes) => {
+                f.write_str("bytes")?;
+                for byte in bytes.iter().take(32) {
+                    write!(f, " {byte:02x}")?;
+                }
+                if bytes.len() > 32 {
+                    f.write_str(" …")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What the program and its module show of messages.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+#[path = "inspect/agree.rs"]
+mod agree;
+#[path = "inspect/golden.rs"]
+mod golden;
+#[path = "inspect/hostile.rs"]
+mod hostile;
+#[path = "inspect/program.rs"]
+mod program;
+#[path = "inspect/samples.rs"]
+mod samples;
+#[path = "inspect/schemas.rs"]
+mod schemas;
+#[path = "inspect/values.rs"]
+mod values;
