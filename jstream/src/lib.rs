@@ -163,4 +163,4 @@ pub use received::{Part, Received, Undetached};
 pub use restore::{Restore, RestoreError, Restoring, restore};
 pub use schema::descriptor;
 pub use shared::Shared;
-pub use write::{Unwritten, WriteError, Writer};
+pub use write::{Forwarded, Unforwarded, Unwritten, WriteError, Writer};

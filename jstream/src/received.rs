@@ -22,8 +22,21 @@ use crate::write::Writer;
 pub struct Received<T: Transportable + 'static> {
     slot: Slot,
     root: NonNull<T::InPlace<'static>>,
+    wire: Wire,
     /// Neither `Send` nor `Sync` by itself; see below.
     of: PhantomData<*const T>,
+}
+
+/// What is known of the message that an object was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wire {
+    /// Nothing.
+    Unknown,
+    /// Its header stands at the slot's start, where nothing leads, and the object is its root.
+    There {
+        /// What leads where may have been changed since.
+        changed: bool,
+    },
 }
 
 // SAFETY: the slot is owned memory. The object in it may go to another thread when its form may,
@@ -52,8 +65,29 @@ impl<T: Transportable + 'static> Received<T> {
         Self {
             slot,
             root,
+            wire: Wire::Unknown,
             of: PhantomData,
         }
+    }
+
+    /// The same, with what is known of its message.
+    ///
+    /// # Safety
+    ///
+    /// It must be true.
+    #[inline]
+    pub(crate) unsafe fn with_wire(self, wire: Wire) -> Self {
+        Self { wire, ..self }
+    }
+
+    /// What is known of the message.
+    pub(crate) fn wire(&self) -> Wire {
+        self.wire
+    }
+
+    /// Where the slot begins.
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.slot.base()
     }
 
     /// The object.
@@ -136,6 +170,9 @@ impl<T: Transportable + 'static> Received<T> {
         T: Covariant,
         for<'x> T::InPlace<'x>: Sync,
     {
+        if let Wire::There { changed } = &mut self.wire {
+            *changed = true;
+        }
         // SAFETY: as for `with`; and nothing else leads to the root, or to a slice that it has
         // exclusively. Only a pointer in a `Cell` may lead back to what holds it: a message in which
         // an object is reached from itself without one was refused. A form that is `Sync` reaches no

@@ -69,6 +69,11 @@ impl Slot {
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
+
+    #[inline]
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.base
+    }
 }
 
 impl Drop for Slot {

@@ -18,6 +18,7 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
 
     #[inline]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+        draft.exclusive();
         let slice: &'b [T] = self;
         let words = slice.write_target(draft);
         // SAFETY: the caller's promise is passed on; both kinds of references have one layout.
@@ -30,6 +31,9 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
         slot: *mut Option<Self::InPlace<'b>>,
         draft: &mut Draft<'b>,
     ) {
+        if value.is_some() {
+            draft.exclusive();
+        }
         // SAFETY: as above.
         unsafe { write_optional_edge::<[T]>(value.as_deref(), slot.cast(), draft) };
     }

@@ -245,6 +245,15 @@ unsafe impl<T: Transportable> Transportable for Option<T> {
         // SAFETY: the caller's promise is passed on.
         unsafe { T::write_option(self, slot, draft) }
     }
+
+    #[inline(always)]
+    unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
+    where
+        Self: 'b,
+    {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { T::write_option_back(place, draft) }
+    }
 }
 
 // SAFETY: as above.

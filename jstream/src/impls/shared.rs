@@ -159,6 +159,7 @@ unsafe impl<T: Pointee + ?Sized> InPlace for Cell<Option<&T>> {
 
     #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        pass.note_cell();
         // SAFETY: the caller's slot is aligned and initialised, and that of a reference.
         let words = unsafe { words(slot.cast::<&T>()) };
         if words[0] == 0 {

@@ -33,7 +33,7 @@ use crate::buffer::{ALIGNMENT, Filled};
 use crate::class::Noted;
 use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
-use crate::received::Received;
+use crate::received::{Received, Wire};
 use crate::schema::{Descriptors, Learnt, Schema, SchemaError, TypeIndex};
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up, in_memory};
 
@@ -142,9 +142,15 @@ impl Reader {
         T: Transportable + 'static,
     {
         match self.read_in_place::<T>(&message) {
-            // SAFETY: `read_in_place` made `root` a value of the form inside this very slot, and
-            // the slot's only handle moves in.
-            Ok(root) => Ok(unsafe { Received::new(message.into_slot(), root) }),
+            Ok(root) => {
+                let changed = self.shared.has_cells();
+                // SAFETY: `read_in_place` made `root` a value of the form inside this very slot, and
+                // the slot's only handle moves in.
+                let received = unsafe { Received::new(message.into_slot(), root) };
+                // SAFETY: it was the root of the message whose header the slot begins with. Only a
+                // cell lets a pointer be changed through a shared reference.
+                Ok(unsafe { received.with_wire(Wire::There { changed }) })
+            }
             Err(error) => Err(ReadFailure {
                 error,
                 spent: message.into_spent(),

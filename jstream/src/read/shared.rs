@@ -87,6 +87,8 @@ pub(crate) struct Table {
     /// Whether one of `again` leads to a target that was not met later.
     pub(super) backward: bool,
     most: usize,
+    /// Whether a pointer was met that stands in a `Cell`, or nothing in its place.
+    cells: bool,
     /// Room for the search for circles and for the longest ways.
     pub(super) degree: Vec<u32>,
     pub(super) starts: Vec<u32>,
@@ -103,6 +105,12 @@ unsafe impl Send for Table {}
 unsafe impl Sync for Table {}
 
 impl Pass<'_> {
+    /// Notes a pointer in a `Cell`.
+    #[inline(always)]
+    pub(crate) fn note_cell(&mut self) {
+        self.shared.cells = true;
+    }
+
     /// Reads a pointer to a shared target, which may lead in a circle if it stands in a `Cell`.
     ///
     /// # Errors
@@ -164,6 +172,11 @@ impl Pass<'_> {
 }
 
 impl Table {
+    /// Whether the message has pointers that stand in a `Cell`.
+    pub(super) fn has_cells(&self) -> bool {
+        self.cells
+    }
+
     /// Adds a target, to which `pointer` was made.
     #[inline(always)]
     fn push<T: Pointee + ?Sized>(&mut self, pointer: *const T, meta: u64, from: u32, level: u32) {
@@ -215,6 +228,7 @@ impl Table {
     #[inline(always)]
     pub(super) fn reset<T: InPlace>(&mut self, most: usize, root: *const T) {
         self.most = most;
+        self.cells = false;
         self.root = Some(Entry::of(root, 0, NONE, 0));
         // Without entries there is nothing else.
         if self.entries.capacity() > 0 {

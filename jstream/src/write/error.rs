@@ -25,6 +25,9 @@ pub enum WriteError {
         /// The field whose target there was no room for, after the name of the type that has it.
         field: Option<String>,
     },
+    /// A received object was being turned back into a message where it lay, and was found to hold what
+    /// its type leaves out of messages: its sender had put it there by hand.
+    Displaced,
     /// A value behind a pointer to a trait object has a type that no program could read: it is not
     /// registered as an implementation of the trait, or another one has its name and structure.
     Unregistered {
@@ -59,6 +62,9 @@ impl fmt::Display for WriteError {
                      with `#[transportable(shared)]`, else raise the limit",
                 )
             }
+            Self::Displaced => f.write_str(
+                "the object can't be forwarded: it came with what its type leaves out of messages",
+            ),
             Self::Unregistered { class, of } => write!(
                 f,
                 "{class} is not registered as an implementation of {of}, or another type of its \
@@ -72,7 +78,10 @@ impl Error for WriteError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Pool(error) => Some(error),
-            Self::EndOfStream { .. } | Self::TooLong { .. } | Self::Unregistered { .. } => None,
+            Self::EndOfStream { .. }
+            | Self::TooLong { .. }
+            | Self::Displaced
+            | Self::Unregistered { .. } => None,
         }
     }
 }

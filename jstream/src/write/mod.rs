@@ -1,8 +1,10 @@
 //! Writing: one pass over the program's objects that lays them out as the reader will meet them.
 
+mod back;
 mod blame;
 mod draft;
 mod error;
+mod forward;
 mod jobs;
 mod kept;
 mod shared;
@@ -16,8 +18,10 @@ use std::slice;
 
 use zerocopy::IntoBytes;
 
+pub(crate) use self::back::{erase, rewrite};
 pub use self::draft::Draft;
 pub use self::error::{Unwritten, WriteError};
+pub use self::forward::{Forwarded, Unforwarded};
 use crate::buffer::{Filled, Pool, Spent};
 use crate::model::Transportable;
 use crate::schema::Descriptors;
