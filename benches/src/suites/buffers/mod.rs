@@ -1,5 +1,6 @@
 //! Buffers: taking them, giving them back, and looking into them.
 
+mod forward;
 mod jbuf;
 
 use super::{Bench, Effort, Outcome};
@@ -16,7 +17,19 @@ type Case = (
     fn(&mut Bench<'_>, &str) -> Result<(), Failure>,
 );
 
-const ALL: [Case; 1] = [("jbuf/4096", jbuf::run)];
+const ALL: [Case; 11] = [
+    ("jbuf/4096", jbuf::run),
+    ("forward/records", forward::run),
+    ("forward/list", forward::run),
+    ("forward/tree", forward::run),
+    ("forward/distinct-rc", forward::run),
+    ("forward/shared-rc", forward::run),
+    ("forward/log", forward::run),
+    ("forward/mesh", forward::run),
+    ("forward/minecraft_savedata", forward::run),
+    ("forward/mk48", forward::run),
+    ("forward/array/1MiB", forward::run),
+];
 
 /// The names of all cases, in the order in which they are run.
 pub(crate) fn names() -> [&'static str; ALL.len()] {
