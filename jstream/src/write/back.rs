@@ -206,6 +206,14 @@ impl<'b> Draft<'b> {
         self.unregistered = None;
     }
 
+    /// How far behind the message's start something lies, if it lies in the message.
+    #[inline(always)]
+    pub(super) fn offset_back(&self, address: usize) -> Option<usize> {
+        let offset = address.wrapping_sub(self.back.base.addr());
+        let end = self.back.text.wrapping_add(self.back.text_end).addr();
+        (offset < end.wrapping_sub(self.back.base.addr())).then_some(offset)
+    }
+
     /// Whether places are written over the pointers.
     #[inline(always)]
     pub(crate) fn commits(&self) -> bool {
@@ -264,14 +272,15 @@ impl<'b> Draft<'b> {
         }
         self.cursor = at.wrapping_add(size);
         if size > 0 {
-            self.scratch.jobs.push(Job {
+            let job = Job {
                 write: job_back::<T> as WriteJob<'_>,
                 what: What {
                     values: place.cast_const(),
                     count,
                     at,
                 },
-            });
+            };
+            self.scratch.jobs.push_or_extend(job, size_of::<T>());
         }
         at as u64
     }
@@ -299,14 +308,15 @@ impl<'b> Draft<'b> {
             } else {
                 job_back::<T> as WriteJob<'_>
             };
-            self.scratch.jobs.push(Job {
+            let job = Job {
                 write,
                 what: What {
                     values: place.cast_const(),
                     count,
                     at,
                 },
-            });
+            };
+            self.scratch.jobs.push_or_extend(job, size_of::<T>());
         }
         at as u64
     }

@@ -7,6 +7,7 @@ use std::mem::size_of;
 use rustc_hash::FxHashMap;
 
 use super::draft::Draft;
+use crate::keep::clear;
 use crate::model::{Target, Transportable};
 use crate::wire::SHARED;
 
@@ -33,8 +34,17 @@ pub(super) struct Shared {
     root: Option<Identity>,
     /// How many there are beside the root.
     count: u32,
+    /// Those of a message that is turned back where it lies, with their numbers.
+    there: Vec<(Identity, u32)>,
+    /// For each word of such a message, which of them stands there, counted from 1, if it is one of
+    /// them and stands there indeed. What other messages left is looked at, and not believed.
+    marks: Vec<u32>,
 }
 
+/// Targets are marked by words: jbufs are aligned, so words of a message are words of memory.
+const WORD: usize = size_of::<u64>();
+/// More marks are given back.
+const KEEP_MARKS: usize = 1 << 20;
 /// A map keeps room for this many targets between messages; more is given back.
 const KEEP: usize = 1 << 16;
 
@@ -44,6 +54,8 @@ impl Shared {
             known: FxHashMap::with_hasher(rustc_hash::FxBuildHasher),
             root: None,
             count: 0,
+            there: Vec::new(),
+            marks: Vec::new(),
         }
     }
 
@@ -65,6 +77,48 @@ impl Shared {
         }
         self.root = None;
         self.count = 0;
+        clear(&mut self.there, KEEP);
+        if self.marks.len() > KEEP_MARKS {
+            self.marks = Vec::new();
+        }
+    }
+
+    /// The number of a target that stands `offset` bytes behind the start of a message, and whether it
+    /// is met for the first time. It must have a size.
+    #[inline(always)]
+    fn number_there(&mut self, identity: Identity, offset: usize) -> (u32, bool) {
+        let next = self.count.wrapping_add(1);
+        let word = offset / WORD;
+        if word >= self.marks.len() {
+            self.mark_up_to(word);
+        }
+        let Some(mark) = self.marks.get_mut(word) else {
+            return (next, true);
+        };
+        let found = self.there.get((*mark as usize).wrapping_sub(1));
+        let (number, first) = match found {
+            Some((known, number)) if *known == identity => (*number, false),
+            // Another one in the same word, of another type or smaller than it.
+            Some((known, _)) if known.address / WORD == identity.address / WORD => {
+                let number = *self.known.entry(identity).or_insert(next);
+                (number, number == next)
+            }
+            _ => {
+                self.there.push((identity, next));
+                *mark = u32::try_from(self.there.len()).unwrap_or(0);
+                (next, true)
+            }
+        };
+        if first {
+            self.count = next;
+        }
+        (number, first)
+    }
+
+    #[cold]
+    fn mark_up_to(&mut self, word: usize) {
+        let room = word.saturating_add(1).next_power_of_two();
+        self.marks.resize(room, 0);
     }
 }
 
@@ -94,6 +148,31 @@ impl<'b> Draft<'b> {
         }
         shared.count = shared.count.wrapping_add(1);
         target.write_target(self)
+    }
+
+    /// The words of a pointer to a shared target of a message that is turned back where it lies.
+    #[inline(always)]
+    pub(crate) fn shared_back<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
+        if size_of_val(target) == 0 {
+            // Several may stand at one place.
+            return self.shared(target, false);
+        }
+        let identity = Identity {
+            address: std::ptr::from_ref(target).addr(),
+            meta: target.meta(),
+            key: typeid::of::<T::InPlace<'b>>(),
+        };
+        let Some(offset) = self.offset_back(identity.address) else {
+            return self.shared(target, false);
+        };
+        let shared = &mut self.scratch.shared;
+        if shared.root == Some(identity) {
+            return [SHARED, identity.meta];
+        }
+        match shared.number_there(identity, offset) {
+            (_, true) => target.claim_back(self),
+            (number, false) => [SHARED | u64::from(number), identity.meta],
+        }
     }
 }
 
