@@ -208,7 +208,7 @@ pub unsafe trait Transportable {
         Self: Sized + 'b,
     {
         // SAFETY: the caller's promise is passed on.
-        unsafe { crate::write::rewrite(place, draft) }
+        unsafe { crate::impls::option::tagged_back(place, draft) }
     }
 }
 

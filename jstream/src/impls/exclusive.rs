@@ -26,6 +26,25 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
     }
 
     #[inline]
+    unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
+    where
+        Self: 'b,
+    {
+        // SAFETY: the caller has a value there. As a raw pointer: a reference would be one to memory
+        // that another one has exclusively.
+        let slice = unsafe { place.cast::<*const [T]>().read() };
+        draft.exclusive();
+        let words = [
+            draft.target_back(slice.cast::<T>(), slice.len()),
+            slice.len() as u64,
+        ];
+        if draft.commits() {
+            // SAFETY: the place is that of a reference to a slice.
+            unsafe { write_words::<[T]>(place.cast(), words) };
+        }
+    }
+
+    #[inline]
     unsafe fn write_option<'b>(
         value: &'b Option<Self>,
         slot: *mut Option<Self::InPlace<'b>>,

@@ -33,7 +33,7 @@ use crate::buffer::{ALIGNMENT, Filled};
 use crate::class::Noted;
 use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
-use crate::received::{Received, Wire};
+use crate::received::Received;
 use crate::schema::{Descriptors, Learnt, Schema, SchemaError, TypeIndex};
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up, in_memory};
 
@@ -143,13 +143,12 @@ impl Reader {
     {
         match self.read_in_place::<T>(&message) {
             Ok(root) => {
-                let changed = self.shared.has_cells();
+                let wire = self.shared.wire();
                 // SAFETY: `read_in_place` made `root` a value of the form inside this very slot, and
                 // the slot's only handle moves in.
                 let received = unsafe { Received::new(message.into_slot(), root) };
-                // SAFETY: it was the root of the message whose header the slot begins with. Only a
-                // cell lets a pointer be changed through a shared reference.
-                Ok(unsafe { received.with_wire(Wire::There { changed }) })
+                // SAFETY: it was the root of the message whose header the slot begins with.
+                Ok(unsafe { received.with_wire(wire) })
             }
             Err(error) => Err(ReadFailure {
                 error,

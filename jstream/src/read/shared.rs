@@ -16,6 +16,7 @@ use super::KEEP;
 use super::pass::{Fault, FaultKind, Pass};
 use crate::keep::clear;
 use crate::model::{InPlace, Pointee};
+use crate::received::Wire;
 use crate::wire::SHARED;
 
 /// A shared target.
@@ -172,9 +173,16 @@ impl Pass<'_> {
 }
 
 impl Table {
-    /// Whether the message has pointers that stand in a `Cell`.
-    pub(super) fn has_cells(&self) -> bool {
-        self.cells
+    /// What is known of a message that was read. Only a pointer in a `Cell` can be changed through a
+    /// shared reference.
+    pub(super) fn wire(&self) -> Wire {
+        if self.cells {
+            Wire::Changed
+        } else {
+            Wire::AsRead {
+                shared: !self.entries.is_empty(),
+            }
+        }
     }
 
     /// Adds a target, to which `pointer` was made.

@@ -16,7 +16,7 @@ use std::mem::{self, MaybeUninit, align_of, size_of};
 use std::ptr::{self, NonNull};
 
 use super::blame::NO_ROOM;
-use super::draft::{Draft, Full};
+use super::draft::{Draft, Full, Scratch};
 use super::jobs::{Job, What, WriteJob};
 use crate::buffer::{ALIGNMENT, Spent};
 use crate::model::{InPlace, Transportable};
@@ -65,7 +65,18 @@ impl Segments {
         let at = align_up(HEADER_LEN, align_of::<T>());
         self.base.as_ptr().wrapping_add(at).cast()
     }
+
+    /// Room for a copy of the root behind the message, if it is small and the jbuf has some.
+    pub(crate) fn kept<T>(&self, capacity: usize) -> Option<*mut T> {
+        let at = align_up(self.len(), ALIGNMENT);
+        let end = at.checked_add(size_of::<T>())?;
+        let fits = end <= capacity && size_of::<T>() <= LARGEST_KEPT;
+        fits.then(|| self.base.as_ptr().wrapping_add(at).cast())
+    }
 }
+
+/// A larger root is not kept as it was.
+const LARGEST_KEPT: usize = 4096;
 
 /// What a walk does with the places that it works out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,6 +177,51 @@ impl<'b> Draft<'b> {
         all
     }
 
+    /// Whether a root leads to the same targets as a copy that was made of it when it was read, and the
+    /// targets therefore, which nothing has changed, to theirs.
+    ///
+    /// The walk beyond the root depends on nothing but the jobs that the root has put into the queue, and
+    /// the cursors, where nothing is shared. So if the copy and the root give the same, the walk will
+    /// find everything in its place, as it would have done before the root was changed.
+    ///
+    /// # Safety
+    ///
+    /// As for [`walk_back`](Self::walk_back), and `kept` must be the copy of a root with nothing shared.
+    pub(super) unsafe fn is_root_as_it_was<T: Transportable + 'b>(
+        &mut self,
+        of: &Segments,
+        kept: *mut T,
+    ) -> bool {
+        // SAFETY: the caller's promise is passed on; nothing is written.
+        let was = unsafe { self.claims_of_root(of, kept) };
+        mem::swap(&mut self.scratch.jobs, &mut self.scratch.before);
+        // SAFETY: as above.
+        let is = unsafe { self.claims_of_root(of, of.root::<T>()) };
+        let Scratch { jobs, before, .. } = &mut self.scratch;
+        let same = was.is_some() && was == is && jobs.are_the_same(before);
+        self.leave_back();
+        same
+    }
+
+    /// Queues the targets of a root, and returns where the cursors are then; none if something has
+    /// moved.
+    ///
+    /// # Safety
+    ///
+    /// As for [`walk_back`](Self::walk_back); `root` may be a copy.
+    unsafe fn claims_of_root<T: Transportable + 'b>(
+        &mut self,
+        of: &Segments,
+        root: *mut T,
+    ) -> Option<[usize; 3]> {
+        self.enter_back(of, Step::Compare);
+        self.cursor = align_up(HEADER_LEN, align_of::<T>()).wrapping_add(size_of::<T>());
+        // SAFETY: the caller has a root there.
+        unsafe { T::write_back(root, self) };
+        let there = !self.back.moved && self.unregistered.is_none();
+        there.then_some([self.cursor, self.bulk_cursor, self.back.text_cursor])
+    }
+
     /// Sets the cursors to where the message begins, and takes away all room, so that what would be
     /// written is looked for where it lies.
     fn enter_back(&mut self, of: &Segments, step: Step) {
@@ -175,10 +231,14 @@ impl<'b> Draft<'b> {
         self.borrows = true;
         self.unregistered = None;
         let base = of.base.as_ptr();
-        let aside = (
-            mem::take(&mut self.scratch.text),
-            mem::take(&mut self.scratch.bulk),
-        );
+        let aside = if self.back.active {
+            mem::take(&mut self.back.aside)
+        } else {
+            (
+                mem::take(&mut self.scratch.text),
+                mem::take(&mut self.scratch.bulk),
+            )
+        };
         self.back = Back {
             active: true,
             commit: step != Step::Compare,
@@ -200,6 +260,7 @@ impl<'b> Draft<'b> {
     pub(super) fn leave_back(&mut self) {
         let (text, bulk) = mem::take(&mut self.back.aside);
         self.back.active = false;
+        self.scratch.before.clear();
         self.scratch.text = text;
         self.scratch.bulk = bulk;
         self.scratch.clear();
@@ -266,11 +327,11 @@ impl<'b> Draft<'b> {
         // They are in memory, so this does not wrap.
         let size = count.wrapping_mul(size_of::<T>());
         let elsewhere = size > 0 && place.addr() != values.addr();
-        let left = self.back.objects_end.checked_sub(at);
-        if elsewhere || left.is_none_or(|left| left < size) || !Self::keeps_its_size::<T>() {
+        let end = at.wrapping_add(size);
+        if elsewhere || end > self.back.objects_end || !Self::keeps_its_size::<T>() {
             return self.has_moved();
         }
-        self.cursor = at.wrapping_add(size);
+        self.cursor = end;
         if size > 0 {
             let job = Job {
                 write: job_back::<T> as WriteJob<'_>,
@@ -297,11 +358,11 @@ impl<'b> Draft<'b> {
         let place = self.back.bulk.wrapping_add(at);
         let size = count.wrapping_mul(size_of::<T>());
         let elsewhere = size > 0 && place.addr() != values.addr();
-        let left = self.back.bulk_end.checked_sub(at);
-        if elsewhere || left.is_none_or(|left| left < size) || !Self::keeps_its_size::<T>() {
+        let end = at.wrapping_add(size);
+        if elsewhere || end > self.back.bulk_end || !Self::keeps_its_size::<T>() {
             return self.has_moved();
         }
-        self.bulk_cursor = at.wrapping_add(size);
+        self.bulk_cursor = end;
         if !T::WIRE_IS_MEMORY && size > 0 {
             let write = if exclusive {
                 rewrite_job::<T> as WriteJob<'_>
@@ -336,11 +397,11 @@ impl<'b> Draft<'b> {
     }
 
     /// Writes a tag where it stood.
-    #[cold]
-    pub(super) fn tag_back(&mut self, tag: bool) {
+    #[inline(always)]
+    pub(crate) fn tag_back(&mut self, tag: bool) {
         let at = self.back.text_cursor;
         if at >= self.back.text_end {
-            self.has_moved();
+            let _ = self.has_moved();
             return;
         }
         self.back.text_cursor = at.wrapping_add(1);

@@ -48,6 +48,8 @@ pub(super) struct Scratch<'b> {
     pub(super) bulk: Vec<u8>,
     pub(super) pieces: Vec<Piece>,
     pub(super) jobs: Jobs<'b>,
+    /// Jobs to compare with.
+    pub(super) before: Jobs<'b>,
     pub(super) kept: Kept,
     pub(super) shared: Shared,
 }
@@ -65,6 +67,7 @@ impl Scratch<'_> {
             bulk: Vec::new(),
             pieces: Vec::new(),
             jobs: Jobs::new(),
+            before: Jobs::new(),
             kept: Kept::new(),
             shared: Shared::new(),
         }
@@ -296,6 +299,12 @@ impl<'b> Draft<'b> {
         NO_ROOM
     }
 
+    /// Writes a tag where it stood.
+    #[cold]
+    fn tag_elsewhere(&mut self, tag: bool) {
+        self.tag_back(tag);
+    }
+
     /// Puts flat values into the bulk segment.
     #[inline(always)]
     fn bulk<T: Transportable>(&mut self, values: &'b [T]) -> u64 {
@@ -425,7 +434,7 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     pub(crate) fn tag(&mut self, tag: bool) {
         if self.scratch.text.len() == self.scratch.text.capacity() && self.back.active {
-            return self.tag_back(tag);
+            return self.tag_elsewhere(tag);
         }
         self.scratch.text.push(u8::from(tag));
     }

@@ -180,22 +180,31 @@ impl Writer {
         T: Transportable + 'static,
         for<'x> T::InPlace<'x>: Transportable,
     {
-        let Wire::There { changed } = received.wire() else {
+        let wire = received.wire();
+        if wire == Wire::Unknown {
             return Outcome::Moved(received);
-        };
+        }
         // SAFETY: the header was read with the message, nothing leads to it, and nobody else reaches
         // the jbuf.
         let segments = unsafe { Segments::of(received.base()) };
+        let kept = match wire {
+            Wire::Kept => segments.kept::<T::InPlace<'static>>(received.capacity()),
+            _ => None,
+        };
         let mut writing = self.writing(None);
-        if changed {
-            // SAFETY: the object was read as the form for any lifetime, in this message. The handle is
-            // ours, and nobody has references: those are borrowed from it.
-            let there =
-                unsafe { writing.walk_back::<T::InPlace<'static>>(&segments, Step::Compare) };
-            if !there {
-                return Outcome::Moved(received);
-            }
+        // SAFETY: the object was read as the form for any lifetime, in this message. The handle is
+        // ours, and nobody has references: those are borrowed from it.
+        let there = wire != Wire::Changed
+            || unsafe { writing.walk_back::<T::InPlace<'static>>(&segments, Step::Compare) };
+        let there = there
+            && kept.is_none_or(|kept| {
+                // SAFETY: as above; the copy was made before the object was changed.
+                unsafe { writing.is_root_as_it_was(&segments, kept) }
+            });
+        if !there {
+            return Outcome::Moved(received);
         }
+        let changed = !matches!(wire, Wire::AsRead { .. });
         // SAFETY: as above, and nobody looks at the object again: the jbuf becomes spent, or what a
         // panic drops.
         let there = unsafe {

@@ -123,6 +123,20 @@ impl<'b> Jobs<'b> {
         Some(job)
     }
 
+    /// Takes all jobs off both queues; says whether they were the same, in the same order.
+    pub(super) fn are_the_same(&mut self, other: &mut Self) -> bool {
+        loop {
+            match (self.pop(), other.pop()) {
+                (None, None) => return true,
+                (Some(a), Some(b))
+                    if std::ptr::fn_addr_eq(a.write, b.write)
+                        && a.what.values == b.what.values
+                        && a.what.count == b.what.count => {}
+                _ => return false,
+            }
+        }
+    }
+
     #[inline(always)]
     fn advance(&mut self) {
         self.head = self.head.wrapping_add(1);

@@ -18,7 +18,7 @@ use std::slice;
 
 use zerocopy::IntoBytes;
 
-pub(crate) use self::back::{erase, rewrite};
+pub(crate) use self::back::{Segments, erase, rewrite};
 pub use self::draft::Draft;
 pub use self::error::{Unwritten, WriteError};
 pub use self::forward::{Forwarded, Unforwarded};

@@ -26,6 +26,14 @@ impl Hash for Identity {
     }
 }
 
+/// What targets have in common.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    first: u32,
+    meta: u64,
+    key: TypeId,
+}
+
 /// The shared targets of a message, numbered as the reader will number them.
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -34,10 +42,13 @@ pub(super) struct Shared {
     root: Option<Identity>,
     /// How many there are beside the root.
     count: u32,
-    /// Those of a message that is turned back where it lies, with their numbers.
-    there: Vec<(Identity, u32)>,
-    /// For each word of such a message, which of them stands there, counted from 1, if it is one of
-    /// them and stands there indeed. What other messages left is looked at, and not believed.
+    /// Where those of a message stand that is turned back where it lies, in the order of their numbers,
+    /// of which the first is 1; 0 for those that are in `known`.
+    there: Vec<usize>,
+    /// What the rest of their identities is, for each run of those in which it is the same.
+    runs: Vec<Run>,
+    /// For each word of such a message, the number of the one that stands there, if it stands there
+    /// indeed. What other messages left is looked at, and not believed.
     marks: Vec<u32>,
 }
 
@@ -55,6 +66,7 @@ impl Shared {
             root: None,
             count: 0,
             there: Vec::new(),
+            runs: Vec::new(),
             marks: Vec::new(),
         }
     }
@@ -78,6 +90,7 @@ impl Shared {
         self.root = None;
         self.count = 0;
         clear(&mut self.there, KEEP);
+        clear(&mut self.runs, KEEP);
         if self.marks.len() > KEEP_MARKS {
             self.marks = Vec::new();
         }
@@ -92,27 +105,58 @@ impl Shared {
         if word >= self.marks.len() {
             self.mark_up_to(word);
         }
-        let Some(mark) = self.marks.get_mut(word) else {
-            return (next, true);
-        };
-        let found = self.there.get((*mark as usize).wrapping_sub(1));
-        let (number, first) = match found {
-            Some((known, number)) if *known == identity => (*number, false),
+        let number = self.marks.get(word).copied().unwrap_or(0);
+        let found = self.there.get((number as usize).wrapping_sub(1)).copied();
+        match found {
+            Some(address) if address == identity.address && self.is_of(number, identity) => {
+                (number, false)
+            }
             // Another one in the same word, of another type or smaller than it.
-            Some((known, _)) if known.address / WORD == identity.address / WORD => {
+            Some(address) if address / WORD == identity.address / WORD => {
                 let number = *self.known.entry(identity).or_insert(next);
-                (number, number == next)
+                let first = number == next;
+                self.count = if first { next } else { self.count };
+                (number, first)
             }
             _ => {
-                self.there.push((identity, next));
-                *mark = u32::try_from(self.there.len()).unwrap_or(0);
+                if let Some(mark) = self.marks.get_mut(word) {
+                    *mark = next;
+                }
+                self.add_there(identity, next);
                 (next, true)
             }
-        };
-        if first {
-            self.count = next;
         }
-        (number, first)
+    }
+
+    #[inline(always)]
+    fn add_there(&mut self, identity: Identity, number: u32) {
+        if self.there.len() != self.count as usize {
+            self.there.resize(self.count as usize, 0);
+        }
+        self.there.push(identity.address);
+        self.count = number;
+        let Identity { meta, key, .. } = identity;
+        let last = self.runs.last();
+        if last.is_none_or(|last| last.meta != meta || last.key != key) {
+            self.runs.push(Run {
+                first: number,
+                meta,
+                key,
+            });
+        }
+    }
+
+    /// Whether the rest of a target's identity is this.
+    #[inline(always)]
+    fn is_of(&self, number: u32, identity: Identity) -> bool {
+        let run = match &self.runs[..] {
+            [only] => Some(only),
+            runs => {
+                let after = runs.partition_point(|run| run.first <= number);
+                runs.get(after.wrapping_sub(1))
+            }
+        };
+        run.is_some_and(|run| run.meta == identity.meta && run.key == identity.key)
     }
 
     #[cold]

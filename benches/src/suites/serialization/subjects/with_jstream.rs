@@ -21,6 +21,9 @@ pub(in super::super) trait Sendable:
 {
 }
 
+/// What a jbuf holds beyond its message: those of a pool have some, as their sizes are few.
+const SLACK: usize = 512;
+
 /// A reader of graphs of any depth: rkyv asks nothing of it either.
 fn bottomless() -> Reader {
     let mut limits = Limits::default();
@@ -103,7 +106,7 @@ impl<T: Sendable> Subject for Jstream<T> {
 
     fn keep(&mut self, copies: usize) {
         self.spent = (0..copies)
-            .map(|_| Spent::heap(self.message.len()))
+            .map(|_| Spent::heap(self.message.len() + SLACK))
             .collect();
         self.filled = Vec::with_capacity(copies);
         self.received = Vec::with_capacity(copies);
