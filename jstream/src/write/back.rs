@@ -12,7 +12,7 @@
 //! 3. No reference to a value is used once its bytes have been overwritten: bytes are overwritten
 //!    through raw pointers from the jbuf's base, when no call that was given the reference is left.
 
-use std::mem::{self, MaybeUninit, align_of, size_of};
+use std::mem::{self, MaybeUninit, align_of, offset_of, size_of};
 use std::ptr::{self, NonNull};
 
 use super::blame::NO_ROOM;
@@ -173,8 +173,26 @@ impl<'b> Draft<'b> {
             && self.cursor == back.objects_end
             && self.bulk_cursor == back.bulk_end
             && back.text_cursor == back.text_end;
+        if all && self.back.commit {
+            self.align_back(of);
+        }
         self.leave_back();
         all
+    }
+
+    /// Writes into the header how bulk is aligned, where it would stand by what its targets need.
+    fn align_back(&self, of: &Segments) {
+        let align = self.bulk_align();
+        if align_up(of.objects_end, align) != of.bulk_start {
+            return;
+        }
+        let place = of
+            .base
+            .as_ptr()
+            .wrapping_add(offset_of!(Header, bulk_align));
+        let align = u32::try_from(align).unwrap_or(u32::MAX);
+        // SAFETY: the header stands at the start of the jbuf, which the walk has for itself.
+        unsafe { place.cast::<u32>().write(align) };
     }
 
     /// Whether a root leads to the same targets as a copy that was made of it when it was read, and the
@@ -354,6 +372,7 @@ impl<'b> Draft<'b> {
         count: usize,
     ) -> u64 {
         let exclusive = mem::take(&mut self.back.exclusive);
+        self.bulk_align = self.bulk_align.max(align_of::<T>());
         let at = align_up(self.bulk_cursor, align_of::<T>());
         let place = self.back.bulk.wrapping_add(at);
         let size = count.wrapping_mul(size_of::<T>());

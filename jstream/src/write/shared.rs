@@ -173,24 +173,36 @@ impl<'b> Draft<'b> {
     /// be met again.
     #[inline]
     pub(crate) fn shared<T: Target + ?Sized>(&mut self, target: &'b T, only: bool) -> [u64; 2] {
-        let shared = &mut self.scratch.shared;
         self.skipped |= only && !self.borrows;
         if !only || self.borrows {
-            let identity = Identity {
-                address: std::ptr::from_ref(target).addr(),
-                meta: target.meta(),
-                key: typeid::of::<T::InPlace<'b>>(),
-            };
-            if shared.root == Some(identity) {
-                return [SHARED, identity.meta];
+            if self.back.active {
+                return self.shared_back(target);
             }
-            let next = shared.count.wrapping_add(1);
-            let number = *shared.known.entry(identity).or_insert(next);
-            if number != next {
-                return [SHARED | u64::from(number), identity.meta];
-            }
+            return self.shared_by_hash(target);
         }
+        let shared = &mut self.scratch.shared;
         shared.count = shared.count.wrapping_add(1);
+        target.write_target(self)
+    }
+
+    /// As [`shared`](Self::shared), of a target that may be met again.
+    #[inline]
+    fn shared_by_hash<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
+        let identity = Identity {
+            address: std::ptr::from_ref(target).addr(),
+            meta: target.meta(),
+            key: typeid::of::<T::InPlace<'b>>(),
+        };
+        let shared = &mut self.scratch.shared;
+        if shared.root == Some(identity) {
+            return [SHARED, identity.meta];
+        }
+        let next = shared.count.wrapping_add(1);
+        let number = *shared.known.entry(identity).or_insert(next);
+        if number != next {
+            return [SHARED | u64::from(number), identity.meta];
+        }
+        shared.count = next;
         target.write_target(self)
     }
 
@@ -199,7 +211,7 @@ impl<'b> Draft<'b> {
     pub(crate) fn shared_back<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
         if size_of_val(target) == 0 {
             // Several may stand at one place.
-            return self.shared(target, false);
+            return self.shared_by_hash(target);
         }
         let identity = Identity {
             address: std::ptr::from_ref(target).addr(),
@@ -207,7 +219,7 @@ impl<'b> Draft<'b> {
             key: typeid::of::<T::InPlace<'b>>(),
         };
         let Some(offset) = self.offset_back(identity.address) else {
-            return self.shared(target, false);
+            return self.shared_by_hash(target);
         };
         let shared = &mut self.scratch.shared;
         if shared.root == Some(identity) {
