@@ -300,7 +300,8 @@ impl fmt::Debug for Filling {
     }
 }
 
-/// A jbuf that holds a message in wire form: bytes that nobody has believed yet.
+/// A jbuf that holds a message in wire form: bytes that nobody has believed yet. It can be read, or sent
+/// on as it is.
 ///
 /// Invariant: the first `len` bytes are initialised.
 pub struct Filled {

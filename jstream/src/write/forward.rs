@@ -62,7 +62,7 @@ impl Writer {
     /// it leads where it led when it was read, that is done in its own jbuf, without a copy; else,
     /// where a pointer was changed or dropped, the object is written into another jbuf on the heap,
     /// and its own goes back. The message is that which [`write`](Self::write) would make of the
-    /// object.
+    /// object, but for padding between values, which stays as it came.
     ///
     /// A message that was not read is sent on as it is: a [`Filled`] needs nothing.
     ///
