@@ -82,6 +82,22 @@ pub(crate) unsafe fn tagged_back<'b, T: Transportable + 'b>(
     place: *mut Option<T>,
     draft: &mut Draft<'b>,
 ) {
+    if <T::InPlace<'b> as InPlace>::SHAPE.most.is_some()
+        && T::WIRE_IS_MEMORY
+        && size_of::<Option<T>>() == 1
+    {
+        // SAFETY: the only byte says which variant there is, so it is initialised.
+        let byte = unsafe { place.cast::<u8>().read() };
+        // SAFETY: the caller has a value there.
+        let tag = unsafe { (*place).is_some() };
+        draft.tag_back(tag);
+        if draft.commits() {
+            let mask = 0u8.wrapping_sub(u8::from(tag));
+            // SAFETY: the caller's place is writable.
+            unsafe { place.cast::<u8>().write(byte & mask) };
+        }
+        return;
+    }
     let small = T::WIRE_IS_MEMORY && size_of::<T>() <= size_of::<[u64; 2]>();
     let same = size_of::<Option<T>>() == size_of::<Option<T::InPlace<'b>>>();
     if !(<T::InPlace<'b> as InPlace>::SHAPE.plain && small && same) {

@@ -12,7 +12,7 @@
 //! 3. No reference to a value is used once its bytes have been overwritten: bytes are overwritten
 //!    through raw pointers from the jbuf's base, when no call that was given the reference is left.
 
-use std::mem::{self, MaybeUninit, align_of, offset_of, size_of};
+use std::mem::{self, MaybeUninit, align_of, size_of};
 use std::ptr::{self, NonNull};
 
 use super::blame::NO_ROOM;
@@ -186,13 +186,12 @@ impl<'b> Draft<'b> {
         if align_up(of.objects_end, align) != of.bulk_start {
             return;
         }
-        let place = of
-            .base
-            .as_ptr()
-            .wrapping_add(offset_of!(Header, bulk_align));
+        let header = of.base.cast::<Header>().as_ptr();
         let align = u32::try_from(align).unwrap_or(u32::MAX);
-        // SAFETY: the header stands at the start of the jbuf, which the walk has for itself.
-        unsafe { place.cast::<u32>().write(align) };
+        // SAFETY: the header stands at the start of the jbuf.
+        let place = unsafe { &raw mut (*header).bulk_align };
+        // SAFETY: the walk has the jbuf for itself.
+        unsafe { place.write(align) };
     }
 
     /// Whether a root leads to the same targets as a copy that was made of it when it was read, and the
