@@ -179,8 +179,8 @@ pub unsafe trait Transportable {
     /// Turns a value in a message that was read back into wire form, where it lies.
     ///
     /// Bytes that belong to no part of it stay as they are: they are initialised, unless the program
-    /// has had the value in its hands, or reading has moved it; then [`rewrite`](crate::write::rewrite)
-    /// is for it.
+    /// has had the value in its hands, or reading has moved it. Then the default is for it, which makes
+    /// the whole anew.
     ///
     /// # Safety
     ///
