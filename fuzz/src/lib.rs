@@ -109,6 +109,17 @@ fn attack(bytes: &[u8], limits: Limits) -> bool {
     );
     let third = message(&mut writer, second.get());
     assert_eq!(again_bytes, third.as_bytes(), "one object, two messages");
+    let forwarded = writer
+        .forward(received)
+        .expect("what was read can be sent on where it lies");
+    assert!(forwarded.in_place, "nothing has moved");
+    let forwarded = reader
+        .read::<Node<'static>>(forwarded.message)
+        .expect("what was forwarded can be read");
+    assert!(
+        walk::same(second.get(), forwarded.get()),
+        "forwarding changed the object"
+    );
     true
 }
 

@@ -179,4 +179,4 @@ pub use restore::{Restore, RestoreError, Restoring, restore};
 pub use schema::descriptor;
 pub use shared::Shared;
 pub use stream::{StreamError, StreamReader, StreamWriter};
-pub use write::{Unwritten, WriteError, Writer};
+pub use write::{Forwarded, Unforwarded, Unwritten, WriteError, Writer};

@@ -175,6 +175,41 @@ pub unsafe trait Transportable {
         // SAFETY: the caller's promise is passed on.
         unsafe { crate::impls::option::write_tagged(value, slot, draft) }
     }
+
+    /// Turns a value in a message that was read back into wire form, where it lies.
+    ///
+    /// Bytes that belong to no part of it stay as they are: they are initialised, unless the program
+    /// has had the value in its hands, or reading has moved it. Then the default is for it, which makes
+    /// the whole anew.
+    ///
+    /// # Safety
+    ///
+    /// `place` must be that of a job of a walk back, or of a part of such a value, and hold a value
+    /// that is not wire form yet.
+    #[inline(always)]
+    unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
+    where
+        Self: Sized + 'b,
+    {
+        if !Self::WIRE_IS_MEMORY {
+            // SAFETY: the caller's promise is passed on.
+            unsafe { crate::write::rewrite(place, draft) }
+        }
+    }
+
+    /// Turns an `Option` of it back into wire form.
+    ///
+    /// # Safety
+    ///
+    /// As for [`write_back`](Self::write_back).
+    #[inline(always)]
+    unsafe fn write_option_back<'b>(place: *mut Option<Self>, draft: &mut Draft<'b>)
+    where
+        Self: Sized + 'b,
+    {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { crate::impls::option::tagged_back(place, draft) }
+    }
 }
 
 /// A form: a type whose values stand in a receive buffer.
@@ -309,6 +344,13 @@ pub unsafe trait Target {
     /// Allots the target's place, sees to it that the target is written there, and returns the
     /// words of a pointer to it: the place, and for a wide pointer what else there is to say.
     fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2];
+
+    /// As [`write_target`](Self::write_target), of a target that is where it was read, if nothing has
+    /// moved.
+    #[inline]
+    fn claim_back<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
+        self.write_target(draft)
+    }
 
     /// The second word alone.
     fn meta(&self) -> u64;

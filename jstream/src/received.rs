@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::buffer::{Slot, Spent};
 use crate::model::{Covariant, Transportable};
 use crate::read::{Limits, Reader};
-use crate::write::Writer;
+use crate::write::{Segments, Writer};
 
 /// Owns a jbuf and the objects in it, which are ordinary Rust objects of type `T::InPlace`.
 ///
@@ -22,8 +22,27 @@ use crate::write::Writer;
 pub struct Received<T: Transportable + 'static> {
     slot: Slot,
     root: NonNull<T::InPlace<'static>>,
+    wire: Wire,
     /// Neither `Send` nor `Sync` by itself; see below.
     of: PhantomData<*const T>,
+}
+
+/// What is known of the message that an object was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wire {
+    /// Nothing. Else its header stands at the slot's start, where nothing leads, and the object is its
+    /// root.
+    Unknown,
+    /// Everything leads where it led when it was read.
+    AsRead {
+        /// Some targets are shared.
+        shared: bool,
+    },
+    /// Everything but the root does, which was copied as it was read behind the message. Nothing is
+    /// shared.
+    Kept,
+    /// What leads where may have been changed.
+    Changed,
 }
 
 // SAFETY: the slot is owned memory. The object in it may go to another thread when its form may,
@@ -52,8 +71,29 @@ impl<T: Transportable + 'static> Received<T> {
         Self {
             slot,
             root,
+            wire: Wire::Unknown,
             of: PhantomData,
         }
+    }
+
+    /// The same, with what is known of its message.
+    ///
+    /// # Safety
+    ///
+    /// It must be true.
+    #[inline]
+    pub(crate) unsafe fn with_wire(self, wire: Wire) -> Self {
+        Self { wire, ..self }
+    }
+
+    /// What is known of the message.
+    pub(crate) fn wire(&self) -> Wire {
+        self.wire
+    }
+
+    /// Where the slot begins.
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.slot.base()
     }
 
     /// The object.
@@ -136,6 +176,10 @@ impl<T: Transportable + 'static> Received<T> {
         T: Covariant,
         for<'x> T::InPlace<'x>: Sync,
     {
+        if let Wire::AsRead { shared } = self.wire {
+            let kept = !shared && self.keep_root();
+            self.wire = if kept { Wire::Kept } else { Wire::Changed };
+        }
         // SAFETY: as for `with`; and nothing else leads to the root, or to a slice that it has
         // exclusively. Only a pointer in a `Cell` may lead back to what holds it: a message in which
         // an object is reached from itself without one was refused. A form that is `Sync` reaches no
@@ -143,6 +187,20 @@ impl<T: Transportable + 'static> Received<T> {
         // it may change: that is borrowed for `'y`, which may be shorter than the `'x` of all that
         // can be stored, and as the form is covariant, it can't have stored one before.
         visit(unsafe { self.root.as_mut() })
+    }
+
+    /// Copies the root behind the message, to be compared with when it has been changed; false if that
+    /// is not worth it, or there is no room.
+    fn keep_root(&mut self) -> bool {
+        // SAFETY: `wire` says that the header is there.
+        let segments = unsafe { Segments::of(self.slot.base()) };
+        let Some(place) = segments.kept::<T::InPlace<'static>>(self.slot.capacity()) else {
+            return false;
+        };
+        // SAFETY: the place is inside the slot, aligned, and behind all that the root leads to, the
+        // root included. Nobody uses the copy as a value.
+        unsafe { std::ptr::copy_nonoverlapping(self.root.as_ptr().cast_const(), place, 1) };
+        true
     }
 
     /// A part of the object, which keeps the whole jbuf.

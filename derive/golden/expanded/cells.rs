@@ -63,6 +63,23 @@ const _: () = {
                 );
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                }
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).next, draft);
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Node<'b> {
@@ -228,6 +245,27 @@ const _: () = {
                     __part_0,
                     draft,
                 );
+            }
+        }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
+                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).nodes, draft);
             }
         }
     }

@@ -175,6 +175,23 @@ const _: () = {
                 );
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |of: &Circle| match of {
+                Circle { radius: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                }
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).radius, draft);
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Circle {
@@ -379,6 +396,27 @@ const _: () = {
                     __part_0,
                     draft,
                 );
+            }
+        }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
+                (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).shapes, draft);
             }
         }
     }

@@ -123,6 +123,52 @@ const _: () = {
                 }
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |of: &Shape<'b>| match of {
+                Shape::Point {} => {}
+                Shape::Circle { 0: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                }
+                Shape::Named { name: __part_0, of: __part_1 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            let tag = unsafe { place.cast::<::core::primitive::u8>().read() };
+            match tag {
+                __TAG_0 => {}
+                __TAG_1 => {
+                    let place = place.cast::<__Variant1<'b>>();
+                    unsafe {
+                        ::jstream::__private::write_field_back(
+                            &raw mut (*place).__part_0,
+                            draft,
+                        );
+                    }
+                }
+                __TAG_2 => {
+                    let place = place.cast::<__Variant2<'b>>();
+                    unsafe {
+                        ::jstream::__private::write_field_back(
+                            &raw mut (*place).__part_0,
+                            draft,
+                        );
+                        ::jstream::__private::write_field_back(
+                            &raw mut (*place).__part_1,
+                            draft,
+                        );
+                    }
+                }
+                _ => {}
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Shape<'b> {

@@ -94,6 +94,33 @@ const _: () = {
                 );
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |both: (&Column, &ColumnRef<'_>)| match both {
+                (
+                    Column { name: __part_0, values: __part_1 },
+                    ColumnRef { name: __part_0_form, values: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    let _ = __part_1_form;
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).name, draft);
+                ::jstream::__private::write_field_back(&raw mut (*place).values, draft);
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for ColumnRef<'b> {

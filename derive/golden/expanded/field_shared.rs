@@ -79,6 +79,34 @@ const _: () = {
                 ::jstream::__private::write_field(&raw mut (*slot).id, __part_1, draft);
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |of: &Node<'b>| match of {
+                Node { next: __part_0, id: __part_1 } => {
+                    ::jstream::__private::asked_of::<
+                        Option<::jstream::Shared<'b, Node<'b>>>,
+                    >()
+                        .arrives_as_itself();
+                    ::jstream::__private::asked(__part_0)
+                        .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            unsafe {
+                ::jstream::__private::write_back_as::<
+                    Option<::jstream::Shared<'b, Node<'b>>>,
+                    _,
+                    _,
+                >(&raw mut (*place).next, draft);
+                ::jstream::__private::write_field_back(&raw mut (*place).id, draft);
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Node<'b> {

@@ -67,6 +67,25 @@ const _: () = {
                 let _ = __part_1;
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |of: &Order<'b>| match of {
+                Order { symbol: __part_0, handle: __part_1 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    let _ = __part_1;
+                }
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).symbol, draft);
+                ::jstream::__private::erase_field(&raw mut (*place).handle, draft);
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Order<'b> {
@@ -263,6 +282,33 @@ const _: () = {
                     draft,
                 );
                 let _ = __part_1;
+            }
+        }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+                (
+                    Owner { name: __part_0, lock: __part_1 },
+                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    let _ = __part_1;
+                    ::jstream::__private::asked(__part_1_form).has_a_default();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).name, draft);
+                ::jstream::__private::erase_field(&raw mut (*place).lock, draft);
             }
         }
     }

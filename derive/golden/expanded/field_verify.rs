@@ -71,6 +71,25 @@ const _: () = {
                 ::jstream::__private::write_field(&raw mut (*slot).to, __part_1, draft);
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |of: &Range| match of {
+                Range { from: __part_0, to: __part_1 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).from, draft);
+                ::jstream::__private::write_field_back(&raw mut (*place).to, draft);
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Range {

@@ -287,6 +287,28 @@ const _: () = {
                 ::jstream::__private::write_field(&raw mut (*slot).of, __part_0, draft);
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |both: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0)
+                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).of, draft);
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for PathRef<'b> {

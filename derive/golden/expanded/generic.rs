@@ -95,6 +95,27 @@ const _: () = {
                 ::jstream::__private::write_field(&raw mut (*slot).id, __part_2, draft);
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |of: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::asked(__part_2).arrives_as_itself();
+                }
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).a, draft);
+                ::jstream::__private::write_field_back(&raw mut (*place).b, draft);
+                ::jstream::__private::write_field_back(&raw mut (*place).id, draft);
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl<
@@ -317,6 +338,23 @@ const _: () = {
             let ListRef { of: __part_0 } = self;
             unsafe {
                 ::jstream::__private::write_field(&raw mut (*slot).of, __part_0, draft);
+            }
+        }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |of: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 } => {
+                    ::jstream::__private::asked(__part_0).travels();
+                }
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).of, draft);
             }
         }
     }

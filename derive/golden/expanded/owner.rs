@@ -122,6 +122,45 @@ const _: () = {
                 );
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |both: (&Player, &PlayerRef<'_>)| match both {
+                (
+                    Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
+                    PlayerRef {
+                        name: __part_0_form,
+                        inventory: __part_1_form,
+                        spouse: __part_2_form,
+                    },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_2).travels();
+                    ::jstream::__private::asked_with_form(__part_2, __part_2_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).name, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*place).inventory,
+                    draft,
+                );
+                ::jstream::__private::write_field_back(&raw mut (*place).spouse, draft);
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for PlayerRef<'b> {

@@ -96,6 +96,34 @@ const _: () = {
                 );
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
+                (
+                    Line { text: __part_0, words: __part_1 },
+                    LineRef { text: __part_0_form, words: __part_1_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).text, draft);
+                ::jstream::__private::write_field_back(&raw mut (*place).words, draft);
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for LineRef<'b> {

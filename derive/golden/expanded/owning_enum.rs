@@ -125,6 +125,54 @@ const _: () = {
                 }
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |both: (&Item, &ItemRef<'_>)| match both {
+                (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                (
+                    Item::Book { pages: __part_0 },
+                    ItemRef::Book { pages: __part_0_form },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            let tag = unsafe { place.cast::<::core::primitive::u8>().read() };
+            match tag {
+                __TAG_0 => {
+                    let place = place.cast::<__Variant0<'b>>();
+                    unsafe {
+                        ::jstream::__private::write_field_back(
+                            &raw mut (*place).__part_0,
+                            draft,
+                        );
+                    }
+                }
+                __TAG_1 => {
+                    let place = place.cast::<__Variant1<'b>>();
+                    unsafe {
+                        ::jstream::__private::write_field_back(
+                            &raw mut (*place).__part_0,
+                            draft,
+                        );
+                    }
+                }
+                _ => {}
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for ItemRef<'b> {

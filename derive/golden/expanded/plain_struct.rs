@@ -87,6 +87,30 @@ const _: () = {
                 );
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |of: &Leg| match of {
+                Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                    ::jstream::__private::asked(__part_2).arrives_as_itself();
+                }
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).price, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*place).quantity,
+                    draft,
+                );
+                ::jstream::__private::write_field_back(&raw mut (*place).open, draft);
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Leg {
@@ -324,6 +348,16 @@ const _: () = {
             let Unit {} = self;
             unsafe {}
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            unsafe {}
+        }
     }
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Unit {
@@ -456,6 +490,25 @@ const _: () = {
             unsafe {
                 ::jstream::__private::write_field(&raw mut (*slot).0, __part_0, draft);
                 ::jstream::__private::write_field(&raw mut (*slot).1, __part_1, draft);
+            }
+        }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |of: &Pair| match of {
+                Pair { 0: __part_0, 1: __part_1 } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).0, draft);
+                ::jstream::__private::write_field_back(&raw mut (*place).1, draft);
             }
         }
     }

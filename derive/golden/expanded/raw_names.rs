@@ -79,6 +79,33 @@ const _: () = {
                 );
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut crate::r#mod::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |of: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+                    crate::r#mod::jstream::__private::asked(__part_0)
+                        .arrives_as_itself();
+                    crate::r#mod::jstream::__private::asked(__part_1)
+                        .arrives_as_itself();
+                }
+            };
+            unsafe {
+                crate::r#mod::jstream::__private::write_field_back(
+                    &raw mut (*place).r#type,
+                    draft,
+                );
+                crate::r#mod::jstream::__private::write_field_back(
+                    &raw mut (*place).r#fn,
+                    draft,
+                );
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl<'b> crate::r#mod::jstream::__private::InPlace for r#struct<'b> {

@@ -115,6 +115,34 @@ const _: () = {
                 );
             }
         }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            place: *mut Self,
+            draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |of: &Order<'b>| match of {
+                Order {
+                    id: __part_0,
+                    symbol: __part_1,
+                    legs: __part_2,
+                    parent: __part_3,
+                } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                    ::jstream::__private::asked(__part_2).arrives_as_itself();
+                    ::jstream::__private::asked(__part_3).arrives_as_itself();
+                }
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(&raw mut (*place).id, draft);
+                ::jstream::__private::write_field_back(&raw mut (*place).symbol, draft);
+                ::jstream::__private::write_field_back(&raw mut (*place).legs, draft);
+                ::jstream::__private::write_field_back(&raw mut (*place).parent, draft);
+            }
+        }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Order<'b> {

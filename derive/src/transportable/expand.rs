@@ -69,6 +69,8 @@ pub(super) fn args(
 pub(super) struct Bodies {
     pub(super) wire_is_memory: TokenStream,
     pub(super) write: TokenStream,
+    /// None where the whole value has to be made anew.
+    pub(super) write_back: Option<TokenStream>,
     pub(super) shape: TokenStream,
     pub(super) read: TokenStream,
     pub(super) verify: TokenStream,
@@ -112,7 +114,16 @@ fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
         Body::Enum(variants) => expand_enum::of_enum(&context, variants),
         Body::Union(_) => return TokenStream::new(),
     };
-    let transportable = transportable(&context, of, owner, (&bodies.wire_is_memory, &bodies.write));
+    let transportable = transportable(
+        &context,
+        of,
+        owner,
+        (
+            &bodies.wire_is_memory,
+            &bodies.write,
+            bodies.write_back.as_ref(),
+        ),
+    );
     let in_place = in_place(&context, &bodies, owner);
     let covariant = covariant(&context);
     let early = early(&context);
@@ -148,7 +159,7 @@ fn of_owner(form: &Context<'_>, owner: &Own) -> TokenStream {
         Body::Enum(variants) => expand_enum::write_enum(form, owner, variants),
         Body::Union(_) => TokenStream::new(),
     };
-    let transportable = transportable(form, owner, Some(owner), (&quote!(false), &write));
+    let transportable = transportable(form, owner, Some(owner), (&quote!(false), &write, None));
     let (_, ty_generics, where_clause) = owner.generics.split_for_impl();
     let covariant = with_bound(&owner.generics, &quote!(#support::Covariant));
     let (covariant_generics, ..) = covariant.split_for_impl();
@@ -183,7 +194,7 @@ fn transportable(
     form: &Context<'_>,
     of: &Own,
     owner: Option<&Own>,
-    (wire_is_memory, write): (&TokenStream, &TokenStream),
+    (wire_is_memory, write, write_back): (&TokenStream, &TokenStream, Option<&TokenStream>),
 ) -> TokenStream {
     let Context {
         support, form_args, ..
@@ -195,6 +206,18 @@ fn transportable(
     let (_, ty_generics, _) = of.generics.split_for_impl();
     let of_owner = owner.and_then(|owner| asked_of_owner(owner, form.of, Need::Travel));
     let asked = of_owner.unwrap_or_else(|| asked(of, Need::Travel));
+    let write_back = write_back.map(|write_back| {
+        quote! {
+            #[inline]
+            unsafe fn write_back<'__b>(place: *mut Self, draft: &mut #support::Draft<'__b>)
+            where
+                Self: '__b,
+            {
+                #asked
+                #write_back
+            }
+        }
+    });
     quote! {
         // SAFETY: every field is written into the slot of its own form, in the order in which the
         // form's `read` reads them; the types of the slots are those of the form.
@@ -215,6 +238,8 @@ fn transportable(
                 #asked
                 #write
             }
+
+            #write_back
         }
     }
 }

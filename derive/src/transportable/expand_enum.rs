@@ -61,9 +61,21 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
     let checks = variants.iter().map(|of| verify(context, of));
     let traces = variants.iter().map(|of| trace(context, of));
     let infos = variants.iter().map(|of| info(context, of));
+    let backs: Option<Vec<_>> = variants.iter().map(|of| write_back(context, of)).collect();
+    let write_back = backs.filter(|_| !fieldless).map(|backs| {
+        quote! {
+            // SAFETY: the caller's value begins with the tag, as `SHAPE` asserts.
+            let tag = unsafe { place.cast::<#int>().read() };
+            match tag {
+                #(#all_tags => { #backs })*
+                _ => {}
+            }
+        }
+    });
     Bodies {
         wire_is_memory: quote!(#fieldless),
         write: write(context, context.of, &variants, &int),
+        write_back,
         shape: shape(context, &variants, &int, fieldless),
         read: quote! {
             // Has the assertions in `SHAPE` evaluated wherever an enum is read.
@@ -322,6 +334,32 @@ fn shape(
         #(#assertions)*
         #shape
     }}
+}
+
+fn write_back(context: &Context<'_>, of: &Mirrored<'_>) -> Option<TokenStream> {
+    if of.variant.parts.is_empty() {
+        return Some(TokenStream::new());
+    }
+    let (_, ty_generics, _) = context.of.generics.split_for_impl();
+    let mirror = &of.mirror;
+    let backs: Option<Vec<_>> = of
+        .variant
+        .parts
+        .iter()
+        .map(|part| {
+            let binding = &part.binding;
+            part.write_back(context.of, &quote!(&raw mut (*place).#binding))
+        })
+        .collect();
+    let backs = backs?;
+    Some(quote! {
+        let place = place.cast::<#mirror #ty_generics>();
+        // SAFETY: the mirror is laid out as the variant, as `SHAPE` asserts, and each of these is a
+        // part of it.
+        unsafe {
+            #(#backs)*
+        }
+    })
 }
 
 fn read(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {

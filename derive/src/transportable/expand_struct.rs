@@ -59,6 +59,21 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
             #(#reads)*
         }
     };
+    let backs: Option<Vec<_>> = parts
+        .iter()
+        .map(|part| {
+            let member = &part.member;
+            part.write_back(of, &quote!(&raw mut (*place).#member))
+        })
+        .collect();
+    let write_back = backs.map(|backs| {
+        quote! {
+            // SAFETY: the caller's value is whole, and each of these is a part of it.
+            unsafe {
+                #(#backs)*
+            }
+        }
+    });
     let checks = parts.iter().map(|part| {
         let member = &part.member;
         part.verify(of, &quote!(&raw const (*slot).#member))
@@ -106,6 +121,7 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
     Bodies {
         wire_is_memory,
         write: write_struct(of, name, parts),
+        write_back,
         shape,
         read,
         verify,

@@ -88,6 +88,20 @@ impl Part {
         })
     }
 
+    /// Turns the field at `place` back into wire form where it lies; none where it has to be made anew.
+    pub(super) fn write_back(&self, of: &Own, place: &TokenStream) -> Option<TokenStream> {
+        let support = of.support();
+        let back = match self.mode(of) {
+            Mode::Plain => quote!(#support::write_field_back(#place, draft);),
+            Mode::Skipped => quote!(#support::erase_field(#place, draft);),
+            Mode::As(mirror) => {
+                quote!(#support::write_back_as::<#mirror, _, _>(#place, draft);)
+            }
+            Mode::Adapted(_) | Mode::Replaced(_) | Mode::Absent | Mode::Exclusive => return None,
+        };
+        Some(self.place.put(back))
+    }
+
     /// Reads the field in the slot at `place`.
     pub(super) fn read(&self, of: &Own, place: &TokenStream) -> TokenStream {
         let support = of.support();

@@ -73,6 +73,11 @@ impl Slot {
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
+
+    #[inline]
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.base
+    }
 }
 
 impl Drop for Slot {
@@ -322,7 +327,8 @@ impl fmt::Debug for Filling {
     }
 }
 
-/// A jbuf that holds a message in wire form: bytes that nobody has believed yet.
+/// A jbuf that holds a message in wire form: bytes that nobody has believed yet. It can be read, or sent
+/// on as it is.
 ///
 /// Invariant: the first `len` bytes are initialised.
 pub struct Filled {

@@ -1,4 +1,4 @@
-//! Changing what was received.
+//! Changing what was received, and sending it on.
 //!
 //! The buffer is the receiver's own, so its objects may be changed where they lie, as far as one
 //! pointer alone leads there: the values that stand in the root, and slices of plain data behind
@@ -58,3 +58,49 @@
 //! Elements behind `&'b mut [T]` have neither references nor text. The type that has one is no longer
 //! `Copy` or `Clone`, as is the way with exclusive references. A type with cells is changed through
 //! these, in [`Received::with`](crate::Received::with).
+//!
+//! # Sending it on
+//!
+//! A message that nobody has read is a [`Filled`](crate::Filled), and is sent on as it is. What was read,
+//! and perhaps changed, becomes a message again by [`Writer::forward`](crate::Writer::forward): in the
+//! jbuf that it came in, without a copy, in about the time that reading took. Nodes in a ring pass one
+//! buffer along like this.
+//!
+//! ```
+//! use jstream::{Reader, Spent, Transportable, Writer};
+//!
+//! #[derive(Transportable)]
+//! struct Job {
+//!     done: u32,
+//!     steps: Vec<String>,
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (mut writer, mut reader) = (Writer::new(), Reader::default());
+//! let job = Job { done: 0, steps: vec!["cut".to_owned(), "glue".to_owned()] };
+//! let mut message = writer.write(&job, Spent::heap(1024))?;
+//! for _ in &job.steps {
+//!     // What another node does.
+//!     let mut received = reader.read::<Job>(message)?;
+//!     received.with_mut(|job| job.done += 1);
+//!     let forwarded = writer.forward(received)?;
+//!     assert!(forwarded.in_place);
+//!     message = forwarded.message;
+//! }
+//! let mut received = reader.read::<Job>(message)?;
+//! assert_eq!(received.get().done, 2);
+//!
+//! // Something is dropped, so that the message becomes another one: it is copied.
+//! received.with_mut(|job| job.steps = &job.steps[1..]);
+//! let forwarded = writer.forward(received)?;
+//! assert!(!forwarded.in_place);
+//! assert_eq!(reader.read::<Job>(forwarded.message)?.get().steps, ["glue"]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! It stays where it is as long as every pointer leads where it led: numbers, flags, and elements of
+//! exclusive slices may have any other value, and an option of plain data may come and go. An object with
+//! cells, or one with shared targets that `with_mut` has visited, is compared as a whole first, which
+//! takes as long again; so is a changed one if its jbuf has no room for a copy of the root behind the
+//! message. [`Writer::forward_to`](crate::Writer::forward_to) takes the jbuf for a copy from a pool.

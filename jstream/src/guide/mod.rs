@@ -12,7 +12,7 @@
 //! | [`f_sharing`] | objects that several lead to, and circles |
 //! | [`g_traits`] | trait objects, and where their classes are registered |
 //! | [`h_fields`] | fields that travel otherwise than their type says; values that are verified |
-//! | [`i_changing`] | changing what was received |
+//! | [`i_changing`] | changing what was received, and sending it on |
 //! | [`j_keeping`] | keeping it: shared, in parts, detached, or as an owner again |
 //! | [`k_limits`] | what each limit stops; errors; depth |
 //! | [`l_schemas`] | descriptors, and what keeps them from one compiler to another |

@@ -26,6 +26,20 @@ unsafe impl<T: Transportable, const N: usize> Transportable for [T; N] {
             unsafe { value.write(first.wrapping_add(i), draft) };
         }
     }
+
+    #[inline]
+    unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
+    where
+        Self: 'b,
+    {
+        if Self::WIRE_IS_MEMORY || size_of::<Self>() == 0 {
+            return;
+        }
+        for i in 0..N {
+            // SAFETY: `i` is below `N`, so this is an element of the caller's value.
+            unsafe { T::write_back(place.cast::<T>().wrapping_add(i), draft) };
+        }
+    }
 }
 
 // SAFETY: an array is valid when all its elements are.
@@ -96,6 +110,19 @@ macro_rules! tuple {
                     let part = unsafe { &raw mut (*slot).$index };
                     // SAFETY: it is aligned, writable, and zeroed if the whole is.
                     unsafe { self.$index.write(part, draft) };
+                })+
+            }
+
+            #[inline]
+            unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
+            where
+                Self: 'b,
+            {
+                $({
+                    // SAFETY: the part lies inside the caller's value.
+                    let part = unsafe { &raw mut (*place).$index };
+                    // SAFETY: it is a value, as the whole is.
+                    unsafe { $param::write_back(part, draft) };
                 })+
             }
         }

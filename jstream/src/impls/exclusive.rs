@@ -18,10 +18,30 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
 
     #[inline]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
+        draft.exclusive();
         let slice: &'b [T] = self;
         let words = slice.write_target(draft);
         // SAFETY: the caller's promise is passed on; both kinds of references have one layout.
         unsafe { write_words::<[T::InPlace<'b>]>(slot.cast(), words) };
+    }
+
+    #[inline]
+    unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
+    where
+        Self: 'b,
+    {
+        // SAFETY: the caller has a value there. As a raw pointer: a reference would be one to memory
+        // that another one has exclusively.
+        let slice = unsafe { place.cast::<*const [T]>().read() };
+        draft.exclusive();
+        let words = [
+            draft.target_back(slice.cast::<T>(), slice.len()),
+            slice.len() as u64,
+        ];
+        if draft.commits() {
+            // SAFETY: the place is that of a reference to a slice.
+            unsafe { write_words::<[T]>(place.cast(), words) };
+        }
     }
 
     #[inline]
@@ -30,6 +50,9 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
         slot: *mut Option<Self::InPlace<'b>>,
         draft: &mut Draft<'b>,
     ) {
+        if value.is_some() {
+            draft.exclusive();
+        }
         // SAFETY: as above.
         unsafe { write_optional_edge::<[T]>(value.as_deref(), slot.cast(), draft) };
     }

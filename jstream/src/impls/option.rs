@@ -10,7 +10,7 @@ use std::ptr;
 use crate::model::{Covariant, InPlace, Shape, Transportable};
 use crate::read::{Fault, FaultKind, Pass, Refusal, Trace, choose};
 use crate::schema::{Kind, Schema, TypeIndex};
-use crate::write::Draft;
+use crate::write::{Draft, rewrite};
 
 /// Payloads are made native beside their slot, so they must be small.
 const LARGEST_PAYLOAD: usize = 1024;
@@ -70,6 +70,63 @@ pub(crate) unsafe fn write_tagged<'b, T: Transportable>(
         // SAFETY: the slot is as large and as aligned as the payload at least, and zeroed.
         unsafe { value.write(slot.cast::<T::InPlace<'b>>(), draft) };
     }
+}
+
+/// Turns an `Option` that was read with its tag back into wire form.
+///
+/// # Safety
+///
+/// As for [`Transportable::write_back`].
+#[inline(always)]
+pub(crate) unsafe fn tagged_back<'b, T: Transportable + 'b>(
+    place: *mut Option<T>,
+    draft: &mut Draft<'b>,
+) {
+    if <T::InPlace<'b> as InPlace>::SHAPE.most.is_some()
+        && T::WIRE_IS_MEMORY
+        && size_of::<Option<T>>() == 1
+    {
+        // SAFETY: the only byte says which variant there is, so it is initialised.
+        let byte = unsafe { place.cast::<u8>().read() };
+        // SAFETY: the caller has a value there.
+        let tag = unsafe { (*place).is_some() };
+        draft.tag_back(tag);
+        if draft.commits() {
+            let mask = 0u8.wrapping_sub(u8::from(tag));
+            // SAFETY: the caller's place is writable.
+            unsafe { place.cast::<u8>().write(byte & mask) };
+        }
+        return;
+    }
+    let small = T::WIRE_IS_MEMORY && size_of::<T>() <= size_of::<[u64; 2]>();
+    let same = size_of::<Option<T>>() == size_of::<Option<T::InPlace<'b>>>();
+    if !(<T::InPlace<'b> as InPlace>::SHAPE.plain && small && same) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { rewrite(place, draft) };
+        return;
+    }
+    // Part by part: one load of what several stores have made would wait for all of them.
+    let mut payload = MaybeUninit::<T>::uninit();
+    // SAFETY: the caller has a value there; the borrow is over before it is overwritten.
+    let value = unsafe { &*place };
+    let tag = value.is_some();
+    // SAFETY: the temporary is writable and aligned, and any bytes are a value of the type.
+    unsafe { copy_payload(value, payload.as_mut_ptr()) };
+    if !has_room::<T>() {
+        draft.tag_back(tag);
+    }
+    if !draft.commits() {
+        return;
+    }
+    // SAFETY: the caller's place is writable.
+    unsafe { ptr::write_bytes(place, 0, 1) };
+    if has_room::<T>() {
+        let at = place.cast::<u8>().wrapping_add(size_of::<T>());
+        // SAFETY: an `Option` that has room is larger than its payload.
+        unsafe { at.write(u8::from(tag)) };
+    }
+    // SAFETY: the place is as large and as aligned as the payload at least.
+    unsafe { ptr::copy_nonoverlapping(payload.as_ptr(), place.cast::<T>(), 1) };
 }
 
 /// Copies the payload into a slot, or zeroes for `None`; which can't be foreseen, so there is no branch.
@@ -244,6 +301,15 @@ unsafe impl<T: Transportable> Transportable for Option<T> {
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         // SAFETY: the caller's promise is passed on.
         unsafe { T::write_option(self, slot, draft) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
+    where
+        Self: 'b,
+    {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { T::write_option_back(place, draft) }
     }
 }
 

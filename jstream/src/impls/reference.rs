@@ -70,6 +70,11 @@ unsafe impl<T: Transportable> Target for T {
     }
 
     #[inline(always)]
+    fn claim_back<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
+        [draft.target_back(ptr::from_ref(self), 1), 0]
+    }
+
+    #[inline(always)]
     fn meta(&self) -> u64 {
         0
     }
@@ -89,6 +94,11 @@ unsafe impl<T: Transportable> Target for [T] {
     }
 
     #[inline(always)]
+    fn claim_back<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
+        [draft.target_back(self.as_ptr(), self.len()), self.meta()]
+    }
+
+    #[inline(always)]
     fn meta(&self) -> u64 {
         self.len() as u64
     }
@@ -102,6 +112,11 @@ unsafe impl Target for str {
     #[inline(always)]
     fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
         [draft.string(self), self.meta()]
+    }
+
+    #[inline(always)]
+    fn claim_back<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
+        [draft.string_back(self), self.meta()]
     }
 
     #[inline(always)]
@@ -207,6 +222,34 @@ unsafe impl<T: Target + ?Sized> Transportable for &T {
         }
         // SAFETY: the caller's promise is passed on.
         unsafe { write_optional_edge(value.as_deref(), slot, draft) }
+    }
+
+    #[inline(always)]
+    unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
+    where
+        Self: 'b,
+    {
+        // SAFETY: the caller has a value there.
+        let target: &'b T = unsafe { place.read() };
+        let words = target.claim_back(draft);
+        if draft.commits() {
+            // SAFETY: the place is that of a reference to `T`.
+            unsafe { write_words::<T>(place.cast(), words) };
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn write_option_back<'b>(place: *mut Option<Self>, draft: &mut Draft<'b>)
+    where
+        Self: 'b,
+    {
+        // SAFETY: the caller has a value there.
+        let target: Option<&'b T> = unsafe { place.read() };
+        let words = target.map_or([0; 2], |target| target.claim_back(draft));
+        if draft.commits() {
+            // SAFETY: as above; an optional reference has the layout of a reference.
+            unsafe { write_words::<T>(place.cast(), words) };
+        }
     }
 }
 

@@ -14,7 +14,10 @@ use crate::shared::Shared;
 use crate::write::Draft;
 
 macro_rules! shared {
-    ([$($generics:tt)*] $pointer:ty, $target:ty, |$value:ident, $draft:ident| $only:expr) => {
+    (
+        [$($generics:tt)*] $pointer:ty, $target:ty, |$value:ident, $draft:ident| $only:expr
+        $(, $back:item, $option_back:item)?
+    ) => {
         // SAFETY: the target is written once, and known again by its number, as it is read.
         unsafe impl<$($generics)*> Transportable for $pointer {
             type InPlace<'b> = Shared<'b, <$target as Target>::InPlace<'b>> where Self: 'b;
@@ -45,6 +48,8 @@ macro_rules! shared {
                     },
                 }
             }
+
+            $($back $option_back)?
         }
     };
 }
@@ -52,10 +57,38 @@ macro_rules! shared {
 // No other pointer leads to what has one owner.
 shared!([T: Target + ?Sized] Rc<T>, T, |value, _draft| Rc::strong_count(value) == 1);
 shared!([T: Target + ?Sized] Arc<T>, T, |value, _draft| Arc::strong_count(value) == 1);
-shared!([T: Target + ?Sized] Shared<'_, T>, T, |_value, draft| {
-    draft.borrow();
-    false
-});
+shared!(
+    [T: Target + ?Sized] Shared<'_, T>, T, |_value, draft| {
+        draft.borrow();
+        false
+    },
+    #[inline]
+    unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
+    where
+        Self: 'b,
+    {
+        // SAFETY: the caller has a value there.
+        let target: &'b T = unsafe { place.read() }.get();
+        let words = draft.shared_back(target);
+        if draft.commits() {
+            // SAFETY: the place is that of a reference to `T`.
+            unsafe { write_words::<T>(place.cast(), words) };
+        }
+    },
+    #[inline]
+    unsafe fn write_option_back<'b>(place: *mut Option<Self>, draft: &mut Draft<'b>)
+    where
+        Self: 'b,
+    {
+        // SAFETY: the caller has a value there.
+        let target: Option<Shared<'b, T>> = unsafe { place.read() };
+        let words = target.map_or([0; 2], |target| draft.shared_back(target.get()));
+        if draft.commits() {
+            // SAFETY: as above; an optional `Shared` has the layout of a reference.
+            unsafe { write_words::<T>(place.cast(), words) };
+        }
+    }
+);
 
 const _: () = assert!(
     size_of::<Option<Shared<'_, u8>>>() == size_of::<&u8>()
@@ -151,6 +184,20 @@ unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
         // layout of a reference.
         unsafe { write_words::<T::InPlace<'b>>(slot.cast(), words) };
     }
+
+    #[inline]
+    unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
+    where
+        Self: 'b,
+    {
+        // SAFETY: the caller has a value there, which has the layout of an optional reference.
+        let target: Option<&'b T> = unsafe { place.cast::<Option<&'b T>>().read() };
+        let words = target.map_or([0; 2], |target| draft.shared_back(target));
+        if draft.commits() {
+            // SAFETY: as above.
+            unsafe { write_words::<T>(place.cast(), words) };
+        }
+    }
 }
 
 // SAFETY: `read` leaves `None` or a pointer to memory that was claimed for the type in the slot.
@@ -159,6 +206,7 @@ unsafe impl<T: Pointee + ?Sized> InPlace for Cell<Option<&T>> {
 
     #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
+        pass.note_cell();
         // SAFETY: the caller's slot is aligned and initialised, and that of a reference.
         let words = unsafe { words(slot.cast::<&T>()) };
         if words[0] == 0 {

@@ -155,9 +155,14 @@ impl Reader {
         // SAFETY: a slot is aligned to 128 and its first `len` bytes are initialised; its only handle
         // is here, and becomes a `Received` or a `Spent`.
         match unsafe { self.read_in_place::<T>(message.base(), message.len()) } {
-            // SAFETY: `read_in_place` made `root` a value of the form inside this very slot, and
-            // the slot's only handle moves in.
-            Ok(root) => Ok(unsafe { Received::new(message.into_slot(), root) }),
+            Ok(root) => {
+                let wire = self.shared.wire();
+                // SAFETY: `read_in_place` made `root` a value of the form inside this very slot, and
+                // the slot's only handle moves in.
+                let received = unsafe { Received::new(message.into_slot(), root) };
+                // SAFETY: it was the root of the message whose header the slot begins with.
+                Ok(unsafe { received.with_wire(wire) })
+            }
             Err(error) => Err(ReadFailure {
                 error,
                 spent: message.into_spent(),

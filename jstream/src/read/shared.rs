@@ -16,6 +16,7 @@ use super::KEEP;
 use super::pass::{Fault, FaultKind, Pass};
 use crate::keep::clear;
 use crate::model::{InPlace, Pointee};
+use crate::received::Wire;
 use crate::wire::SHARED;
 
 /// A shared target.
@@ -87,6 +88,8 @@ pub(crate) struct Table {
     /// Whether one of `again` leads to a target that was not met later.
     pub(super) backward: bool,
     most: usize,
+    /// Whether a pointer was met that stands in a `Cell`, or nothing in its place.
+    cells: bool,
     /// Room for the search for circles and for the longest ways.
     pub(super) degree: Vec<u32>,
     pub(super) starts: Vec<u32>,
@@ -103,6 +106,12 @@ unsafe impl Send for Table {}
 unsafe impl Sync for Table {}
 
 impl Pass<'_> {
+    /// Notes a pointer in a `Cell`.
+    #[inline(always)]
+    pub(crate) fn note_cell(&mut self) {
+        self.shared.cells = true;
+    }
+
     /// Reads a pointer to a shared target, which may lead in a circle if it stands in a `Cell`.
     ///
     /// # Errors
@@ -164,6 +173,18 @@ impl Pass<'_> {
 }
 
 impl Table {
+    /// What is known of a message that was read. Only a pointer in a `Cell` can be changed through a
+    /// shared reference.
+    pub(super) fn wire(&self) -> Wire {
+        if self.cells {
+            Wire::Changed
+        } else {
+            Wire::AsRead {
+                shared: !self.entries.is_empty(),
+            }
+        }
+    }
+
     /// Adds a target, to which `pointer` was made.
     #[inline(always)]
     fn push<T: Pointee + ?Sized>(&mut self, pointer: *const T, meta: u64, from: u32, level: u32) {
@@ -215,6 +236,7 @@ impl Table {
     #[inline(always)]
     pub(super) fn reset<T: InPlace>(&mut self, most: usize, root: *const T) {
         self.most = most;
+        self.cells = false;
         self.root = Some(Entry::of(root, 0, NONE, 0));
         // Without entries there is nothing else.
         if self.entries.capacity() > 0 {

@@ -193,6 +193,17 @@ where
     unsafe { value.write(Form::slot(slot), draft) };
 }
 
+/// Turns a field back into wire form where it lies.
+///
+/// # Safety
+///
+/// As for [`Transportable::write_back`].
+#[inline(always)]
+pub unsafe fn write_field_back<'b, F: Transportable + 'b>(place: *mut F, draft: &mut Draft<'b>) {
+    // SAFETY: the caller's promise is passed on.
+    unsafe { F::write_back(place, draft) };
+}
+
 /// Reads a field that arrives as itself.
 ///
 /// # Errors

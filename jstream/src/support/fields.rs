@@ -25,6 +25,16 @@ pub unsafe fn make_default<F: Default>(slot: *mut F) {
     unsafe { slot.write(value) };
 }
 
+/// Zeroes a skipped field in a message that is turned back into wire form.
+///
+/// # Safety
+///
+/// As for [`Transportable::write_back`].
+pub unsafe fn erase_field<F>(place: *mut F, draft: &Draft<'_>) {
+    // SAFETY: the caller's promise is passed on.
+    unsafe { crate::write::erase(place, draft) };
+}
+
 /// Has a function of the program approve of a value.
 ///
 /// # Errors
@@ -325,6 +335,20 @@ where
     let value: &'b M = unsafe { &*ptr::from_ref(value).cast::<M>() };
     // SAFETY: the caller's promise is passed on; the slot is like that of the form.
     unsafe { value.write(slot.cast::<M::InPlace<'b>>(), draft) };
+}
+
+/// Turns a field that was read as an `M` back into wire form.
+///
+/// # Safety
+///
+/// As for [`Transportable::write_back`].
+pub unsafe fn write_back_as<'b, M, F, How>(place: *mut F, draft: &mut Draft<'b>)
+where
+    M: Transportable + 'b,
+    F: Like<M, How>,
+{
+    // SAFETY: the caller's promise is passed on; the types have one layout and the same values.
+    unsafe { M::write_back(place.cast(), draft) };
 }
 
 /// Reads a field as an `M`.

@@ -53,6 +53,14 @@ pub enum Wrong {
         /// The first byte in which they differ.
         at: usize,
     },
+    /// What arrives is another message once it is turned back where it lies, or is sent on as another
+    /// object.
+    Forwarded {
+        /// The first byte in which they differ.
+        at: usize,
+    },
+    /// What arrives can't be turned back where it lies.
+    Copied,
     /// The program panics.
     Panicked(String),
     /// A message that is too short or too long is accepted.
@@ -90,6 +98,11 @@ impl fmt::Display for Wrong {
                 "a damaged message is accepted, but its object changes when it is sent on, from \
                  byte {at:#x} on"
             ),
+            Self::Forwarded { at } => write!(
+                f,
+                "what arrives is forwarded as another message, from byte {at:#x} on"
+            ),
+            Self::Copied => f.write_str("what arrives is copied when it is forwarded"),
             Self::Panicked(text) => {
                 write!(f, "a damaged message makes the program panic: {text}")
             }

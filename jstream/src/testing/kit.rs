@@ -16,7 +16,7 @@ use crate::read::{Limits, ReadError, Reader};
 use crate::received::Received;
 use crate::walk::Plan;
 use crate::wire::{HEADER_LEN, align_up};
-use crate::write::{WriteError, Writer};
+use crate::write::{Forwarded, WriteError, Writer};
 
 type Visit<T> = dyn for<'x> Fn(&'x <T as Transportable>::InPlace<'x>);
 
@@ -50,6 +50,7 @@ pub struct Kit<T: Transportable + 'static> {
     limits: Limits,
     visit: Box<Visit<T>>,
     write_again: fn(&Received<T>, &mut Writer) -> Result<Vec<u8>, WriteError>,
+    forward: fn(Received<T>, &mut Writer) -> Result<Forwarded, WriteError>,
     most: usize,
     writer: RefCell<Writer>,
     reader: RefCell<Reader>,
@@ -91,6 +92,10 @@ impl<T: Transportable + 'static> Kit<T> {
             limits: Limits::default(),
             visit: Box::new(visit),
             write_again: |received, writer| received.with(|form| gathered(writer, form)),
+            forward: |received, writer| {
+                let forwarded = writer.forward(received);
+                forwarded.map_err(|unforwarded| unforwarded.error)
+            },
             most: MOST,
             writer: RefCell::default(),
             reader: RefCell::default(),
@@ -128,7 +133,8 @@ impl<T: Transportable + 'static> Kit<T> {
         Ok(lengths.and(limits).and(bytes).and(structure))
     }
 
-    /// Sends a value, and what arrives once more, which must give the same message. Returns it.
+    /// Sends a value, and what arrives once more, written and forwarded, which must give the same
+    /// message. Returns it.
     ///
     /// # Errors
     ///
@@ -169,8 +175,16 @@ impl<T: Transportable + 'static> Kit<T> {
         }
         let again = (self.write_again)(&received, writer);
         let again = again.map_err(|error| finding(Wrong::Unwritten(error.to_string()), &sound))?;
-        match difference(&sound, &again) {
-            Some(at) => Err(Finding::new(name, Wrong::Changed { at }, &sound, &again)),
+        if let Some(at) = difference(&sound, &again) {
+            return Err(Finding::new(name, Wrong::Changed { at }, &sound, &again));
+        }
+        let forwarded = (self.forward)(received, writer);
+        let forwarded =
+            forwarded.map_err(|error| finding(Wrong::Unwritten(error.to_string()), &sound))?;
+        let message = forwarded.message.as_bytes();
+        match difference(&sound, message) {
+            Some(at) => Err(Finding::new(name, Wrong::Forwarded { at }, &sound, message)),
+            None if !forwarded.in_place => Err(finding(Wrong::Copied, &sound)),
             None => Ok(sound),
         }
     }
@@ -306,8 +320,20 @@ impl<T: Transportable + 'static> Kit<T> {
         let second = read::<T>(reader, &again).map_err(Wrong::RefusedAgain)?;
         second.with(|form| (self.visit)(form));
         let third = (self.write_again)(&second, writer).map_err(unwritten)?;
-        match difference(&again, &third) {
-            Some(at) => Err(Wrong::ChangedAgain { at }),
+        if let Some(at) = difference(&again, &third) {
+            return Err(Wrong::ChangedAgain { at });
+        }
+        let forwarded = match (self.forward)(received, writer) {
+            Ok(forwarded) => forwarded.message,
+            // By hand only comes what the type leaves out.
+            Err(WriteError::Displaced) => return Ok(None),
+            Err(error) => return Err(unwritten(error)),
+        };
+        let fourth = reader.read::<T>(forwarded);
+        let fourth = fourth.map_err(|failure| Wrong::RefusedAgain(failure.error))?;
+        let fifth = (self.write_again)(&fourth, writer).map_err(unwritten)?;
+        match difference(&again, &fifth) {
+            Some(at) => Err(Wrong::Forwarded { at }),
             None => Ok(None),
         }
     }

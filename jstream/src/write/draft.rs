@@ -17,6 +17,7 @@ use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr;
 use std::slice;
 
+use super::back::Back;
 use super::blame::{NO_ROOM, field_without_room};
 use super::error::WriteError;
 use super::jobs::{Job, Jobs, What, WriteJob};
@@ -55,6 +56,8 @@ pub(super) struct Scratch<'b> {
     pub(super) bulk: Vec<u8>,
     pub(super) pieces: Vec<Piece>,
     pub(super) jobs: Jobs<'b>,
+    /// Jobs to compare with.
+    pub(super) before: Jobs<'b>,
     pub(super) kept: Kept,
     pub(super) shared: Shared,
 }
@@ -72,6 +75,7 @@ impl Scratch<'_> {
             bulk: Vec::new(),
             pieces: Vec::new(),
             jobs: Jobs::new(),
+            before: Jobs::new(),
             kept: Kept::new(),
             shared: Shared::new(),
         }
@@ -79,7 +83,7 @@ impl Scratch<'_> {
 
     /// Forgets everything; keeps memory for the next message.
     #[inline]
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         clear(&mut self.text, KEEP);
         clear(&mut self.bulk, KEEP);
         clear(&mut self.pieces, KEEP_PIECES);
@@ -110,7 +114,7 @@ pub struct Draft<'b> {
     /// How many bytes each segment may have.
     limit: usize,
     /// The same, as a place in the segments that begin at [`ORIGIN`].
-    limit_from_origin: usize,
+    pub(super) limit_from_origin: usize,
     /// Whether a segment would have had more. What is allotted from then on is of no use.
     full: bool,
     /// Why a value can't be sent: the first that was met.
@@ -124,7 +128,7 @@ pub struct Draft<'b> {
     /// The field whose target found no room.
     pub(super) without_room: Option<String>,
     pub(super) written: usize,
-    cursor: usize,
+    pub(super) cursor: usize,
     pub(super) bulk_cursor: usize,
     pub(super) bulk_align: usize,
     pub(super) descriptor: u64,
@@ -134,6 +138,8 @@ pub struct Draft<'b> {
     /// Whether one was not noted, as it had one owner and nothing was borrowed.
     pub(super) skipped: bool,
     pub(super) scratch: Scratch<'b>,
+    /// What is turned back into wire form where it lies, if that is what is done.
+    pub(super) back: Back,
     values: PhantomData<&'b ()>,
 }
 
@@ -159,6 +165,7 @@ impl<'b> Draft<'b> {
             borrows: false,
             skipped: false,
             scratch: Scratch::new(),
+            back: Back::new(),
             values: PhantomData,
         }
     }
@@ -202,6 +209,10 @@ impl<'b> Draft<'b> {
     /// Forgets the message; keeps memory for the next.
     #[inline]
     pub(super) fn clear(&mut self) {
+        if self.back.active {
+            // A walk that a panic has ended.
+            self.leave_back();
+        }
         self.refused = None;
         self.without_room = None;
         let capacity = self.objects.capacity();
@@ -284,10 +295,7 @@ impl<'b> Draft<'b> {
         let size = count.checked_mul(size_of::<T::InPlace<'b>>());
         match size.and_then(|size| at.checked_add(size)) {
             Some(end) if end <= self.limit => self.cursor = end,
-            _ => {
-                self.full = true;
-                return NO_ROOM;
-            }
+            _ => return self.allot_elsewhere(values, count),
         }
         self.scratch.jobs.push(Job {
             write: write_job::<T> as WriteJob<'_>,
@@ -298,6 +306,41 @@ impl<'b> Draft<'b> {
             },
         });
         at as u64
+    }
+
+    /// Says that there is no room, unless there need not be any as the values are in the message.
+    #[cold]
+    fn allot_elsewhere<T: Transportable + 'b>(&mut self, values: *const T, count: usize) -> u64 {
+        if self.back.active {
+            return self.objects_back(values, count);
+        }
+        self.full = true;
+        NO_ROOM
+    }
+
+    /// As [`allot_elsewhere`](Self::allot_elsewhere), of flat values.
+    #[cold]
+    fn bulk_elsewhere<T: Transportable + 'b>(&mut self, values: *const T, count: usize) -> u64 {
+        if self.back.active {
+            return self.bulk_back(values, count);
+        }
+        self.full = true;
+        NO_ROOM
+    }
+
+    /// As [`allot_elsewhere`](Self::allot_elsewhere), of text.
+    #[cold]
+    fn string_elsewhere(&mut self, text: &str) -> u64 {
+        if self.back.active {
+            return self.string_back(text);
+        }
+        NO_ROOM
+    }
+
+    /// Writes a tag where it stood.
+    #[cold]
+    fn tag_elsewhere(&mut self, tag: bool) {
+        self.tag_back(tag);
     }
 
     /// Puts flat values into the bulk segment.
@@ -318,7 +361,7 @@ impl<'b> Draft<'b> {
             if bulk.capacity().wrapping_sub(bulk.len()) < room
                 && !self.make_room(room, Beside::Bulk)
             {
-                return NO_ROOM;
+                return self.bulk_elsewhere(values.as_ptr(), values.len());
             }
             // SAFETY: `WIRE_IS_MEMORY` says that all bytes of the values are initialised and not
             // behind a cell, and that the form has the same size.
@@ -326,8 +369,7 @@ impl<'b> Draft<'b> {
             // SAFETY: there is room for both; the padding is less than the alignment.
             unsafe { append_padded::<T::InPlace<'b>>(&mut self.scratch.bulk, padding, bytes) };
         } else if at.saturating_add(len) > self.limit_from_origin {
-            self.full = true;
-            return NO_ROOM;
+            return self.bulk_elsewhere(values.as_ptr(), values.len());
         } else {
             let padded = self.scratch.bulk.len().wrapping_add(padding);
             self.scratch.bulk.resize(padded, 0);
@@ -364,6 +406,9 @@ impl<'b> Draft<'b> {
     /// Makes room for `len` bytes in a segment; false if it would have too many.
     #[cold]
     fn make_room(&mut self, len: usize, of: Beside) -> bool {
+        if self.back.active {
+            return false;
+        }
         let segment = match of {
             Beside::Bulk => &mut self.scratch.bulk,
             Beside::Text => &mut self.scratch.text,
@@ -401,12 +446,13 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     pub(crate) fn string(&mut self, text: &str) -> u64 {
         let at = self.scratch.text.len().wrapping_add(ORIGIN);
-        let room = text.len();
+        // One byte more, so that a segment without memory has no room for an empty string either.
+        let room = text.len().wrapping_add(1);
         let segment = &mut self.scratch.text;
         if segment.capacity().wrapping_sub(segment.len()) < room
             && !self.make_room(room, Beside::Text)
         {
-            return NO_ROOM;
+            return self.string_elsewhere(text);
         }
         // SAFETY: there is room for it.
         unsafe { append_within(&mut self.scratch.text, text.as_bytes()) };
@@ -435,6 +481,9 @@ impl<'b> Draft<'b> {
     /// Appends the tag of a slot that has no room for it.
     #[inline(always)]
     pub(crate) fn tag(&mut self, tag: bool) {
+        if self.scratch.text.len() == self.scratch.text.capacity() && self.back.active {
+            return self.tag_elsewhere(tag);
+        }
         self.scratch.text.push(u8::from(tag));
     }
 

@@ -28,6 +28,9 @@ pub enum WriteError {
     },
     /// What the bytes were written to failed. Part of the message may have been written.
     Io(io::Error),
+    /// A received object was being turned back into a message where it lay, and was found to hold what
+    /// its type leaves out of messages: its sender had put it there by hand.
+    Displaced,
     /// A value behind a pointer to a trait object has a type that no program could read: it is not
     /// registered as an implementation of the trait, or another one has its name and structure.
     Unregistered {
@@ -73,6 +76,9 @@ impl fmt::Display for WriteError {
                      with `#[transportable(shared)]`, else raise the limit",
                 )
             }
+            Self::Displaced => f.write_str(
+                "the object can't be forwarded: it came with what its type leaves out of messages",
+            ),
             Self::Unregistered { class, of } => write!(
                 f,
                 "{class} is not registered as an implementation of {of}, or another type of its \
@@ -90,6 +96,7 @@ impl Error for WriteError {
             Self::Io(error) => Some(error),
             Self::EndOfStream { .. }
             | Self::TooLong { .. }
+            | Self::Displaced
             | Self::Unregistered { .. }
             | Self::Unarchived { .. } => None,
         }

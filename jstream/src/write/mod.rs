@@ -1,9 +1,11 @@
 //! Writing: one pass over the program's objects that lays them out as the reader will meet them.
 
+mod back;
 mod blame;
 mod contiguous;
 mod draft;
 mod error;
+mod forward;
 mod jobs;
 mod kept;
 mod shared;
@@ -17,8 +19,10 @@ use std::slice;
 
 use zerocopy::IntoBytes;
 
+pub(crate) use self::back::{Segments, erase, rewrite};
 pub use self::draft::Draft;
 pub use self::error::{Unwritten, WriteError};
+pub use self::forward::{Forwarded, Unforwarded};
 use crate::buffer::{Filled, Pool, Spent};
 use crate::model::{InPlace, Transportable};
 use crate::schema::Descriptors;

@@ -1,6 +1,7 @@
 //! Buffers: taking them, giving them back, and looking into them.
 
 mod file;
+mod forward;
 mod gather;
 mod jbuf;
 
@@ -18,13 +19,23 @@ type Case = (
     fn(&mut Bench<'_>, &str) -> Result<(), Failure>,
 );
 
-const ALL: [Case; 6] = [
+const ALL: [Case; 16] = [
     ("jbuf/4096", jbuf::run),
     ("gather/one", gather::one),
     ("gather/many", gather::many),
     ("gather/mesh", gather::mesh),
     ("file/log", file::log),
     ("file/10GB", file::sparse),
+    ("forward/records", forward::run),
+    ("forward/list", forward::run),
+    ("forward/tree", forward::run),
+    ("forward/distinct-rc", forward::run),
+    ("forward/shared-rc", forward::run),
+    ("forward/log", forward::run),
+    ("forward/mesh", forward::run),
+    ("forward/minecraft_savedata", forward::run),
+    ("forward/mk48", forward::run),
+    ("forward/array/1MiB", forward::run),
 ];
 
 /// The names of all cases, in the order in which they are run.

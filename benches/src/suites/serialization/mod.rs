@@ -13,7 +13,7 @@ pub(in crate::suites) mod walk;
 
 use self::cases::Case;
 pub(crate) use self::cases::table::{HELP, Source};
-use self::subjects::Subject;
+pub(in crate::suites) use self::subjects::Subject;
 use super::{Bench, Effort, Outcome};
 use crate::progress::Progress;
 use crate::table::number;
@@ -24,6 +24,23 @@ const SUITE: &str = "serialization";
 /// The names of all cases, in the order in which they are run.
 pub(crate) fn names() -> [&'static str; cases::ALL.len()] {
     cases::ALL.map(|(name, ..)| name)
+}
+
+/// The case of this name as jstream sends it, and how many copies of its message a round takes.
+pub(super) fn jstream(name: &str) -> Result<(Box<dyn Subject>, usize), Failure> {
+    let known = cases::ALL.iter().find(|(of, ..)| *of == name);
+    let (_, size, case) = known.ok_or_else(|| format!("there is no case {name}"))?;
+    let subject = case(*size)?.subjects.into_iter().next();
+    let mut subject = subject.ok_or("a case without subjects")?;
+    let copies = copies(subject.bytes());
+    subject.keep(copies);
+    Ok((subject, copies))
+}
+
+/// As many copies as half of the second cache holds: the rest is left to the source, the work lists
+/// and so on.
+fn copies(longest: usize) -> usize {
+    (measure::l2_bytes() / 2 / longest.max(1)).clamp(1, MOST_COPIES)
 }
 
 /// More copies would add nothing to the accuracy of a round.
@@ -71,8 +88,7 @@ impl Bench<'_> {
         let longest = subjects.iter().map(|subject| subject.bytes()).max();
         let longest = longest.unwrap_or(0);
         let l2 = measure::l2_bytes();
-        // Half of the cache is left to the source, the work lists and the rest.
-        let copies = (l2 / 2 / longest.max(1)).clamp(1, MOST_COPIES);
+        let copies = copies(longest);
         for subject in &mut subjects {
             subject.keep(copies);
         }

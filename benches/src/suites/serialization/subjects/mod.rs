@@ -45,7 +45,7 @@ use crate::measure::since;
 use crate::{Failure, alloc};
 
 /// One way to send the value of a case. The rounds return nanoseconds per operation.
-pub(super) trait Subject {
+pub(in crate::suites) trait Subject {
     fn name(&self) -> &'static str;
     /// The length of the message in bytes.
     fn bytes(&self) -> usize;
@@ -61,6 +61,10 @@ pub(super) trait Subject {
     fn read(&mut self) -> Result<f64, Failure>;
     /// Walks each copy once, after reading it.
     fn traverse(&mut self) -> Result<f64, Failure>;
+    /// Turns each copy back into its message once, after reading it, and changing it if so asked.
+    fn forward(&mut self, _changed: bool) -> Result<f64, Failure> {
+        Err(format!("{} does not forward", self.name()).into())
+    }
     /// Allocations per read.
     fn allocations(&mut self) -> Result<f64, Failure>;
     /// The sum that walking a read message comes to.

@@ -14,9 +14,15 @@ use crate::measure::since;
 
 /// What travels, and is walked as it arrives.
 pub(in super::super) trait Sendable:
-    Transportable + Covariant + for<'b> Transportable<InPlace<'b>: Walk> + 'static
+    Transportable
+    + Covariant
+    + for<'b> Transportable<InPlace<'b>: Walk + Transportable + Sync>
+    + 'static
 {
 }
+
+/// What a jbuf holds beyond its message: those of a pool have some, as their sizes are few.
+const SLACK: usize = 512;
 
 /// A reader of graphs of any depth: rkyv asks nothing of it either.
 fn bottomless() -> Reader {
@@ -26,7 +32,10 @@ fn bottomless() -> Reader {
 }
 
 impl<T> Sendable for T where
-    T: Transportable + Covariant + for<'b> Transportable<InPlace<'b>: Walk> + 'static
+    T: Transportable
+        + Covariant
+        + for<'b> Transportable<InPlace<'b>: Walk + Transportable + Sync>
+        + 'static
 {
 }
 
@@ -97,7 +106,7 @@ impl<T: Sendable> Subject for Jstream<T> {
 
     fn keep(&mut self, copies: usize) {
         self.spent = (0..copies)
-            .map(|_| Spent::heap(self.message.len()))
+            .map(|_| Spent::heap(self.message.len() + SLACK))
             .collect();
         self.filled = Vec::with_capacity(copies);
         self.received = Vec::with_capacity(copies);
@@ -124,6 +133,36 @@ impl<T: Sendable> Subject for Jstream<T> {
         let time = since(start, times);
         black_box(&self.received);
         self.recover();
+        Ok(time)
+    }
+
+    fn forward(&mut self, changed: bool) -> Result<f64, Failure> {
+        self.prepare()?;
+        self.read_all()?;
+        if changed {
+            for received in &mut self.received {
+                received.with_mut(|object| {
+                    black_box(object);
+                });
+            }
+        }
+        let times = self.received.len();
+        let start = Instant::now();
+        for received in self.received.drain(..) {
+            let forwarded = self.writer.forward(black_box(received));
+            let forwarded = forwarded.map_err(|unforwarded| unforwarded.error)?;
+            if !forwarded.in_place {
+                return Err("the object was copied".into());
+            }
+            self.filled.push(forwarded.message);
+        }
+        let time = since(start, times);
+        for filled in self.filled.drain(..) {
+            if filled.as_bytes() != self.message {
+                return Err("another message was forwarded".into());
+            }
+            self.spent.push(filled.into_spent());
+        }
         Ok(time)
     }
 

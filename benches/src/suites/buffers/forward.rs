@@ -1,0 +1,26 @@
+//! What turning a received object back into its message costs, beside reading it.
+
+use std::cell::RefCell;
+
+use super::Subject;
+use crate::Failure;
+use crate::suites::{Bench, serialization};
+
+/// The data set that a case names behind its slash, read, and turned back into its message where it
+/// lies: as it was read, and after a visit that may have changed it.
+pub(super) fn run(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
+    let (_, name) = case.split_once('/').ok_or("a case without a data set")?;
+    let (sent, copies) = serialization::jstream(name)?;
+    let sent = RefCell::new(sent);
+    let forward = Subject::new("forward", || sent.borrow_mut().forward(false));
+    let changed = Subject::new("changed", || sent.borrow_mut().forward(true));
+    let read = Subject::new("read", || sent.borrow_mut().read());
+    bench.compare(case, "turn", vec![forward, read, changed])?;
+    let bytes = sent.borrow().bytes();
+    let text = format!(
+        "{bytes} bytes, {copies} copies per round; `changed` was visited by with_mut, so that all is \
+         compared before it is turned back"
+    );
+    bench.note(case, text);
+    Ok(())
+}

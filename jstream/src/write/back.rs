@@ -1,0 +1,555 @@
+//! A message that was read, turned back into what it was, where it lies.
+//!
+//! A walk in the order of the writer over native objects. Each target must lie where the writer would
+//! put it; then no target is copied, and each pointer becomes the place that was just compared. What
+//! has moved ends the walk.
+//!
+//! Invariants of a walk:
+//! 1. A job is for values at the place that was claimed for them: each byte of the objects and of bulk
+//!    by one target, below the cursors, which end where the message's segments do.
+//! 2. What lies at a claimed place is native until its job is done, and wire form afterwards. Only jobs
+//!    look at it; nothing else looks through a pointer.
+//! 3. No reference to a value is used once its bytes have been overwritten: bytes are overwritten
+//!    through raw pointers from the jbuf's base, when no call that was given the reference is left.
+
+use std::mem::{self, MaybeUninit, align_of, size_of};
+use std::ptr::{self, NonNull};
+
+use super::blame::NO_ROOM;
+use super::draft::{Draft, Full, NOTED, Scratch};
+use super::jobs::{Job, What, WriteJob};
+use crate::buffer::{ALIGNMENT, Spent};
+use crate::model::{InPlace, Transportable};
+use crate::wire::{HEADER_LEN, Header, ORIGIN, align_up, in_memory};
+
+/// Where the segments of a message are that was read and is in its jbuf still.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Segments {
+    base: NonNull<u8>,
+    objects_end: usize,
+    bulk_start: usize,
+    bulk_len: usize,
+    text_start: usize,
+    text_len: usize,
+}
+
+impl Segments {
+    /// # Safety
+    ///
+    /// `base` must be that of a jbuf whose header was found to be true of the message in it, and has
+    /// not been changed since.
+    pub(crate) unsafe fn of(base: NonNull<u8>) -> Self {
+        // SAFETY: the caller has a header there, aligned as a jbuf is.
+        let header = unsafe { base.cast::<Header>().read() };
+        let objects_end = in_memory(header.objects_end);
+        let bulk_len = in_memory(header.bulk_len);
+        // What was read did not wrap.
+        let bulk_start = align_up(objects_end, in_memory(u64::from(header.bulk_align)));
+        Self {
+            base,
+            objects_end,
+            bulk_start,
+            bulk_len,
+            text_start: bulk_start.wrapping_add(bulk_len),
+            text_len: in_memory(header.text_len),
+        }
+    }
+
+    /// How long the message is, in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.text_start.wrapping_add(self.text_len)
+    }
+
+    /// Where the root of type `T` stands.
+    pub(crate) fn root<T>(&self) -> *mut T {
+        let at = align_up(HEADER_LEN, align_of::<T>());
+        self.base.as_ptr().wrapping_add(at).cast()
+    }
+
+    /// Room for a copy of the root behind the message, if it is small and the jbuf has some.
+    pub(crate) fn kept<T>(&self, capacity: usize) -> Option<*mut T> {
+        let at = align_up(self.len(), ALIGNMENT);
+        let end = at.checked_add(size_of::<T>())?;
+        let fits = end <= capacity && size_of::<T>() <= LARGEST_KEPT;
+        fits.then(|| self.base.as_ptr().wrapping_add(at).cast())
+    }
+}
+
+/// A larger root is not kept as it was.
+const LARGEST_KEPT: usize = 4096;
+
+/// What a walk does with the places that it works out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Nothing: it only looks whether all is where it should be.
+    Compare,
+    /// It writes them over the pointers. The root may have been changed if so said.
+    Commit { changed: bool },
+}
+
+/// The state of a walk beside the cursors of its draft.
+#[derive(Debug)]
+pub(super) struct Back {
+    pub(super) active: bool,
+    commit: bool,
+    /// Something is not where it should be. What is claimed from then on is of no use.
+    moved: bool,
+    /// The next slice is one that the program may have changed.
+    exclusive: bool,
+    base: *mut u8,
+    objects_end: usize,
+    /// Where place 0 of the bulk segment would be, and the place of its end.
+    bulk: *mut u8,
+    bulk_end: usize,
+    /// The same of the text segment, and its cursor.
+    text: *mut u8,
+    text_cursor: usize,
+    text_end: usize,
+    /// The draft's own text and bulk, so that it has no room for either and asks here.
+    aside: (Vec<u8>, Vec<u8>),
+}
+
+impl Back {
+    pub(super) const fn new() -> Self {
+        Self {
+            active: false,
+            commit: false,
+            moved: false,
+            exclusive: false,
+            base: ptr::null_mut(),
+            objects_end: 0,
+            bulk: ptr::null_mut(),
+            bulk_end: 0,
+            text: ptr::null_mut(),
+            text_cursor: 0,
+            text_end: 0,
+            aside: (Vec::new(), Vec::new()),
+        }
+    }
+}
+
+impl<'b> Draft<'b> {
+    /// Walks over a message that was read; says whether everything in it is where the writer would
+    /// have put it, and is all of it. If so, and the step commits, the message is in wire form again,
+    /// but for its header, which is there still.
+    ///
+    /// # Safety
+    ///
+    /// `of` must be the segments of a message that was read as what `T` is for another lifetime, and
+    /// the jbuf must be reached in no other way. After a step that commits, nobody may look at the
+    /// objects again: it ends with all of them in wire form, or some.
+    pub(super) unsafe fn walk_back<T: Transportable + 'b>(
+        &mut self,
+        of: &Segments,
+        step: Step,
+    ) -> bool {
+        self.enter_back(of, step);
+        let root = of.root::<T>();
+        let at = align_up(HEADER_LEN, align_of::<T>());
+        self.cursor = at.wrapping_add(size_of::<T>());
+        // SAFETY: the root is valid, and the borrow is over before anything is overwritten: only its
+        // address is kept.
+        self.scratch.shared.set_root::<T>(unsafe { &*root });
+        match step {
+            // A value that the program had in its hands may have padding that is not initialised.
+            // SAFETY: the root stands at its place, native.
+            Step::Commit { changed: true } => unsafe { rewrite::<T>(root, self) },
+            // SAFETY: as above.
+            _ => unsafe { T::write_back(root, self) },
+        }
+        while !self.back.moved {
+            let Some(job) = self.scratch.jobs.pop() else {
+                break;
+            };
+            let write = job.write;
+            // SAFETY: the job was pushed with the function for its type and just taken off.
+            if unsafe { write(self, job) }.is_err() {
+                break;
+            }
+        }
+        let back = &self.back;
+        let all = !back.moved
+            && self.refused.is_none()
+            && self.cursor == back.objects_end
+            && self.bulk_cursor == back.bulk_end
+            && back.text_cursor == back.text_end;
+        if all && self.back.commit {
+            self.align_back(of);
+        }
+        self.leave_back();
+        all
+    }
+
+    /// Writes into the header how bulk is aligned, where it would stand by what its targets need.
+    fn align_back(&self, of: &Segments) {
+        let align = self.bulk_align();
+        if align_up(of.objects_end, align) != of.bulk_start {
+            return;
+        }
+        let header = of.base.cast::<Header>().as_ptr();
+        let align = u32::try_from(align).unwrap_or(u32::MAX);
+        // SAFETY: the header stands at the start of the jbuf.
+        let place = unsafe { &raw mut (*header).bulk_align };
+        // SAFETY: the walk has the jbuf for itself.
+        unsafe { place.write(align) };
+    }
+
+    /// Whether a root leads to the same targets as a copy that was made of it when it was read, and the
+    /// targets therefore, which nothing has changed, to theirs.
+    ///
+    /// The walk beyond the root depends on nothing but the jobs that the root has put into the queue, and
+    /// the cursors, where nothing is shared. So if the copy and the root give the same, the walk will
+    /// find everything in its place, as it would have done before the root was changed.
+    ///
+    /// # Safety
+    ///
+    /// As for [`walk_back`](Self::walk_back), and `kept` must be the copy of a root with nothing shared.
+    pub(super) unsafe fn is_root_as_it_was<T: Transportable + 'b>(
+        &mut self,
+        of: &Segments,
+        kept: *mut T,
+    ) -> bool {
+        // SAFETY: the caller's promise is passed on; nothing is written.
+        let was = unsafe { self.claims_of_root(of, kept) };
+        mem::swap(&mut self.scratch.jobs, &mut self.scratch.before);
+        // SAFETY: as above.
+        let is = unsafe { self.claims_of_root(of, of.root::<T>()) };
+        let Scratch { jobs, before, .. } = &mut self.scratch;
+        let same = was.is_some() && was == is && jobs.are_the_same(before);
+        self.leave_back();
+        same
+    }
+
+    /// Queues the targets of a root, and returns where the cursors are then; none if something has
+    /// moved.
+    ///
+    /// # Safety
+    ///
+    /// As for [`walk_back`](Self::walk_back); `root` may be a copy.
+    unsafe fn claims_of_root<T: Transportable + 'b>(
+        &mut self,
+        of: &Segments,
+        root: *mut T,
+    ) -> Option<[usize; 3]> {
+        self.enter_back(of, Step::Compare);
+        self.cursor = align_up(HEADER_LEN, align_of::<T>()).wrapping_add(size_of::<T>());
+        // SAFETY: the caller has a root there.
+        unsafe { T::write_back(root, self) };
+        let there = !self.back.moved && self.refused.is_none();
+        there.then_some([self.cursor, self.bulk_cursor, self.back.text_cursor])
+    }
+
+    /// Sets the cursors to where the message begins, and takes away all room, so that what would be
+    /// written is looked for where it lies.
+    fn enter_back(&mut self, of: &Segments, step: Step) {
+        self.begin(0, false, NOTED);
+        self.limit_from_origin = 0;
+        // All shared targets are noted.
+        self.borrows = true;
+        self.refused = None;
+        let base = of.base.as_ptr();
+        let aside = if self.back.active {
+            mem::take(&mut self.back.aside)
+        } else {
+            (
+                mem::take(&mut self.scratch.text),
+                mem::take(&mut self.scratch.bulk),
+            )
+        };
+        self.back = Back {
+            active: true,
+            commit: step != Step::Compare,
+            moved: false,
+            exclusive: false,
+            base,
+            objects_end: of.objects_end,
+            bulk: base.wrapping_add(of.bulk_start).wrapping_sub(ORIGIN),
+            bulk_end: of.bulk_len.wrapping_add(ORIGIN),
+            text: base.wrapping_add(of.text_start).wrapping_sub(ORIGIN),
+            text_cursor: ORIGIN,
+            text_end: of.text_len.wrapping_add(ORIGIN),
+            aside,
+        };
+    }
+
+    /// Forgets the message; the draft is one of messages that are written again.
+    #[cold]
+    pub(super) fn leave_back(&mut self) {
+        let (text, bulk) = mem::take(&mut self.back.aside);
+        self.back.active = false;
+        self.scratch.before.clear();
+        self.scratch.text = text;
+        self.scratch.bulk = bulk;
+        self.scratch.clear();
+        self.refused = None;
+    }
+
+    /// How far behind the message's start something lies, if it lies in the message.
+    #[inline(always)]
+    pub(super) fn offset_back(&self, address: usize) -> Option<usize> {
+        let offset = address.wrapping_sub(self.back.base.addr());
+        let end = self.back.text.wrapping_add(self.back.text_end).addr();
+        (offset < end.wrapping_sub(self.back.base.addr())).then_some(offset)
+    }
+
+    /// Whether places are written over the pointers.
+    #[inline(always)]
+    pub(crate) fn commits(&self) -> bool {
+        self.back.commit
+    }
+
+    /// Notes that the next slice is one that the program may have changed.
+    #[inline(always)]
+    pub(crate) fn exclusive(&mut self) {
+        self.back.exclusive = true;
+    }
+
+    /// Notes that something is not where it should be.
+    #[cold]
+    fn has_moved(&mut self) -> u64 {
+        self.back.moved = true;
+        NO_ROOM
+    }
+
+    /// Claims values where they lie, and returns their place.
+    #[inline(always)]
+    pub(crate) fn target_back<T: Transportable + 'b>(
+        &mut self,
+        values: *const T,
+        count: usize,
+    ) -> u64 {
+        if <T::InPlace<'b> as InPlace>::SHAPE.flat {
+            self.bulk_back(values, count)
+        } else {
+            self.objects_back(values, count)
+        }
+    }
+
+    /// Whether values of `T` can be turned into wire form where they lie.
+    const fn keeps_its_size<T: Transportable + 'b>() -> bool {
+        size_of::<T>() == size_of::<T::InPlace<'b>>()
+            && align_of::<T>() == align_of::<T::InPlace<'b>>()
+            && align_of::<T>() <= ALIGNMENT
+    }
+
+    /// Claims values of the objects segment, whose job comes after those before it.
+    #[inline(always)]
+    pub(super) fn objects_back<T: Transportable + 'b>(
+        &mut self,
+        values: *const T,
+        count: usize,
+    ) -> u64 {
+        let at = align_up(self.cursor, align_of::<T>());
+        let place = self.back.base.wrapping_add(at);
+        // They are in memory, so this does not wrap.
+        let size = count.wrapping_mul(size_of::<T>());
+        let elsewhere = size > 0 && place.addr() != values.addr();
+        let end = at.wrapping_add(size);
+        if elsewhere || end > self.back.objects_end || !Self::keeps_its_size::<T>() {
+            return self.has_moved();
+        }
+        self.cursor = end;
+        if size > 0 {
+            let job = Job {
+                write: job_back::<T> as WriteJob<'_>,
+                what: What {
+                    values: place.cast_const(),
+                    count,
+                    at,
+                },
+            };
+            self.scratch.jobs.push_or_extend(job, size_of::<T>());
+        }
+        at as u64
+    }
+
+    /// Claims values of the bulk segment; those that are not in wire form as they are have a job too.
+    #[inline(always)]
+    pub(super) fn bulk_back<T: Transportable + 'b>(
+        &mut self,
+        values: *const T,
+        count: usize,
+    ) -> u64 {
+        let exclusive = mem::take(&mut self.back.exclusive);
+        self.bulk_align = self.bulk_align.max(align_of::<T>());
+        let at = align_up(self.bulk_cursor, align_of::<T>());
+        let place = self.back.bulk.wrapping_add(at);
+        let size = count.wrapping_mul(size_of::<T>());
+        let elsewhere = size > 0 && place.addr() != values.addr();
+        let end = at.wrapping_add(size);
+        if elsewhere || end > self.back.bulk_end || !Self::keeps_its_size::<T>() {
+            return self.has_moved();
+        }
+        self.bulk_cursor = end;
+        if !T::WIRE_IS_MEMORY && size > 0 {
+            let write = if exclusive {
+                rewrite_job::<T> as WriteJob<'_>
+            } else {
+                job_back::<T> as WriteJob<'_>
+            };
+            let job = Job {
+                write,
+                what: What {
+                    values: place.cast_const(),
+                    count,
+                    at,
+                },
+            };
+            self.scratch.jobs.push_or_extend(job, size_of::<T>());
+        }
+        at as u64
+    }
+
+    /// Claims a string where it lies, and returns its place.
+    #[inline(always)]
+    pub(crate) fn string_back(&mut self, text: &str) -> u64 {
+        let at = self.back.text_cursor;
+        let elsewhere =
+            !text.is_empty() && self.back.text.wrapping_add(at).addr() != text.as_ptr().addr();
+        let left = self.back.text_end.wrapping_sub(at);
+        if elsewhere || left < text.len() {
+            return self.has_moved();
+        }
+        self.back.text_cursor = at.wrapping_add(text.len());
+        at as u64
+    }
+
+    /// Writes a tag where it stood.
+    #[inline(always)]
+    pub(crate) fn tag_back(&mut self, tag: bool) {
+        let at = self.back.text_cursor;
+        if at >= self.back.text_end {
+            let _ = self.has_moved();
+            return;
+        }
+        self.back.text_cursor = at.wrapping_add(1);
+        if self.back.commit {
+            // SAFETY: the byte lies inside the text segment, at which nobody looks any more but by
+            // its address.
+            unsafe { self.back.text.wrapping_add(at).write(u8::from(tag)) };
+        }
+    }
+}
+
+/// Does the jobs of one type that follow each other.
+#[inline(always)]
+fn each_job<'b>(
+    draft: &mut Draft<'b>,
+    mut what: What,
+    own: WriteJob<'b>,
+    mut back: impl FnMut(&mut Draft<'b>, What),
+) -> Result<(), Full> {
+    loop {
+        back(draft, what);
+        if draft.back.moved {
+            return Err(Full);
+        }
+        match draft.scratch.jobs.pop_same(own) {
+            Some(next) => what = next,
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Turns the values of one job back, and of those that follow with the same type.
+///
+/// # Safety
+///
+/// `job` must have been pushed for `T`, or for a type whose instance of this function is the same
+/// code, by a walk that is not over, and must have been taken off the queue of `draft`.
+unsafe fn job_back<'b, T: Transportable + 'b>(
+    draft: &mut Draft<'b>,
+    job: Job<'b>,
+) -> Result<(), Full> {
+    each_job(draft, job.what, job_back::<T>, |draft, what| {
+        let first = what.values.cast_mut().cast::<T>();
+        for i in 0..what.count {
+            // SAFETY: the job is for so many values, native still (invariant 2).
+            unsafe { T::write_back(first.wrapping_add(i), draft) };
+        }
+    })
+}
+
+/// As [`job_back`], of values that the program may have changed.
+///
+/// # Safety
+///
+/// As for [`job_back`].
+unsafe fn rewrite_job<'b, T: Transportable + 'b>(
+    draft: &mut Draft<'b>,
+    job: Job<'b>,
+) -> Result<(), Full> {
+    each_job(draft, job.what, rewrite_job::<T>, |draft, what| {
+        let first = what.values.cast_mut().cast::<T>();
+        for i in 0..what.count {
+            // SAFETY: as above.
+            unsafe { rewrite::<T>(first.wrapping_add(i), draft) };
+        }
+    })
+}
+
+/// Larger forms are not put on the stack.
+const LARGEST_ON_STACK: usize = 4096;
+
+/// Writes the wire form of a value elsewhere, and then over it, each byte of it.
+///
+/// # Safety
+///
+/// `place` must hold a value, which lies in the jbuf of the walk, or beside it in a temporary.
+#[inline(always)]
+pub(crate) unsafe fn rewrite<'b, T: Transportable + 'b>(place: *mut T, draft: &mut Draft<'b>) {
+    if !Draft::<'b>::keeps_its_size::<T>() {
+        draft.has_moved();
+        return;
+    }
+    if size_of::<T::InPlace<'b>>() > LARGEST_ON_STACK {
+        let beside = Spent::heap(size_of::<T>());
+        // SAFETY: the jbuf has the size, and the alignment of any form.
+        unsafe { rewrite_by(place, beside.base().as_ptr().cast(), draft) };
+        return;
+    }
+    let mut form = MaybeUninit::<T::InPlace<'b>>::uninit();
+    // SAFETY: the temporary is aligned and writable.
+    unsafe { rewrite_by(place, form.as_mut_ptr(), draft) };
+}
+
+/// # Safety
+///
+/// As for [`rewrite`], which has found that the form has the type's size; `form` must be aligned and
+/// writable, and not overlap the value.
+#[inline(always)]
+unsafe fn rewrite_by<'b, T: Transportable + 'b>(
+    place: *mut T,
+    form: *mut T::InPlace<'b>,
+    draft: &mut Draft<'b>,
+) {
+    if !<T::InPlace<'b> as InPlace>::SHAPE.dense {
+        // SAFETY: the caller's form is writable.
+        unsafe { ptr::write_bytes(form, 0, 1) };
+    }
+    // SAFETY: the caller has a value there, and nothing overwrites it during the call: targets are
+    // claimed, and written when their jobs are done.
+    let value: &'b T = unsafe { &*place };
+    // SAFETY: the form is aligned, writable, and zeroed unless it is dense.
+    unsafe { value.write(form, draft) };
+    if draft.back.commit {
+        // SAFETY: both have the size of the form, and don't overlap. The reference to the value is
+        // not used again, and neither is what the draft made of it: of targets it keeps places.
+        unsafe {
+            ptr::copy_nonoverlapping(form.cast_const().cast::<u8>(), place.cast(), size_of::<T>())
+        };
+    }
+}
+
+/// Zeroes what stands where nothing travels.
+///
+/// # Safety
+///
+/// `place` must be writable.
+#[inline(always)]
+pub(crate) unsafe fn erase<T>(place: *mut T, draft: &Draft<'_>) {
+    if draft.commits() {
+        // SAFETY: the caller's promise.
+        unsafe { ptr::write_bytes(place, 0, 1) };
+    }
+}
