@@ -3,7 +3,6 @@
 use std::alloc::{self, Layout};
 use std::fmt;
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 use super::pool::{Lease, OnHeap};
 use super::{ALIGNMENT, Region};
@@ -23,7 +22,7 @@ enum Home {
     Heap,
     /// On the heap, because a pool had none.
     HeapOf(OnHeap),
-    Region(Arc<Region>),
+    Region(#[allow(dead_code, reason = "unmaps when it is dropped")] Box<Region>),
 }
 
 // SAFETY: a slot owns its memory exclusively and the memory is not tied to a thread; all homes are
@@ -75,7 +74,7 @@ impl Slot {
         Self {
             base: region.base(),
             capacity: region.len(),
-            home: Home::Region(Arc::new(region)),
+            home: Home::Region(Box::new(region)),
         }
     }
 

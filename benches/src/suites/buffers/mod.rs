@@ -1,6 +1,7 @@
 //! Buffers: taking them, giving them back, and looking into them.
 
 mod jbuf;
+mod region;
 
 use super::{Bench, Effort, Outcome};
 use crate::Failure;
@@ -16,7 +17,15 @@ type Case = (
     fn(&mut Bench<'_>, &str) -> Result<(), Failure>,
 );
 
-const ALL: [Case; 1] = [("jbuf/4096", jbuf::run)];
+const ALL: [Case; 7] = [
+    ("jbuf/256", jbuf::small),
+    ("jbuf/4096", jbuf::medium),
+    ("jbuf/1048576", jbuf::large),
+    ("jbuf/two-threads", jbuf::two_threads),
+    ("received", jbuf::received),
+    ("view", jbuf::view),
+    ("region", region::first_write),
+];
 
 /// The names of all cases, in the order in which they are run.
 pub(crate) fn names() -> [&'static str; ALL.len()] {
