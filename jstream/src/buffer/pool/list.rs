@@ -55,6 +55,11 @@ impl Stack {
         }
     }
 
+    #[cfg(all(test, loom))]
+    pub(super) fn head(&self) -> &AtomicU64 {
+        &self.head
+    }
+
     /// Takes the slot that was given back last.
     #[inline]
     pub(super) fn pop(&self, links: &impl Links) -> Option<u32> {

@@ -13,6 +13,13 @@ mod book;
 mod list;
 #[cfg(feature = "metrics")]
 mod metrics;
+#[cfg(all(test, loom))]
+#[allow(
+    clippy::undocumented_unsafe_blocks,
+    clippy::cast_possible_truncation,
+    reason = "test code; loom checks what is done in its cells"
+)]
+mod models;
 mod options;
 mod shared;
 mod slab;
