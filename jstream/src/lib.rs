@@ -122,6 +122,7 @@
 //!
 //! `arrayvec`, `bytes`, `indexmap`, `jiff`, `ndarray`, `smallvec` and `uuid`, of which none is on by
 //! default: each lets the types of the crate of its name travel.
+//! `metrics` tells the counters of pools to the exporter that the program has.
 //! `testing` has checks for one's own types, the module of its name; with `proptest` also as a property.
 
 #[allow(

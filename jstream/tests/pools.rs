@@ -102,7 +102,7 @@ impl Marked {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn a_pool_does_what_its_model_does(
@@ -255,7 +255,11 @@ fn who_waits_gets_what_comes_back() {
             scope.spawn(move || {
                 for round in 0..rounds {
                     // Some need what the others have mapped to be unmapped first.
-                    let capacity = if (round + thread) % 7 == 0 { 2 * SLAB } else { SLAB };
+                    let capacity = if (round + thread) % 7 == 0 {
+                        2 * SLAB
+                    } else {
+                        SLAB
+                    };
                     drop(pool.take(capacity).unwrap());
                 }
             });
@@ -274,9 +278,15 @@ fn who_waits_in_vain_is_told() {
     });
     let jbuf = pool.take(SLAB).unwrap();
     let error = pool.take(1).unwrap_err();
-    assert!(matches!(error, PoolError::TimedOut { wanted: 1, .. }), "{error}");
+    assert!(
+        matches!(error, PoolError::TimedOut { wanted: 1, .. }),
+        "{error}"
+    );
     let error = pool.take(SLAB + 1).unwrap_err();
-    assert!(matches!(error, PoolError::Exhausted { .. }), "it can't ever be had: {error}");
+    assert!(
+        matches!(error, PoolError::Exhausted { .. }),
+        "it can't ever be had: {error}"
+    );
     drop(jbuf);
     assert!(pool.take(1).is_ok());
     assert_eq!(pool.stats().waits, 1);
@@ -293,7 +303,10 @@ fn the_heap_helps_out_and_is_counted() {
     assert_eq!((heap.capacity(), heap.place()), (600, None));
     assert_eq!(pool.stats().on_heap, 600);
     let error = pool.take(600).unwrap_err();
-    assert!(matches!(error, PoolError::HeapExhausted { on_heap: 600, .. }), "{error}");
+    assert!(
+        matches!(error, PoolError::HeapExhausted { on_heap: 600, .. }),
+        "{error}"
+    );
     drop(pool.clone());
     drop((heap, jbuf));
     let stats = pool.stats();
@@ -322,10 +335,11 @@ fn the_program_gets_back_what_it_is_done_with() {
     assert_eq!(again.place(), place);
     drop(again.copied_from(b"once more").unwrap());
     assert_eq!(posted.lock().unwrap().len(), 1, "each use ends with a call");
-    posted.lock().unwrap().clear();
-    let posted = std::mem::take(&mut *posted.lock().unwrap());
-    drop(pool);
-    drop(posted);
+    // What is kept for ever would keep the pool's memory. Its own release is a call, too.
+    let kept = posted.lock().unwrap().pop();
+    posted.lock().unwrap().push(Spent::heap(0));
+    drop(kept);
+    assert_eq!(pool.stats().in_use, 0);
 }
 
 #[test]
@@ -401,8 +415,10 @@ fn pools_end_while_others_give_back() {
     for round in 0..300 {
         let pool = Pool::default();
         let jbufs: Vec<_> = (0..8).map(|n| pool.take(n * 100).unwrap()).collect();
-        let (left, right): (Vec<_>, Vec<_>) =
-            jbufs.into_iter().enumerate().partition(|(n, _)| (n + round) % 2 == 0);
+        let (left, right): (Vec<_>, Vec<_>) = jbufs
+            .into_iter()
+            .enumerate()
+            .partition(|(n, _)| (n + round) % 2 == 0);
         thread::scope(|scope| {
             scope.spawn(move || drop(left));
             scope.spawn(move || drop(right));
@@ -439,7 +455,9 @@ fn memory_of_free_slots_goes_back() {
     }
     assert!(pool.trim() == 3 * 65_536 || !cfg!(target_os = "linux"));
     kept.check();
-    let again: Vec<_> = (0..3).map(|_| Marked::new(pool.take(65_536).unwrap(), 2)).collect();
+    let again: Vec<_> = (0..3)
+        .map(|_| Marked::new(pool.take(65_536).unwrap(), 2))
+        .collect();
     again.iter().for_each(Marked::check);
     kept.check();
     assert_eq!(pool.stats().mapped, SLAB);
