@@ -327,8 +327,9 @@ impl OnHeap {
 /// The class whose slots hold `capacity` bytes, if there is one.
 #[inline]
 fn class_of(capacity: usize) -> Option<usize> {
-    let last = capacity.max(SMALLEST).wrapping_sub(1);
-    let class = (last.ilog2() as usize).wrapping_sub(SMALLEST.ilog2() as usize - 1);
+    // What is beyond the smallest class, in multiples of it; its bits are the class.
+    let beyond = capacity.max(1).wrapping_sub(1) / SMALLEST;
+    let class = (usize::BITS.wrapping_sub(beyond.leading_zeros())) as usize;
     (class < CLASSES).then_some(class)
 }
 

@@ -122,14 +122,17 @@ fn heads_without_tags_give_a_slot_twice() {
     fn top(model: &Model) -> &loom::sync::atomic::AtomicU64 {
         model.stacks[0].head()
     }
+    fn with_top(head: u64, top: u32) -> u64 {
+        (head & !u64::from(NONE)) | u64::from(top)
+    }
     loom::model(take_and_give(
         |model| loop {
             let head = top(model).load(Ordering::Acquire);
-            let slot = head as u32;
+            let slot = head as u32 & NONE;
             if slot == NONE {
                 return None;
             }
-            let next = u64::from(model.link(slot).load(Ordering::Relaxed));
+            let next = with_top(head, model.link(slot).load(Ordering::Relaxed));
             let replaced =
                 top(model).compare_exchange(head, next, Ordering::AcqRel, Ordering::Acquire);
             if replaced.is_ok() {
@@ -141,10 +144,12 @@ fn heads_without_tags_give_a_slot_twice() {
             model.own(slot);
             loop {
                 let head = top(model).load(Ordering::Relaxed);
-                model.link(slot).store(head as u32, Ordering::Relaxed);
-                let slot = u64::from(slot);
+                model
+                    .link(slot)
+                    .store(head as u32 & NONE, Ordering::Relaxed);
+                let new = with_top(head, slot);
                 let replaced =
-                    top(model).compare_exchange(head, slot, Ordering::AcqRel, Ordering::Relaxed);
+                    top(model).compare_exchange(head, new, Ordering::AcqRel, Ordering::Relaxed);
                 if replaced.is_ok() {
                     return;
                 }

@@ -22,7 +22,7 @@ use super::options::{Callback, Leak, PoolOptions};
 use super::slab::{Slab, Table};
 use super::sync::{AtomicIsize, Ordering};
 use super::waiting::Waiting;
-use super::{CLASSES, slot_size};
+use super::{CLASSES, SMALLEST, slab_len, slot_size};
 use crate::buffer::{Place, Slot, Spent};
 
 /// Shards per processor: threads are given theirs in turn, and two that work at once should not meet.
@@ -80,7 +80,7 @@ impl Shared {
             begun: AtomicU64::new(0),
             done: AtomicU64::new(0),
         };
-        let bits = super::slab_len(0, &options).ilog2() - slot_size(0).ilog2();
+        let bits = (slab_len(0, &options) / SMALLEST).trailing_zeros();
         let mut shared = Box::new(Self {
             at: NonNull::dangling(),
             shards: std::iter::repeat_with(shard).take(shards).collect(),
@@ -99,7 +99,7 @@ impl Shared {
             shared.handle = weak.clone();
             at = NonNull::from(Box::leak(shared));
             // SAFETY: nobody else knows of it yet.
-            unsafe { (&raw mut (*at.as_ptr()).at).write(at) };
+            unsafe { at.as_mut() }.at = at;
             Handle { shared: at }
         });
         (at, handle)
