@@ -313,7 +313,7 @@ mod tests {
             let filled = spent.filled_with(8, line).unwrap();
             assert_eq!(filled.view::<Line>().unwrap()[7], line(7));
         }
-        // Two neighbours of 256 bytes: one of them is not aligned to 512.
+        // Slots of a pool are aligned to their size, up to a page.
         let pool = crate::Pool::default();
         let jbufs: Vec<_> = (0..2)
             .map(|_| pool.take(256).unwrap().zeroed(256).unwrap())
