@@ -74,14 +74,15 @@ impl<A> Callback<A> {
 
     /// Calls it. A panic ends here.
     pub(super) fn call(&self, argument: A) {
-        let call = AssertUnwindSafe(|| (self.0)(argument));
-        if let Err(payload) = panic::catch_unwind(call) {
-            // It may panic when it is dropped, with something that does so, too.
-            let drop = AssertUnwindSafe(|| drop(payload));
-            if let Err(payload) = panic::catch_unwind(drop) {
-                std::mem::forget(payload);
-            }
+        let mut result = panic::catch_unwind(AssertUnwindSafe(|| (self.0)(argument)));
+        // What it panicked with may panic when it is dropped, with something that does so, too.
+        for _ in 0..8 {
+            let Err(payload) = result else {
+                return;
+            };
+            result = panic::catch_unwind(AssertUnwindSafe(|| drop(payload)));
         }
+        std::mem::forget(result);
     }
 }
 
