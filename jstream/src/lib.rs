@@ -128,6 +128,7 @@
 //! default: each lets the types of the crate of its name travel. `rkyv` lets all types travel that derive
 //! rkyv's traits, as their archives.
 //! `cli` has the program `jstream-inspect`, and the module `inspect` that it is made of.
+//! `metrics` tells the counters of pools to the exporter that the program has.
 //! `testing` has checks for one's own types, the module of its name; with `proptest` also as a property.
 
 #[allow(

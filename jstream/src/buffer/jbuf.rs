@@ -1,96 +1,12 @@
 //! The handles of one slot, by what its bytes are.
 
-use std::alloc::{self, Layout};
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::slice;
-use std::sync::Arc;
 
-use super::pool::Shared;
-use super::{ALIGNMENT, LEAST_ALIGNMENT};
+use super::{LEAST_ALIGNMENT, Place, Region, Slot};
 use crate::wire::align_up;
-
-/// One slot of memory and where it goes when it is dropped.
-///
-/// Invariants: `base` is aligned to [`ALIGNMENT`], of a lent slot to [`LEAST_ALIGNMENT`], and valid
-/// for reads and writes of `capacity` bytes as long as `home` is alive, and no other handle reaches
-/// those bytes.
-pub(crate) struct Slot {
-    base: NonNull<u8>,
-    capacity: usize,
-    home: Home,
-}
-
-enum Home {
-    Pool(Arc<Shared>, usize),
-    Heap(Layout),
-    /// A part of another slot, whose handle keeps away from it as long as this one is there.
-    Lent,
-}
-
-// SAFETY: a slot owns its memory exclusively and the memory is not tied to a thread; `Shared` is
-// `Send` and `Sync`.
-unsafe impl Send for Slot {}
-// SAFETY: a shared slot hands out nothing but its address and its capacity.
-unsafe impl Sync for Slot {}
-
-impl Slot {
-    /// # Safety
-    ///
-    /// `base` and `capacity` must be what `shared` cut out for `class`, owned by nobody else.
-    pub(super) unsafe fn pooled(
-        base: NonNull<u8>,
-        capacity: usize,
-        shared: Arc<Shared>,
-        class: usize,
-    ) -> Self {
-        Self {
-            base,
-            capacity,
-            home: Home::Pool(shared, class),
-        }
-    }
-
-    fn heap(capacity: usize) -> Self {
-        let size = capacity.max(1);
-        let Ok(layout) = Layout::from_size_align(size, ALIGNMENT) else {
-            panic!("a jbuf of {capacity} bytes is larger than an address space");
-        };
-        // SAFETY: the layout's size is at least 1.
-        let base = unsafe { alloc::alloc(layout) };
-        let Some(base) = NonNull::new(base) else {
-            alloc::handle_alloc_error(layout);
-        };
-        Self {
-            base,
-            capacity,
-            home: Home::Heap(layout),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn capacity(&self) -> usize {
-        self.capacity
-    }
-
-    #[inline]
-    pub(crate) fn base(&self) -> NonNull<u8> {
-        self.base
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        match &self.home {
-            Home::Pool(shared, class) => shared.give_back(*class, self.base),
-            // SAFETY: `heap` allocated `base` with this layout, and the handle that owned the
-            // memory is being dropped.
-            Home::Heap(layout) => unsafe { alloc::dealloc(self.base.as_ptr(), *layout) },
-            Home::Lent => {}
-        }
-    }
-}
 
 /// A jbuf whose bytes mean nothing: ready to be written or received into.
 pub struct Spent {
@@ -129,11 +45,16 @@ impl Spent {
             base.addr().get()
         );
         Self {
-            slot: Slot {
-                base,
-                capacity,
-                home: Home::Lent,
-            },
+            // SAFETY: the caller's promise is passed on.
+            slot: unsafe { Slot::lent(base, capacity) },
+        }
+    }
+
+    /// All of a region as one jbuf, outside any pool. The region is unmapped with it.
+    #[must_use]
+    pub fn region(region: Region) -> Self {
+        Self {
+            slot: Slot::region(region),
         }
     }
 
@@ -141,12 +62,18 @@ impl Spent {
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.slot.capacity
+        self.slot.capacity()
+    }
+
+    /// Where it stands, if it is of a pool.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        self.slot.place()
     }
 
     #[inline]
     pub(crate) fn base(&self) -> NonNull<u8> {
-        self.slot.base
+        self.slot.base()
     }
 
     /// All its bytes, as the uninitialised memory that they are.
@@ -155,7 +82,7 @@ impl Spent {
     pub fn uninit_mut(&mut self) -> &mut [MaybeUninit<u8>] {
         // SAFETY: the slot's memory is valid for `capacity` bytes, exclusively reached through
         // `self`, and `MaybeUninit<u8>` asks nothing of its contents.
-        unsafe { slice::from_raw_parts_mut(self.slot.base.as_ptr().cast(), self.slot.capacity) }
+        unsafe { slice::from_raw_parts_mut(self.slot.base().as_ptr().cast(), self.slot.capacity()) }
     }
 
     /// Begins to fill it piece by piece.
@@ -244,16 +171,22 @@ impl Filling {
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.slot.capacity
+        self.slot.capacity()
+    }
+
+    /// Where it stands, if it is of a pool.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        self.slot.place()
     }
 
     /// The bytes that are still free.
     #[inline]
     #[must_use]
     pub fn rest_mut(&mut self) -> &mut [MaybeUninit<u8>] {
-        let free = self.slot.capacity.saturating_sub(self.len);
+        let free = self.slot.capacity().saturating_sub(self.len);
         // SAFETY: `len` is at most `capacity`, so this stays inside the slot.
-        let start = unsafe { self.slot.base.add(self.len) };
+        let start = unsafe { self.slot.base().add(self.len) };
         // SAFETY: the `free` bytes from there on belong to the slot, which `self` reaches
         // exclusively, and `MaybeUninit<u8>` asks nothing of their contents.
         unsafe { slice::from_raw_parts_mut(start.as_ptr().cast(), free) }
@@ -266,7 +199,7 @@ impl Filling {
     /// The first `n` bytes of [`rest_mut`](Self::rest_mut) must have been initialised.
     #[inline]
     pub unsafe fn advance(&mut self, n: usize) {
-        debug_assert!(n <= self.slot.capacity.saturating_sub(self.len));
+        debug_assert!(n <= self.slot.capacity().saturating_sub(self.len));
         self.len = self.len.wrapping_add(n);
     }
 
@@ -297,7 +230,7 @@ impl Filling {
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: the first `len` bytes are initialised, and shared while `self` is borrowed.
-        unsafe { slice::from_raw_parts(self.slot.base.as_ptr(), self.len) }
+        unsafe { slice::from_raw_parts(self.slot.base().as_ptr(), self.len) }
     }
 
     /// Takes what was received as a message.
@@ -355,7 +288,7 @@ impl Filled {
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.slot.capacity
+        self.slot.capacity()
     }
 
     /// The message's bytes.
@@ -363,7 +296,31 @@ impl Filled {
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         // SAFETY: the first `len` bytes are initialised, and shared while `self` is borrowed.
-        unsafe { slice::from_raw_parts(self.slot.base.as_ptr(), self.len) }
+        unsafe { slice::from_raw_parts(self.slot.base().as_ptr(), self.len) }
+    }
+
+    /// The message's bytes, to change them.
+    #[inline]
+    #[must_use]
+    pub fn as_bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: the first `len` bytes are initialised, and exclusive while `self` is borrowed so.
+        unsafe { slice::from_raw_parts_mut(self.slot.base().as_ptr(), self.len) }
+    }
+
+    /// All of a region, as it is, as one message: what stands in the file that it maps.
+    #[must_use]
+    pub fn region(region: Region) -> Self {
+        let len = region.len();
+        Self {
+            slot: Slot::region(region),
+            len,
+        }
+    }
+
+    /// Where it stands, if it is of a pool.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        self.slot.place()
     }
 
     /// Gives the jbuf back, forgetting the message.
@@ -375,7 +332,7 @@ impl Filled {
 
     #[inline]
     pub(crate) fn base(&self) -> NonNull<u8> {
-        self.slot.base
+        self.slot.base()
     }
 
     #[inline]

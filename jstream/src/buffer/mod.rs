@@ -14,11 +14,15 @@
 mod jbuf;
 mod pool;
 mod region;
+mod slot;
+mod view;
 
-pub(crate) use jbuf::Slot;
 pub use jbuf::{Filled, Filling, Overfull, Spent};
-pub use pool::{Pool, PoolError, PoolOptions, PoolStats};
-pub use region::Region;
+pub use pool::{Callback, ClassStats, Leak, Pool, PoolError, PoolOptions, PoolStats, WhenLow};
+pub use region::{Backing, Pages, Region, RegionOptions, Registration};
+pub use slot::Place;
+pub(crate) use slot::Slot;
+pub use view::ViewError;
 
 /// Every slot starts at a multiple of this many bytes, and no in-place form may ask for more.
 pub const ALIGNMENT: usize = 128;

@@ -12,6 +12,7 @@
 //! | [`Limits::shared`](crate::Limits::shared) | 2^22 objects, and as many further pointers | the same with shared objects |
 //! | [`Writer::with_limit`](crate::Writer::with_limit) | 4 GiB for each segment | graphs of plain references that reach one object in many ways, or in a circle |
 //! | [`PoolOptions::max_mapped`](crate::buffer::PoolOptions::max_mapped) | 4 GiB | peers who make the program hold many messages |
+//! | [`WhenLow::Heap`](crate::buffer::WhenLow::Heap) | off | the same, of a pool that uses the heap when it is low |
 //! | the depth of [`restore`](crate::restore()) | 128 pointers | owners that could not be dropped |
 //!
 //! ```

@@ -1,9 +1,11 @@
 //! What taking a jbuf and giving it back costs.
 
 use std::hint::black_box;
+use std::sync::Barrier;
+use std::thread;
 use std::time::Instant;
 
-use jstream::Pool;
+use jstream::{Pool, Reader, Received, Spent, Writer};
 
 use super::Subject;
 use crate::Failure;
@@ -11,28 +13,178 @@ use crate::measure::since;
 use crate::suites::Bench;
 
 /// Operations per round: enough that taking the time costs nothing.
-const OPERATIONS: usize = 1_000;
-const CAPACITY: usize = 4_096;
+const OPERATIONS: usize = 1_024;
+/// So many jbufs are out at once where taking is measured apart from giving back.
+const OUT: usize = 64;
+/// Operations of each of two threads: enough that both are at it most of the time.
+const OPERATIONS_OF_TWO: usize = 100_000;
+
+pub(super) fn small(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
+    run(bench, case, 256)
+}
+
+pub(super) fn medium(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
+    run(bench, case, 4_096)
+}
+
+pub(super) fn large(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
+    run(bench, case, 1 << 20)
+}
 
 /// A jbuf from the pool beside memory from the allocator, taken and given back.
-pub(super) fn run(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
+fn run(bench: &mut Bench<'_>, case: &str, capacity: usize) -> Result<(), Failure> {
     let pool = Pool::default();
-    let jstream = Subject::new("jstream", move || {
+    let jstream = Subject::new("jstream", || {
         let start = Instant::now();
         for _ in 0..OPERATIONS {
-            drop(black_box(pool.take(CAPACITY)?));
+            drop(black_box(pool.take(capacity)?));
         }
         Ok(since(start, OPERATIONS))
     });
     let malloc = Subject::new("malloc", || {
         let start = Instant::now();
         for _ in 0..OPERATIONS {
-            drop(black_box(Vec::<u8>::with_capacity(CAPACITY)));
+            drop(black_box(Vec::<u8>::with_capacity(capacity)));
         }
         Ok(since(start, OPERATIONS))
     });
     bench.compare(case, "take_and_give_back", vec![jstream, malloc])?;
-    let text = format!("one thread, {OPERATIONS} operations per round");
+
+    for (metric, taking) in [("take", true), ("give_back", false)] {
+        let take = || pool.take(capacity).map_err(Failure::from);
+        let allocate = || Ok(Vec::<u8>::with_capacity(capacity));
+        let jstream = Subject::new("jstream", apart(taking, take));
+        let malloc = Subject::new("malloc", apart(taking, allocate));
+        bench.compare(case, metric, vec![jstream, malloc])?;
+    }
+    let text = format!(
+        "one thread, {OPERATIONS} operations per round; apart, {OUT} are taken and then given back"
+    );
     bench.note(case, text);
+    Ok(())
+}
+
+/// Rounds of taking many and giving them back, of which one is timed.
+fn apart<J>(
+    taking: bool,
+    take: impl Fn() -> Result<J, Failure>,
+) -> impl FnMut() -> Result<f64, Failure> {
+    let mut out = Vec::with_capacity(OUT);
+    move || {
+        let mut nanoseconds = 0.0;
+        for _ in 0..OPERATIONS / OUT {
+            let start = Instant::now();
+            for _ in 0..OUT {
+                out.push(black_box(take()?));
+            }
+            let taken = since(start, OPERATIONS);
+            let start = Instant::now();
+            out.clear();
+            let given = since(start, OPERATIONS);
+            nanoseconds += if taking { taken } else { given };
+        }
+        Ok(nanoseconds)
+    }
+}
+
+/// Two threads at once, with one pool: each takes and gives back.
+pub(super) fn two_threads(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
+    const CAPACITY: usize = 4_096;
+    let pool = Pool::default();
+    let jstream = Subject::new("jstream", || {
+        at_once(|| drop(black_box(pool.take(CAPACITY))))
+    });
+    let malloc = Subject::new("malloc", || {
+        at_once(|| drop(black_box(Vec::<u8>::with_capacity(CAPACITY))))
+    });
+    bench.compare(case, "take_and_give_back", vec![jstream, malloc])?;
+    let text = format!(
+        "two threads at once, {OPERATIONS_OF_TWO} operations each per round; the slower one's time"
+    );
+    bench.note(case, text);
+    Ok(())
+}
+
+/// The time of one operation in the slower of two threads.
+fn at_once(operation: impl Fn() + Sync) -> Result<f64, Failure> {
+    let (operation, begin) = (&operation, &Barrier::new(2));
+    let cores = core_affinity::get_core_ids().unwrap_or_default();
+    // A thread has the core of the one that made it, until it says otherwise.
+    let core = |n| cores.iter().rev().nth(n).copied();
+    thread::scope(|scope| {
+        let threads = [core(0), core(1)].map(|core| {
+            scope.spawn(move || {
+                core.map(core_affinity::set_for_current);
+                begin.wait();
+                let start = Instant::now();
+                for _ in 0..OPERATIONS_OF_TWO {
+                    operation();
+                }
+                since(start, OPERATIONS_OF_TWO)
+            })
+        });
+        let mut slower = 0.0f64;
+        for thread in threads {
+            let time = thread.join().map_err(|_| "a measuring thread panicked")?;
+            slower = slower.max(time);
+        }
+        Ok(slower)
+    })
+}
+
+/// Releasing objects that were received, which gives their jbufs back.
+pub(super) fn received(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
+    let pool = Pool::default();
+    let mut writer = Writer::new();
+    let mut reader = Reader::default();
+    let mut objects: Vec<Received<Vec<u64>>> = Vec::with_capacity(OUT);
+    let release = Subject::new("jstream", move || {
+        let mut nanoseconds = 0.0;
+        for _ in 0..OPERATIONS / OUT {
+            for n in 0..OUT {
+                let message = writer.write_to(&vec![n as u64; 8], &pool)?;
+                objects.push(reader.read(message)?);
+            }
+            let start = Instant::now();
+            objects.clear();
+            nanoseconds += since(start, OPERATIONS);
+        }
+        Ok(nanoseconds)
+    });
+    bench.compare(case, "release", vec![release])?;
+    let text = format!("one thread, {OUT} objects released one after another");
+    bench.note(case, text);
+    Ok(())
+}
+
+/// A typed view of a jbuf of raw data, beside a slice of a `Vec`.
+pub(super) fn view(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
+    const LEN: usize = 512;
+    let mut filled = Spent::heap(8 * LEN).filled_with(LEN, |i| i as f64)?;
+    let plain = vec![0.0f64; LEN];
+    let view = Subject::new("jstream", || {
+        let start = Instant::now();
+        for _ in 0..OPERATIONS {
+            black_box(black_box(&filled).view::<f64>()?);
+        }
+        Ok(since(start, OPERATIONS))
+    });
+    let slice = Subject::new("slice", || {
+        let start = Instant::now();
+        for _ in 0..OPERATIONS {
+            black_box(black_box(&plain).as_slice());
+        }
+        Ok(since(start, OPERATIONS))
+    });
+    bench.compare(case, "view", vec![view, slice])?;
+    let exclusive = Subject::new("jstream", || {
+        let start = Instant::now();
+        for _ in 0..OPERATIONS {
+            black_box(black_box(&mut filled).view_mut::<f64>()?);
+        }
+        Ok(since(start, OPERATIONS))
+    });
+    bench.compare(case, "view_mut", vec![exclusive])?;
+    bench.note(case, format!("a slice of {LEN} numbers"));
     Ok(())
 }

@@ -4,6 +4,7 @@ mod file;
 mod forward;
 mod gather;
 mod jbuf;
+mod region;
 
 use super::{Bench, Effort, Outcome};
 use crate::Failure;
@@ -19,8 +20,14 @@ type Case = (
     fn(&mut Bench<'_>, &str) -> Result<(), Failure>,
 );
 
-const ALL: [Case; 16] = [
-    ("jbuf/4096", jbuf::run),
+const ALL: [Case; 22] = [
+    ("jbuf/256", jbuf::small),
+    ("jbuf/4096", jbuf::medium),
+    ("jbuf/1048576", jbuf::large),
+    ("jbuf/two-threads", jbuf::two_threads),
+    ("received", jbuf::received),
+    ("view", jbuf::view),
+    ("region", region::first_write),
     ("gather/one", gather::one),
     ("gather/many", gather::many),
     ("gather/mesh", gather::mesh),

@@ -1,0 +1,286 @@
+//! What is mapped: all that changes under the pool's lock, which is taken to grow and to shrink.
+//!
+//! A slot is *carved* out of its slab when it is first taken; until then nothing knows of it, and its
+//! memory is not committed. Slots are carved only while none is free, so as many as are carved were out
+//! at once.
+//!
+//! Invariant: a carved slot is on a stack, or out, or held by who has locked the book. A slab's region is
+//! unmapped only by who holds all of its carved slots, which are thereby not carved any more.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering as StdOrdering;
+
+use super::list::{Links as _, NONE};
+use super::options::PoolError;
+use super::shared::{Chains, Shared};
+use super::slab::Slab;
+use super::sync::Ordering;
+use super::{CLASSES, slab_len, slot_size};
+use crate::buffer::Region;
+
+/// Free slots of at least this many bytes can go back to the system one by one.
+const PAGE: usize = 4096;
+
+pub(super) struct Book {
+    /// By their numbers in the table.
+    slabs: Vec<Entry>,
+    mapped: usize,
+    classes: [Class; CLASSES],
+}
+
+/// What is known of a slab.
+struct Entry {
+    class: usize,
+    /// None while it is not mapped.
+    region: Option<Arc<Region>>,
+    /// How many of its slots are carved, from the first one on.
+    carved: usize,
+    /// How many of these are free, while that is found out.
+    free: usize,
+}
+
+#[derive(Default)]
+struct Class {
+    /// The slab that has slots to carve.
+    open: Option<usize>,
+    carved: usize,
+    high_water: usize,
+    mapped: usize,
+}
+
+impl Default for Book {
+    fn default() -> Self {
+        Self {
+            slabs: Vec::new(),
+            mapped: 0,
+            classes: std::array::from_fn(|_| Class::default()),
+        }
+    }
+}
+
+impl Book {
+    pub(super) fn mapped(&self) -> usize {
+        self.mapped
+    }
+
+    pub(super) fn carved(&self, class: usize) -> usize {
+        self.classes.get(class).map_or(0, |class| class.carved)
+    }
+
+    /// The most slots of a class that were out at once, and the bytes mapped for it.
+    pub(super) fn peak(&self, class: usize) -> (usize, usize) {
+        self.classes
+            .get(class)
+            .map_or((0, 0), |class| (class.high_water, class.mapped))
+    }
+
+    /// The regions that are mapped, with their numbers.
+    pub(super) fn regions(&self) -> impl Iterator<Item = (usize, &Arc<Region>)> {
+        self.slabs
+            .iter()
+            .enumerate()
+            .filter_map(|(number, entry)| Some((number, entry.region.as_ref()?)))
+    }
+
+    pub(super) fn region(&self, number: usize) -> Option<&Arc<Region>> {
+        self.slabs.get(number)?.region.as_ref()
+    }
+
+    fn class(&mut self, class: usize) -> &mut Class {
+        match self.classes.get_mut(class) {
+            Some(class) => class,
+            None => unreachable!("classes are below CLASSES"),
+        }
+    }
+
+    fn entry(&mut self, number: usize) -> &mut Entry {
+        match self.slabs.get_mut(number) {
+            Some(entry) => entry,
+            None => unreachable!("a slab in the table"),
+        }
+    }
+
+    /// Takes a slot that was not taken before, of a slab that has one.
+    fn carve(&mut self, class: usize, slots: usize, bits: u32) -> Option<u32> {
+        let number = self.class(class).open?;
+        let entry = self.entry(number);
+        let slot = number.wrapping_shl(bits) | entry.carved;
+        entry.carved = entry.carved.saturating_add(1);
+        let full = entry.carved >= slots;
+        let class = self.class(class);
+        if full {
+            class.open = None;
+        }
+        class.carved = class.carved.saturating_add(1);
+        class.high_water = class.high_water.max(class.carved);
+        u32::try_from(slot).ok()
+    }
+}
+
+impl Shared {
+    /// Takes a slot: a free one, or one of a slab that is mapped for it.
+    #[cold]
+    pub(super) fn take_or_grow(&self, class: usize, wanted: usize) -> Result<u32, PoolError> {
+        let slots = slab_len(class, &self.options) >> slot_size(class).trailing_zeros();
+        let mut book = self.book();
+        loop {
+            if let Some(slot) = self.take_any(class) {
+                return Ok(slot);
+            }
+            if let Some(slot) = book.carve(class, slots, self.table.bits) {
+                self.count_out(class);
+                return Ok(slot);
+            }
+            let Err(low) = self.map_slab(&mut book, class, slots, wanted) else {
+                continue;
+            };
+            // What other classes have mapped and nobody uses may be in the way.
+            if self.shrink(&mut book, false) == 0 && self.none_free(class) {
+                return Err(low);
+            }
+        }
+    }
+
+    /// Maps a slab of a class, within the limit.
+    fn map_slab(
+        &self,
+        book: &mut Book,
+        class: usize,
+        slots: usize,
+        wanted: usize,
+    ) -> Result<(), PoolError> {
+        let len = slab_len(class, &self.options);
+        let max_mapped = self.options.max_mapped;
+        let all = book.mapped.checked_add(len);
+        let all = all
+            .filter(|all| *all <= max_mapped)
+            .ok_or(PoolError::Exhausted {
+                wanted,
+                mapped: book.mapped,
+                max_mapped,
+            })?;
+        let system = |source| PoolError::System { wanted, source };
+        let region = self.options.region.map(len).map_err(system)?;
+        let vacant = |entry: &Entry| entry.class == class && entry.region.is_none();
+        let number = match book.slabs.iter().position(vacant) {
+            Some(number) => number,
+            None => self.add_slab(book, class, slots).map_err(system)?,
+        };
+        // SAFETY: the slab is in the table, and whoever added it had locked the book before us.
+        let slab = unsafe { self.table.slab(number) };
+        // SAFETY: slabs live as long as the table.
+        let base = &unsafe { slab.as_ref() }.base;
+        // Whoever gets a slot of it gets it from the book, or by a stack on which it came later.
+        base.store(region.base().as_ptr(), StdOrdering::Relaxed);
+        book.entry(number).region = Some(Arc::new(region));
+        book.mapped = all;
+        let class = book.class(class);
+        class.open = Some(number);
+        class.mapped = class.mapped.saturating_add(len);
+        Ok(())
+    }
+
+    /// Adds a slab for which nothing is mapped yet.
+    fn add_slab(&self, book: &mut Book, class: usize, slots: usize) -> io::Result<usize> {
+        let number = book.slabs.len();
+        // Its slots must have numbers.
+        if number >= (NONE >> self.table.bits) as usize {
+            return Err(io::Error::new(
+                io::ErrorKind::OutOfMemory,
+                "a pool has no numbers for more slots",
+            ));
+        }
+        book.slabs.try_reserve(1)?;
+        let slab = Slab::new(self.at, class, slots)?;
+        self.table.insert(number, slab)?;
+        book.slabs.push(Entry {
+            class,
+            region: None,
+            carved: 0,
+            free: 0,
+        });
+        Ok(number)
+    }
+
+    /// Unmaps the slabs of which no slot is out, and which nobody else refers to. With `pages`, gives
+    /// back the memory of free slots elsewhere, too. Returns how many bytes that were.
+    pub(super) fn shrink(&self, book: &mut Book, pages: bool) -> usize {
+        (0..CLASSES)
+            .filter(|class| slot_size(*class) <= self.options.max_mapped)
+            .map(|class| self.shrink_class(book, class, pages))
+            .fold(0, usize::saturating_add)
+    }
+
+    fn shrink_class(&self, book: &mut Book, class: usize, pages: bool) -> usize {
+        if book.class(class).mapped == 0 {
+            return 0;
+        }
+        let chains = self.take_chains(class);
+        self.each(&chains, |slot, _| {
+            let (number, _) = self.table.split(slot);
+            let entry = book.entry(number);
+            entry.free = entry.free.saturating_add(1);
+        });
+        let len = slab_len(class, &self.options);
+        let mut back = 0usize;
+        for number in 0..book.slabs.len() {
+            let entry = book.entry(number);
+            if entry.class != class {
+                continue;
+            }
+            let idle = entry.free == entry.carved;
+            entry.free = 0;
+            // More of its `Arc`s are made only while the book is locked.
+            if !idle
+                || entry
+                    .region
+                    .as_ref()
+                    .is_none_or(|region| Arc::strong_count(region) > 1)
+            {
+                continue;
+            }
+            entry.region = None;
+            let carved = std::mem::take(&mut entry.carved);
+            book.mapped = book.mapped.saturating_sub(len);
+            let class = book.class(class);
+            class.carved = class.carved.saturating_sub(carved);
+            class.mapped = class.mapped.saturating_sub(len);
+            class.open = class.open.filter(|open| *open != number);
+            back = back.saturating_add(len);
+        }
+        let size = slot_size(class);
+        self.each(&chains, |slot, shard| {
+            let (number, i) = self.table.split(slot);
+            let Some(region) = book.region(number) else {
+                return;
+            };
+            // A device that knows the region relies on its pages.
+            if pages && size >= PAGE && Arc::strong_count(region) == 1 {
+                let offset = i.wrapping_mul(size);
+                // SAFETY: the slot is ours, a multiple of a page, and its bytes mean nothing.
+                if unsafe { region.forget(offset, size) } {
+                    back = back.saturating_add(size);
+                }
+            }
+            if let Some(stack) = self.stacks(class).nth(shard) {
+                let Ok(()) = stack.push(self.table.link(slot), slot, 0) else {
+                    unreachable!("no flag is heeded")
+                };
+            }
+        });
+        back
+    }
+
+    /// Calls `visit` for each slot of the chains, with its shard; it may put the slot elsewhere.
+    fn each(&self, chains: &Chains, mut visit: impl FnMut(u32, usize)) {
+        for (shard, first) in chains.iter().enumerate() {
+            let mut slot = *first;
+            while slot != NONE {
+                let next = self.table.link(slot).load(Ordering::Relaxed);
+                visit(slot, shard);
+                slot = next;
+            }
+        }
+    }
+}

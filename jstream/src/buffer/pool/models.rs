@@ -1,0 +1,325 @@
+//! All interleavings of a few operations on the free lists, tried by loom: each model beside a twin
+//! with a mistake that it must find.
+//!
+//! A slot's memory is a cell of loom's, which reports two owners at a time, and an owner that does not
+//! see what the one before did.
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use loom::thread;
+
+use super::list::{CLOSED, Links, NONE, Outstanding, Stack, WANTED};
+
+const SLOTS: usize = 3;
+
+/// Two shards of one class, and the slots.
+struct Model {
+    stacks: [Stack; 2],
+    links: [AtomicU32; SLOTS],
+    memory: [UnsafeCell<usize>; SLOTS],
+}
+
+impl Links for Model {
+    fn link(&self, slot: u32) -> &AtomicU32 {
+        &self.links[slot as usize]
+    }
+}
+
+impl Model {
+    /// The first `free` slots are on the first stack, number 0 on top; the others are out.
+    fn new(free: u32) -> Arc<Self> {
+        let model = Self {
+            stacks: [Stack::new(), Stack::new()],
+            links: std::array::from_fn(|_| AtomicU32::new(0)),
+            memory: std::array::from_fn(|_| UnsafeCell::new(0)),
+        };
+        for slot in (0..free).rev() {
+            model.give(0, slot);
+        }
+        Arc::new(model)
+    }
+
+    /// What an owner does with a slot.
+    fn own(&self, slot: u32) {
+        self.memory[slot as usize].with_mut(|memory| unsafe { *memory += 1 });
+    }
+
+    fn take(&self, shard: usize) -> Option<u32> {
+        let slot = self.stacks[shard].pop(self)?;
+        self.own(slot);
+        Some(slot)
+    }
+
+    /// As `Shared::take_over` does it.
+    fn take_over(&self, from: usize, to: usize) -> Option<u32> {
+        let first = self.stacks[from].take_all()?;
+        let rest = self.link(first).load(Ordering::Relaxed);
+        self.stacks[to].put_chain(self, rest);
+        self.own(first);
+        Some(first)
+    }
+
+    fn give(&self, shard: usize, slot: u32) {
+        self.own(slot);
+        assert!(self.stacks[shard].push(self.link(slot), slot, 0).is_ok());
+    }
+
+    /// How many slots are on the stacks; each is taken once.
+    fn drain(&self) -> usize {
+        let mut seen = [false; SLOTS];
+        for shard in 0..2 {
+            while let Some(slot) = self.take(shard) {
+                assert!(!std::mem::replace(&mut seen[slot as usize], true));
+            }
+        }
+        seen.into_iter().filter(|seen| *seen).count()
+    }
+}
+
+/// One thread takes a slot and gives it back, another takes two and gives the first one back.
+fn take_and_give(
+    take: fn(&Model) -> Option<u32>,
+    give: fn(&Model, u32),
+) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let model = Model::new(3);
+        let other = {
+            let model = model.clone();
+            thread::spawn(move || {
+                if let Some(slot) = take(&model) {
+                    give(&model, slot);
+                }
+            })
+        };
+        let first = take(&model);
+        let second = take(&model);
+        if let Some(first) = first {
+            give(&model, first);
+        }
+        // The second one is still ours.
+        if let Some(second) = second {
+            model.own(second);
+        }
+        other.join().unwrap();
+        let out = usize::from(second.is_some());
+        assert_eq!(model.drain() + out, SLOTS);
+    }
+}
+
+#[test]
+fn a_slot_has_one_owner() {
+    loom::model(take_and_give(
+        |model| model.take(0),
+        |model, slot| model.give(0, slot),
+    ));
+}
+
+#[test]
+#[should_panic]
+fn heads_without_tags_give_a_slot_twice() {
+    // As `pop` and `push`, but a head differs from another only by its top.
+    fn top(model: &Model) -> &loom::sync::atomic::AtomicU64 {
+        model.stacks[0].head()
+    }
+    fn with_top(head: u64, top: u32) -> u64 {
+        (head & !u64::from(NONE)) | u64::from(top)
+    }
+    loom::model(take_and_give(
+        |model| loop {
+            let head = top(model).load(Ordering::Acquire);
+            let slot = head as u32 & NONE;
+            if slot == NONE {
+                return None;
+            }
+            let next = with_top(head, model.link(slot).load(Ordering::Relaxed));
+            let replaced =
+                top(model).compare_exchange(head, next, Ordering::AcqRel, Ordering::Acquire);
+            if replaced.is_ok() {
+                model.own(slot);
+                return Some(slot);
+            }
+        },
+        |model, slot| {
+            model.own(slot);
+            loop {
+                let head = top(model).load(Ordering::Relaxed);
+                model
+                    .link(slot)
+                    .store(head as u32 & NONE, Ordering::Relaxed);
+                let new = with_top(head, slot);
+                let replaced =
+                    top(model).compare_exchange(head, new, Ordering::AcqRel, Ordering::Relaxed);
+                if replaced.is_ok() {
+                    return;
+                }
+            }
+        },
+    ));
+}
+
+/// A thread takes over a stack to which another takes and gives, while slots come to its own, too.
+fn over(take_over: fn(&Model) -> Option<u32>) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let model = Model::new(2);
+        let threads = [0, 1].map(|shard| {
+            let model = model.clone();
+            thread::spawn(move || {
+                if shard == 0 {
+                    if let Some(slot) = model.take(0) {
+                        model.give(0, slot);
+                    }
+                } else {
+                    model.give(1, 2);
+                }
+            })
+        });
+        let taken = take_over(&model);
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        if let Some(taken) = taken {
+            model.own(taken);
+        }
+        assert_eq!(model.drain() + usize::from(taken.is_some()), SLOTS);
+    }
+}
+
+#[test]
+fn slots_taken_over_are_not_lost() {
+    loom::model(over(|model| model.take_over(0, 1)));
+}
+
+#[test]
+#[should_panic]
+fn a_chain_put_where_slots_are_loses_them() {
+    loom::model(over(|model| {
+        let first = model.stacks[0].take_all()?;
+        let rest = model.link(first).load(Ordering::Relaxed);
+        // The own stack was empty when we came here; it may not be any more.
+        let head = model.stacks[1].head();
+        head.store(u64::from(rest), Ordering::Release);
+        Some(first)
+    }));
+}
+
+/// Two threads give their slots back while a third closes the pool.
+fn closing(
+    give: fn(&Closing, u32) -> Result<(), u64>,
+    after: fn(&Closing),
+) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let closing = Arc::new(Closing {
+            model: Model::new(0),
+            outstanding: Outstanding::new(),
+            pool: UnsafeCell::new(0),
+            ended: AtomicBool::new(false),
+        });
+        let threads = [0, 1].map(|slot| {
+            let closing = closing.clone();
+            thread::spawn(move || {
+                closing.use_pool();
+                closing.model.own(slot);
+                if give(&closing, slot).is_err() {
+                    if closing.outstanding.came_back() {
+                        closing.end();
+                    }
+                } else {
+                    after(&closing);
+                }
+            })
+        });
+        let stacks = &closing.model.stacks;
+        let back = stacks
+            .iter()
+            .map(|stack| stack.close(&*closing.model))
+            .sum::<usize>();
+        if closing.outstanding.closed_with(2 - back) {
+            closing.end();
+        }
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert!(
+            closing.ended.load(Ordering::Relaxed),
+            "somebody is the last"
+        );
+    }
+}
+
+struct Closing {
+    model: Arc<Model>,
+    outstanding: Outstanding,
+    /// What the last one frees.
+    pool: UnsafeCell<usize>,
+    ended: AtomicBool,
+}
+
+impl Closing {
+    fn use_pool(&self) {
+        self.pool
+            .with(|pool| unsafe { std::ptr::read_volatile(pool) });
+    }
+
+    fn end(&self) {
+        self.pool.with_mut(|pool| unsafe { *pool += 1 });
+        assert!(
+            !self.ended.swap(true, Ordering::Relaxed),
+            "there is one last"
+        );
+    }
+
+    fn give(&self, slot: u32) -> Result<(), u64> {
+        let stack = &self.model.stacks[slot as usize];
+        stack.push(self.model.link(slot), slot, CLOSED)
+    }
+}
+
+#[test]
+fn the_last_one_out_ends_the_pool() {
+    loom::model(closing(Closing::give, |_| {}));
+}
+
+#[test]
+#[should_panic]
+fn whoever_uses_the_pool_after_giving_back_finds_it_gone() {
+    loom::model(closing(Closing::give, Closing::use_pool));
+}
+
+/// One thread waits for the slot that another gives back.
+fn waiting(give: fn(&Model) -> bool) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let model = Model::new(0);
+        let giver = {
+            let model = model.clone();
+            thread::spawn(move || give(&model))
+        };
+        model.stacks[0].want(true);
+        let found = model.take(0).is_some();
+        let told = giver.join().unwrap();
+        assert!(found || told, "it would sleep for ever");
+    }
+}
+
+#[test]
+fn no_slot_comes_back_unseen() {
+    loom::model(waiting(|model| {
+        model.own(0);
+        let link = model.link(0);
+        if model.stacks[0].push(link, 0, WANTED).is_ok() {
+            return false;
+        }
+        assert!(model.stacks[0].push(link, 0, 0).is_ok());
+        true
+    }));
+}
+
+#[test]
+#[should_panic]
+fn a_flag_that_is_looked_at_before_is_missed() {
+    loom::model(waiting(|model| {
+        let wanted = model.stacks[0].look() & WANTED != 0;
+        model.give(0, 0);
+        wanted
+    }));
+}

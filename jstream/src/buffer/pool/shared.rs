@@ -1,0 +1,454 @@
+//! What all handles of a pool share, and its jbufs need.
+//!
+//! Threads have shards, by their number, and each shard a stack of free slots for each class. A thread
+//! takes from its shard and gives back to it; where it is empty it takes over another's slots. So
+//! threads that do both don't meet, and one that only takes gets what another gives back by the stack.
+//! No cache line is written to by all.
+//!
+//! Invariant: a `Shared` exists until its handles are gone and all slots are back. While a handle
+//! exists no stack is closed. When the last handle is dropped it closes the stacks one by one, and who
+//! gives back to a closed stack counts; the last frees it (see `Outstanding`). So who gives a slot back
+//! does not touch anything of the pool once the slot is on a stack.
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::thread;
+
+use super::book::Book;
+use super::list::{CLOSED, Links as _, NONE, Outstanding, Stack, WANTED};
+use super::options::{Callback, Leak, PoolOptions};
+use super::slab::{Slab, Table};
+use super::sync::{AtomicIsize, Ordering};
+use super::waiting::Waiting;
+use super::{CLASSES, SMALLEST, slab_len, slot_size};
+use crate::buffer::{Place, Slot, Spent};
+
+/// Shards per processor: threads are given theirs in turn, and two that work at once should not meet.
+const SHARDS_PER_PROCESSOR: usize = 4;
+pub(super) const MOST_SHARDS: usize = 64;
+
+pub(in crate::buffer) struct Shared {
+    /// Where it is, as who frees it must have it.
+    pub(super) at: NonNull<Self>,
+    shards: Box<[Shard]>,
+    /// One less than the number of shards, a power of two.
+    mask: usize,
+    pub(super) table: Table,
+    pub(super) options: PoolOptions,
+    pub(super) book: Mutex<Book>,
+    pub(super) waiting: Waiting,
+    outstanding: Outstanding,
+    /// The handles that can still take.
+    handle: Weak<Handle>,
+    pub(super) counts: [Counts; CLASSES],
+    pub(super) on_heap: Arc<AtomicUsize>,
+}
+
+/// Counts of rare events of one class.
+#[derive(Default)]
+pub(super) struct Counts {
+    pub(super) fallbacks: AtomicU64,
+    pub(super) waits: AtomicU64,
+}
+
+/// What the threads of one number have.
+#[repr(align(128))]
+pub(super) struct Shard {
+    cells: [ClassCell; CLASSES],
+    /// How often somebody of this shard began to take over another's slots, and was done with it.
+    begun: AtomicU64,
+    done: AtomicU64,
+}
+
+/// One class in one shard.
+pub(super) struct ClassCell {
+    pub(super) stack: Stack,
+    /// Slots taken less slots given back by this shard.
+    pub(super) out: AtomicIsize,
+}
+
+impl Shared {
+    pub(super) fn new(options: PoolOptions) -> (NonNull<Self>, Arc<Handle>) {
+        let shards = shard_count();
+        let shard = || Shard {
+            cells: std::array::from_fn(|_| ClassCell {
+                stack: Stack::new(),
+                out: AtomicIsize::new(0),
+            }),
+            begun: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+        };
+        let bits = (slab_len(0, &options) / SMALLEST).trailing_zeros();
+        let mut shared = Box::new(Self {
+            at: NonNull::dangling(),
+            shards: std::iter::repeat_with(shard).take(shards).collect(),
+            mask: shards.wrapping_sub(1),
+            table: Table::new(bits),
+            options,
+            book: Mutex::default(),
+            waiting: Waiting::default(),
+            outstanding: Outstanding::new(),
+            handle: Weak::new(),
+            counts: std::array::from_fn(|_| Counts::default()),
+            on_heap: Arc::default(),
+        });
+        let mut at = NonNull::dangling();
+        let handle = Arc::new_cyclic(|weak| {
+            shared.handle = weak.clone();
+            at = NonNull::from(Box::leak(shared));
+            // SAFETY: nobody else knows of it yet.
+            unsafe { at.as_mut() }.at = at;
+            Handle { shared: at }
+        });
+        (at, handle)
+    }
+
+    /// The shard of the calling thread.
+    #[inline]
+    fn own(&self) -> &Shard {
+        match self.shards.get(thread_number() & self.mask) {
+            Some(shard) => shard,
+            None => unreachable!("there is one more than the mask says"),
+        }
+    }
+
+    /// All shards' stacks of one class.
+    pub(super) fn stacks(&self, class: usize) -> impl Iterator<Item = &Stack> {
+        self.shards
+            .iter()
+            .map(move |shard| &shard.cell(class).stack)
+    }
+
+    /// Takes a slot of the calling thread's shard.
+    #[inline]
+    pub(super) fn take_own(&self, class: usize) -> Option<u32> {
+        let cell = self.own().cell(class);
+        let slot = cell.stack.pop(&self.table)?;
+        cell.out.fetch_add(1, Ordering::Relaxed);
+        Some(slot)
+    }
+
+    /// Takes a slot of whatever shard has one.
+    pub(super) fn take_any(&self, class: usize) -> Option<u32> {
+        self.take_own(class).or_else(|| {
+            let slot = self.take_over(class)?;
+            self.count_out(class);
+            Some(slot)
+        })
+    }
+
+    /// Counts a slot as taken by this thread.
+    pub(super) fn count_out(&self, class: usize) {
+        let cell = self.own().cell(class);
+        cell.out.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Moves the slots of another shard to the own one, except the first, which it returns.
+    fn take_over(&self, class: usize) -> Option<u32> {
+        let own = self.own();
+        let start = thread_number();
+        for distance in 1..self.shards.len() {
+            let other = self.shards.get(start.wrapping_add(distance) & self.mask)?;
+            let stack = &other.cell(class).stack;
+            if Stack::was_empty(stack.look()) {
+                continue;
+            }
+            own.begun.fetch_add(1, Ordering::SeqCst);
+            let first = stack.take_all();
+            if let Some(first) = first {
+                let rest = self.table.link(first).load(Ordering::Relaxed);
+                own.cell(class).stack.put_chain(&self.table, rest);
+            }
+            own.done.fetch_add(1, Ordering::SeqCst);
+            if first.is_some() {
+                return first;
+            }
+        }
+        None
+    }
+
+    /// Whether there is a moment during this call at which no slot of a class is free. The book is
+    /// locked by the caller, so that nobody else holds free slots but who takes some over.
+    pub(super) fn none_free(&self, class: usize) -> bool {
+        let sum = |of: fn(&Shard) -> &AtomicU64| {
+            let count = |shard| of(shard).load(Ordering::SeqCst);
+            self.shards.iter().map(count).fold(0, u64::wrapping_add)
+        };
+        let mut seen = [0; MOST_SHARDS];
+        loop {
+            let done = sum(|shard| &shard.done);
+            for (stack, seen) in self.stacks(class).zip(&mut seen) {
+                *seen = stack.look();
+                if !Stack::was_empty(*seen) {
+                    return false;
+                }
+            }
+            // All are empty; at the same time, if none has changed since, and nobody was moving slots.
+            let same = self
+                .stacks(class)
+                .zip(&seen)
+                .all(|(stack, seen)| stack.look() == *seen);
+            if same && sum(|shard| &shard.begun) == done {
+                return true;
+            }
+            thread::yield_now();
+        }
+    }
+
+    /// Slots of a class that are out.
+    pub(super) fn in_use(&self, class: usize) -> usize {
+        let out = |shard: &Shard| shard.cell(class).out.load(Ordering::Relaxed);
+        let out = self.shards.iter().map(out).fold(0, isize::wrapping_add);
+        usize::try_from(out).unwrap_or(0)
+    }
+
+    /// Asks to be told when slots come back, or no more.
+    pub(super) fn want(&self, wanted: bool) {
+        for class in 0..CLASSES {
+            self.stacks(class).for_each(|stack| stack.want(wanted));
+        }
+    }
+
+    /// A panic elsewhere can't leave the book half changed: its invariants hold between statements.
+    pub(super) fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A slot's memory and its lease.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns the slot, which is of `class`.
+    #[inline]
+    pub(super) unsafe fn lend(&self, slot: u32, class: usize) -> Spent {
+        let (number, i) = self.table.split(slot);
+        // SAFETY: the slot came off a stack, or out of the book, to which its slab was added before.
+        let slab = unsafe { self.table.slab(number) };
+        let lease = Lease { slab, slot };
+        let size = slot_size(class);
+        // SAFETY: slabs live as long as the table.
+        let base = unsafe { slab.as_ref() }.base.load(Ordering::Relaxed);
+        // SAFETY: a slab whose slots are out is mapped, for all of its slots.
+        let base = unsafe { base.add(i.wrapping_mul(size)) };
+        // SAFETY: mappings are not at address 0.
+        let base = unsafe { NonNull::new_unchecked(base) };
+        // SAFETY: these are the slot's, which the caller owned.
+        let slot = unsafe { Slot::pooled(base, size, lease) };
+        Spent::from_slot(slot)
+    }
+
+    /// Ends a pool whose last slot is back.
+    ///
+    /// # Safety
+    ///
+    /// `Outstanding` has said so, to the caller.
+    #[cold]
+    unsafe fn end(shared: NonNull<Self>) {
+        // SAFETY: `new` made it of a box. No handle exists, and nobody is giving a slot back.
+        drop(unsafe { Box::from_raw(shared.as_ptr()) });
+    }
+}
+
+impl Shard {
+    #[inline]
+    fn cell(&self, class: usize) -> &ClassCell {
+        match self.cells.get(class) {
+            Some(cell) => cell,
+            None => unreachable!("classes are below CLASSES"),
+        }
+    }
+}
+
+/// The handles of a pool that can take; when the last is gone the pool is closed.
+pub(super) struct Handle {
+    shared: NonNull<Shared>,
+}
+
+// SAFETY: `Shared` is used by shared references from whatever thread.
+unsafe impl Send for Handle {}
+// SAFETY: as above.
+unsafe impl Sync for Handle {}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: it exists until `closed_with` below.
+        let shared = unsafe { self.shared.as_ref() };
+        let mut leak = Leak { jbufs: 0, bytes: 0 };
+        for class in 0..CLASSES {
+            let close = |stack: &Stack| stack.close(&shared.table);
+            let back = shared
+                .stacks(class)
+                .map(close)
+                .fold(0, usize::saturating_add);
+            let out = shared.book().carved(class).saturating_sub(back);
+            leak.jbufs = leak.jbufs.saturating_add(out);
+            let bytes = out.saturating_mul(slot_size(class));
+            leak.bytes = leak.bytes.saturating_add(bytes);
+        }
+        if leak.jbufs > 0 {
+            if let Some(leaked) = &shared.options.leaked {
+                leaked.call(leak);
+            }
+        }
+        if shared.outstanding.closed_with(leak.jbufs) {
+            // SAFETY: all have come back, and this was the last handle.
+            unsafe { Shared::end(self.shared) };
+        }
+    }
+}
+
+/// The ownership of one slot of a pool.
+pub(in crate::buffer) struct Lease {
+    slab: NonNull<Slab>,
+    slot: u32,
+}
+
+// SAFETY: a slab is used by shared references from whatever thread, and lives as long as the lease.
+unsafe impl Send for Lease {}
+// SAFETY: as above.
+unsafe impl Sync for Lease {}
+
+impl Lease {
+    /// Where the slot of `size` bytes stands.
+    pub(in crate::buffer) fn place(&self, size: usize) -> Place {
+        // SAFETY: the slab lives at least until its slot is back.
+        let slab = unsafe { self.slab.as_ref() };
+        // SAFETY: as does what it belongs to.
+        let (number, i) = unsafe { slab.shared.as_ref() }.table.split(self.slot);
+        Place {
+            region: number,
+            offset: i.wrapping_mul(size),
+        }
+    }
+
+    /// Gives the slot back, or to the program's function that wants it.
+    ///
+    /// # Safety
+    ///
+    /// The lease and all other handles of the slot are not used again. `base` and `capacity` are the
+    /// slot's.
+    #[inline]
+    pub(in crate::buffer) unsafe fn end(&self, base: NonNull<u8>, capacity: usize) {
+        let slab = self.slab;
+        // SAFETY: the slab lives at least until its slot is back.
+        let shared = unsafe { slab.as_ref() }.shared;
+        // SAFETY: as does what it belongs to.
+        if let Some(reclaim) = &unsafe { shared.as_ref() }.options.reclaim {
+            if !RECLAIMING.get() {
+                let slot = self.slot;
+                // SAFETY: as the caller says, this is the only handle from now on.
+                let slot = unsafe { Slot::pooled(base, capacity, Lease { slab, slot }) };
+                return hand_over(reclaim.clone(), Spent::from_slot(slot));
+            }
+        }
+        // SAFETY: the caller's promise is passed on.
+        unsafe { give_back(slab, self.slot) };
+    }
+}
+
+thread_local! {
+    /// Whether this thread is in a function that reclaims: what that drops goes back at once.
+    static RECLAIMING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The function is a clone: the pool may end by what it does.
+#[cold]
+fn hand_over(reclaim: Callback<Spent>, jbuf: Spent) {
+    RECLAIMING.set(true);
+    reclaim.call(jbuf);
+    RECLAIMING.set(false);
+}
+
+/// Puts a slot on a stack of the calling thread's shard.
+///
+/// # Safety
+///
+/// The caller owns the slot, which is of `slab`, and does not use it again.
+#[inline]
+unsafe fn give_back(slab: NonNull<Slab>, slot: u32) {
+    // SAFETY: the slab and what it belongs to live until the slot is back.
+    let slab = unsafe { slab.as_ref() };
+    // SAFETY: as above.
+    let shared = unsafe { slab.shared.as_ref() };
+    let cell = shared.own().cell(slab.class);
+    let (_, i) = shared.table.split(slot);
+    cell.out.fetch_sub(1, Ordering::Relaxed);
+    // From here on only what `push` was given is used, unless the slot is still ours.
+    if cell
+        .stack
+        .push(slab.link(i), slot, WANTED | CLOSED)
+        .is_err()
+    {
+        // SAFETY: the caller's promise is passed on; the slot is not back.
+        unsafe { give_back_slowly(slab.shared, NonNull::from(slab), slot) };
+    }
+}
+
+/// As above, where somebody waits for it, or the pool is closed.
+///
+/// # Safety
+///
+/// As above.
+#[cold]
+unsafe fn give_back_slowly(at: NonNull<Shared>, slab: NonNull<Slab>, slot: u32) {
+    // SAFETY: it lives until the slot is back.
+    let shared = unsafe { at.as_ref() };
+    // SAFETY: as above.
+    let slab = unsafe { slab.as_ref() };
+    let (_, i) = shared.table.split(slot);
+    let stack = &shared.own().cell(slab.class).stack;
+    // With a handle the pool is not closed before this is done.
+    if let Some(handle) = shared.handle.upgrade() {
+        let Ok(()) = stack.push(slab.link(i), slot, 0) else {
+            unreachable!("no flag is heeded")
+        };
+        shared.waiting.came_back();
+        drop(handle);
+    } else if stack.push(slab.link(i), slot, CLOSED).is_err() && shared.outstanding.came_back() {
+        // SAFETY: this was the last, and it was told.
+        unsafe { Shared::end(at) };
+    }
+}
+
+/// A number of the calling thread; threads get theirs in turn.
+#[inline]
+fn thread_number() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static NUMBER: Cell<usize> = const { Cell::new(usize::MAX) };
+    }
+    let number = NUMBER.get();
+    if number != usize::MAX {
+        return number;
+    }
+    let number = NEXT.fetch_add(1, Ordering::Relaxed) & (usize::MAX >> 1);
+    NUMBER.set(number);
+    number
+}
+
+fn shard_count() -> usize {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(|| {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        processors
+            .saturating_mul(SHARDS_PER_PROCESSOR)
+            .clamp(1, MOST_SHARDS)
+            .next_power_of_two()
+    })
+}
+
+/// The chains that were on all shards' stacks of a class, taken by who has locked the book.
+pub(super) type Chains = [u32; MOST_SHARDS];
+
+impl Shared {
+    /// Takes all free slots of a class.
+    pub(super) fn take_chains(&self, class: usize) -> Chains {
+        let mut chains = [NONE; MOST_SHARDS];
+        for (stack, chain) in self.stacks(class).zip(&mut chains) {
+            *chain = stack.take_all().unwrap_or(NONE);
+        }
+        chains
+    }
+}

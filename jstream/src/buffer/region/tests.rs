@@ -1,0 +1,93 @@
+use super::*;
+
+#[test]
+fn contains_knows_its_edges() {
+    let region = Region::anonymous(4096).unwrap();
+    assert_eq!(region.base().addr().get() % 4096, 0);
+    let outside = 7u64;
+    assert!(!region.contains(&outside));
+    // SAFETY: the mapping is 4,096 zeroed bytes that nothing else refers to.
+    let all = unsafe { std::slice::from_raw_parts(region.base().as_ptr(), region.len()) };
+    assert!(region.contains(all));
+    assert!(region.contains(&all[4095]));
+    assert!(!region.is_empty());
+}
+
+#[test]
+fn an_empty_region_is_refused() {
+    let error = Region::anonymous(0).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+}
+
+#[test]
+fn what_was_got_is_said() {
+    let options = RegionOptions {
+        huge_pages: true,
+        locked: true,
+        ..RegionOptions::default()
+    };
+    let region = options.map(1).unwrap();
+    assert_eq!(region.len(), HUGE_PAGE);
+    assert_eq!(
+        region.pages() == Pages::Huge,
+        region.huge_refused().is_none()
+    );
+    assert_eq!(region.is_locked(), region.lock_refused().is_none());
+    let plain = Region::anonymous(1).unwrap();
+    assert_eq!(plain.pages(), Pages::Normal);
+    assert!(!plain.is_locked() && plain.huge_refused().is_none());
+}
+
+#[test]
+fn the_last_registration_unpins() {
+    let region = Arc::new(Region::anonymous(4096).unwrap());
+    let first = region.register();
+    let pinned = first.refused().is_none();
+    let second = region.register();
+    assert_eq!(region.registered(), 2);
+    assert_eq!(region.is_locked(), pinned);
+    drop(first);
+    assert_eq!(region.is_locked(), pinned);
+    assert!(second.region().contains(&second.region().map) == region.contains(&region.map));
+    drop(second);
+    assert!(!region.is_locked());
+    assert_eq!(region.registered(), 0);
+    assert_eq!(region.register().refused().is_none(), pinned);
+}
+
+#[test]
+fn a_region_locked_from_its_beginning_stays_so() {
+    let options = RegionOptions {
+        locked: true,
+        ..RegionOptions::default()
+    };
+    let region = Arc::new(options.map(4096).unwrap());
+    let locked = region.is_locked();
+    drop(region.register());
+    assert_eq!(region.is_locked(), locked);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_shared_memory_file_is_written_through_its_region_alone() {
+    use std::io::{Read, Seek, Write};
+
+    let options = RegionOptions {
+        backing: Backing::Memfd,
+        ..RegionOptions::default()
+    };
+    let region = options.map(4096).unwrap();
+    let mut file = File::from(region.share().unwrap().try_clone_to_owned().unwrap());
+    assert!(file.write_all(b"x").is_err());
+    assert!(file.set_len(0).is_err());
+    // SAFETY: the region is 4,096 bytes that nobody refers to.
+    unsafe { region.base().as_ptr().write(7) };
+    let mut first = [0];
+    file.rewind().unwrap();
+    file.read_exact(&mut first).unwrap();
+    assert_eq!(first, [7]);
+    // SAFETY: nobody writes to the file but the region above, and that no more.
+    assert!(unsafe { Region::file(&file) }.is_err(), "writing is sealed");
+    assert!(region.share().is_ok());
+    assert!(Region::anonymous(1).unwrap().share().is_err());
+}

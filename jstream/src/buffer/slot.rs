@@ -1,0 +1,164 @@
+//! One slot of memory, and where it goes.
+
+use std::alloc::{self, Layout};
+use std::fmt;
+use std::ptr::NonNull;
+
+use super::pool::{Lease, OnHeap};
+use super::{ALIGNMENT, Region};
+
+/// One slot of memory and where it goes when it is dropped.
+///
+/// Invariants: `base` is aligned to [`ALIGNMENT`], of a lent slot to
+/// [`LEAST_ALIGNMENT`](super::LEAST_ALIGNMENT), and valid for reads and writes of `capacity` bytes as
+/// long as `home` is alive, and no other handle reaches those bytes.
+pub(crate) struct Slot {
+    base: NonNull<u8>,
+    capacity: usize,
+    home: Home,
+}
+
+enum Home {
+    Pool(Lease),
+    Heap,
+    /// On the heap, because a pool had none.
+    HeapOf(OnHeap),
+    Region(#[allow(dead_code, reason = "unmaps when it is dropped")] Box<Region>),
+    /// A part of another slot, whose handle keeps away from it as long as this one is there.
+    Lent,
+}
+
+// SAFETY: a slot owns its memory exclusively and the memory is not tied to a thread; all homes are
+// `Send`.
+unsafe impl Send for Slot {}
+// SAFETY: a shared slot hands out nothing but its address, its capacity and its place.
+unsafe impl Sync for Slot {}
+
+impl Slot {
+    /// # Safety
+    ///
+    /// `base` and `capacity` must be those of the slot that `lease` owns.
+    #[inline]
+    pub(super) unsafe fn pooled(base: NonNull<u8>, capacity: usize, lease: Lease) -> Self {
+        Self {
+            base,
+            capacity,
+            home: Home::Pool(lease),
+        }
+    }
+
+    pub(super) fn heap(capacity: usize) -> Self {
+        let Some(layout) = layout(capacity) else {
+            panic!("a jbuf of {capacity} bytes is larger than an address space");
+        };
+        let Some(slot) = Self::allocated(layout, capacity, Home::Heap) else {
+            alloc::handle_alloc_error(layout);
+        };
+        slot
+    }
+
+    /// On the heap, if there is room, because a pool has none.
+    pub(super) fn heap_of(capacity: usize, on_heap: OnHeap) -> Option<Self> {
+        Self::allocated(layout(capacity)?, capacity, Home::HeapOf(on_heap))
+    }
+
+    fn allocated(layout: Layout, capacity: usize, home: Home) -> Option<Self> {
+        // SAFETY: the layout's size is at least 1.
+        let base = unsafe { alloc::alloc(layout) };
+        Some(Self {
+            base: NonNull::new(base)?,
+            capacity,
+            home,
+        })
+    }
+
+    /// All of a region.
+    pub(super) fn region(region: Region) -> Self {
+        Self {
+            base: region.base(),
+            capacity: region.len(),
+            home: Home::Region(Box::new(region)),
+        }
+    }
+
+    /// A part of another slot.
+    ///
+    /// # Safety
+    ///
+    /// `base` must be aligned to [`LEAST_ALIGNMENT`](super::LEAST_ALIGNMENT) and valid for reads and
+    /// writes of `capacity` bytes, which nothing else reaches until this slot is dropped.
+    #[inline]
+    pub(super) unsafe fn lent(base: NonNull<u8>, capacity: usize) -> Self {
+        Self {
+            base,
+            capacity,
+            home: Home::Lent,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    #[inline]
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    /// Where in its pool's regions it stands.
+    pub(super) fn place(&self) -> Option<Place> {
+        match &self.home {
+            Home::Pool(lease) => Some(lease.place(self.capacity)),
+            _ => None,
+        }
+    }
+}
+
+/// That of a jbuf on the heap; its size is at least 1.
+fn layout(capacity: usize) -> Option<Layout> {
+    Layout::from_size_align(capacity.max(1), ALIGNMENT).ok()
+}
+
+impl Drop for Slot {
+    #[inline]
+    fn drop(&mut self) {
+        match &self.home {
+            // SAFETY: the handle that owned the slot is being dropped, and nothing else uses its lease.
+            Home::Pool(lease) => unsafe { lease.end(self.base, self.capacity) },
+            Home::Heap => free(self.base, self.capacity),
+            Home::HeapOf(on_heap) => {
+                free(self.base, self.capacity);
+                on_heap.end(self.capacity);
+            }
+            Home::Region(_) | Home::Lent => {}
+        }
+    }
+}
+
+/// Frees what `Slot::allocated` got.
+#[inline(never)]
+fn free(base: NonNull<u8>, capacity: usize) {
+    if let Some(layout) = layout(capacity) {
+        // SAFETY: it was allocated with this layout, and the handle that owned the memory is being
+        // dropped.
+        unsafe { alloc::dealloc(base.as_ptr(), layout) };
+    }
+}
+
+/// Where a jbuf stands: a region of its pool, and the offset there. A device that has registered the
+/// region knows the jbuf by that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Place {
+    /// The region's number in [`Pool::region`](super::Pool::region).
+    pub region: usize,
+    /// The jbuf's first byte, counted from the region's.
+    pub offset: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "region {}, offset {:#x}", self.region, self.offset)
+    }
+}

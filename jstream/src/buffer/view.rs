@@ -1,0 +1,329 @@
+//! Jbufs of raw data: typed views of their bytes, and typed values written into them.
+
+use std::error::Error;
+use std::fmt;
+use std::mem::{MaybeUninit, align_of, size_of};
+
+use zerocopy::error::CastError;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use super::{Filled, Filling, Overfull, Spent};
+
+/// Why bytes are not a view of a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ViewError {
+    /// They begin at an address that is not a multiple of the type's alignment. The bytes of a jbuf
+    /// begin at a multiple of [`ALIGNMENT`](super::ALIGNMENT).
+    Misaligned {
+        /// The type's name.
+        type_name: &'static str,
+        /// The alignment it needs, in bytes.
+        align: usize,
+    },
+    /// They are not as many as a value has, or as whole values of a slice have.
+    Length {
+        /// The type's name.
+        type_name: &'static str,
+        /// The size of a value in bytes.
+        size: usize,
+        /// How many bytes there are.
+        len: usize,
+    },
+}
+
+impl ViewError {
+    #[cold]
+    fn of<T, S: ?Sized + zerocopy::TryFromBytes>(
+        error: &CastError<impl Sized, S>,
+        len: usize,
+    ) -> Self {
+        let type_name = std::any::type_name::<T>();
+        match error {
+            CastError::Alignment(_) => Self::Misaligned {
+                type_name,
+                align: align_of::<T>(),
+            },
+            _ => Self::Length {
+                type_name,
+                size: size_of::<T>(),
+                len,
+            },
+        }
+    }
+}
+
+impl fmt::Display for ViewError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Misaligned { type_name, align } => {
+                write!(
+                    f,
+                    "the bytes are not aligned to {align}, as {type_name} must be"
+                )
+            }
+            Self::Length {
+                type_name,
+                size,
+                len,
+            } => write!(f, "{len} bytes are no {type_name}, which have {size} each"),
+        }
+    }
+}
+
+impl Error for ViewError {}
+
+impl Filled {
+    /// The bytes as a slice of plain values.
+    ///
+    /// ```
+    /// use jstream::Spent;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut column = Spent::heap(1024).zeroed(24)?;
+    /// column.view_mut::<f64>()?[1] = 0.5;
+    /// assert_eq!(column.view::<f64>()?, [0.0, 0.5, 0.0]);
+    /// assert!(column.view::<[u8; 7]>().is_err(), "24 bytes are no sevens");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A [`ViewError`] when the length is not a multiple of the type's size, or the type needs a larger
+    /// alignment than jbufs have.
+    #[inline]
+    pub fn view<T: FromBytes + Immutable>(&self) -> Result<&[T], ViewError> {
+        let bytes = self.as_bytes();
+        <[T]>::ref_from_bytes(bytes).map_err(|error| ViewError::of::<T, _>(&error, bytes.len()))
+    }
+
+    /// The bytes as a slice of plain values that can be changed.
+    ///
+    /// # Errors
+    ///
+    /// As for [`view`](Self::view).
+    #[inline]
+    pub fn view_mut<T: FromBytes + IntoBytes>(&mut self) -> Result<&mut [T], ViewError> {
+        let len = self.len();
+        let bytes = self.as_bytes_mut();
+        <[T]>::mut_from_bytes(bytes).map_err(|error| ViewError::of::<T, _>(&error, len))
+    }
+
+    /// The bytes as one plain value.
+    ///
+    /// # Errors
+    ///
+    /// A [`ViewError`] when the length is not the type's size, or the type needs a larger alignment
+    /// than jbufs have.
+    #[inline]
+    pub fn view_of<T: FromBytes + Immutable + KnownLayout>(&self) -> Result<&T, ViewError> {
+        let bytes = self.as_bytes();
+        T::ref_from_bytes(bytes).map_err(|error| ViewError::of::<T, _>(&error, bytes.len()))
+    }
+
+    /// The bytes as one plain value that can be changed.
+    ///
+    /// # Errors
+    ///
+    /// As for [`view_of`](Self::view_of).
+    #[inline]
+    pub fn view_of_mut<T>(&mut self) -> Result<&mut T, ViewError>
+    where
+        T: FromBytes + IntoBytes + KnownLayout,
+    {
+        let len = self.len();
+        let bytes = self.as_bytes_mut();
+        T::mut_from_bytes(bytes).map_err(|error| ViewError::of::<T, _>(&error, len))
+    }
+
+    /// The bytes as one plain value, and behind it a slice of others: a header and what it describes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`view_of`](Self::view_of) and [`view`](Self::view); the second type's alignment may not
+    /// fit behind the first one.
+    #[inline]
+    pub fn view_parts<H, T>(&self) -> Result<(&H, &[T]), ViewError>
+    where
+        H: FromBytes + Immutable + KnownLayout,
+        T: FromBytes + Immutable,
+    {
+        let bytes = self.as_bytes();
+        let (head, rest) = H::ref_from_prefix(bytes)
+            .map_err(|error| ViewError::of::<H, _>(&error, bytes.len()))?;
+        let rest = <[T]>::ref_from_bytes(rest)
+            .map_err(|error| ViewError::of::<T, _>(&error, rest.len()))?;
+        Ok((head, rest))
+    }
+}
+
+impl Spent {
+    /// Raw data of `len` bytes, all of them zero.
+    ///
+    /// # Errors
+    ///
+    /// [`Overfull`] gives the jbuf back when they do not fit.
+    pub fn zeroed(mut self, len: usize) -> Result<Filled, Overfull> {
+        let Some(bytes) = self.uninit_mut().get_mut(..len) else {
+            return Err(Overfull {
+                wanted: len,
+                spent: self,
+            });
+        };
+        bytes.fill(MaybeUninit::new(0));
+        // SAFETY: the first `len` bytes were just written.
+        Ok(unsafe { Filled::from_spent(self, len) })
+    }
+
+    /// Raw data of `len` values, each made by `make` from its index, where it stands.
+    ///
+    /// ```
+    /// use jstream::Spent;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let squares = Spent::heap(1024).filled_with(4, |i| (i * i) as u64)?;
+    /// assert_eq!(squares.view::<u64>()?, [0, 1, 4, 9]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Overfull`] gives the jbuf back when they do not fit.
+    pub fn filled_with<T: IntoBytes>(
+        mut self,
+        len: usize,
+        mut make: impl FnMut(usize) -> T,
+    ) -> Result<Filled, Overfull> {
+        const {
+            assert!(
+                align_of::<T>() <= super::ALIGNMENT,
+                "larger than jbufs are aligned to"
+            )
+        }
+        let size = len.saturating_mul(size_of::<T>());
+        let Some(bytes) = self.uninit_mut().get_mut(..size) else {
+            return Err(Overfull {
+                wanted: size,
+                spent: self,
+            });
+        };
+        // SAFETY: any bytes are uninitialised values.
+        let (before, values, _) = unsafe { bytes.align_to_mut::<MaybeUninit<T>>() };
+        debug_assert!(before.is_empty() && (values.len() == len || size == 0));
+        for (i, value) in values.iter_mut().enumerate() {
+            value.write(make(i));
+        }
+        // SAFETY: the slot is aligned enough, so that `values` are all of these bytes; the values were
+        // just written, and have no padding.
+        Ok(unsafe { Filled::from_spent(self, size) })
+    }
+
+    /// Raw data that is a copy of `values`.
+    ///
+    /// # Errors
+    ///
+    /// [`Overfull`] gives the jbuf back when they do not fit.
+    pub fn copied_from<T: IntoBytes + Immutable>(self, values: &[T]) -> Result<Filled, Overfull> {
+        self.copy_from(values.as_bytes())
+    }
+}
+
+impl Filling {
+    /// Appends a copy of plain values; false, and nothing done, when they do not fit.
+    #[must_use]
+    pub fn extend_from<T: IntoBytes + Immutable>(&mut self, values: &[T]) -> bool {
+        self.extend(values.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Debug, PartialEq)]
+    #[repr(C)]
+    struct Header {
+        count: u32,
+        kind: u32,
+    }
+
+    #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Debug, PartialEq, Clone, Copy)]
+    #[repr(C, align(128))]
+    struct Line([u64; 16]);
+
+    #[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
+    #[repr(C, align(256))]
+    struct Block([u64; 32]);
+
+    #[test]
+    fn views_show_what_was_written() {
+        let mut filled = Spent::heap(64).copied_from(&[1.5f64, 2.5]).unwrap();
+        assert_eq!(filled.view::<f64>().unwrap(), [1.5, 2.5]);
+        filled.view_mut::<f64>().unwrap()[0] = 4.0;
+        assert_eq!(filled.view_of::<[f64; 2]>().unwrap(), &[4.0, 2.5]);
+        filled.view_of_mut::<[u64; 2]>().unwrap()[1] = 0;
+        assert_eq!(filled.as_bytes()[8..], [0; 8]);
+        assert_eq!(filled.view::<u8>().unwrap().len(), 16);
+    }
+
+    #[test]
+    fn a_header_and_what_it_describes() {
+        let mut filling = Spent::heap(64).filling();
+        assert!(filling.extend_from(&[Header { count: 2, kind: 7 }]));
+        assert!(filling.extend_from(&[10u64, 20]));
+        assert!(!filling.extend_from(&[0u64; 9]));
+        let filled = filling.finish();
+        let (header, values) = filled.view_parts::<Header, u64>().unwrap();
+        assert_eq!((header.count, values), (2, &[10, 20][..]));
+        let error = filled.view_parts::<u32, u64>().unwrap_err();
+        assert!(matches!(error, ViewError::Misaligned { align: 8, .. }));
+        let error = filled.view_parts::<Header, [u64; 3]>().unwrap_err();
+        assert!(matches!(
+            error,
+            ViewError::Length {
+                size: 24,
+                len: 16,
+                ..
+            }
+        ));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said() {
+        let filled = Spent::heap(64).zeroed(12).unwrap();
+        let error = filled.view::<u64>().unwrap_err();
+        assert!(error.to_string().contains("12 bytes are no u64"), "{error}");
+        assert!(filled.view_of::<u64>().is_err());
+        assert!(filled.view_of::<[u8; 11]>().is_err());
+        assert_eq!(Spent::heap(8).zeroed(9).unwrap_err().wanted, 9);
+        let error = Spent::heap(8).filled_with(2, |_| 0u64).unwrap_err();
+        assert_eq!((error.wanted, error.spent.capacity()), (16, 8));
+        assert!(Spent::heap(8).filled_with(usize::MAX, |_| 0u64).is_err());
+    }
+
+    #[test]
+    fn alignment_goes_to_128() {
+        let line = |i: usize| Line([i as u64; 16]);
+        for spent in [
+            Spent::heap(1024),
+            crate::Pool::default().take(1024).unwrap(),
+        ] {
+            let filled = spent.filled_with(8, line).unwrap();
+            assert_eq!(filled.view::<Line>().unwrap()[7], line(7));
+        }
+        // Slots of a pool are aligned to their size, up to a page.
+        let pool = crate::Pool::default();
+        let jbufs: Vec<_> = (0..2)
+            .map(|_| pool.take(256).unwrap().zeroed(256).unwrap())
+            .collect();
+        assert!(jbufs.iter().all(|jbuf| jbuf.view::<Block>().is_ok()));
+    }
+
+    #[test]
+    fn values_of_no_size_fill_nothing() {
+        let filled = Spent::heap(8).filled_with(3, |_| ()).unwrap();
+        assert!(filled.is_empty());
+    }
+}
