@@ -2,6 +2,7 @@
 //! came in.
 #![allow(
     clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
     clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "a test fails where these fail"

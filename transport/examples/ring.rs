@@ -1,0 +1,100 @@
+//! Three processes in a ring pass one object along. Each changes it where it was received, and sends on
+//! the very buffer: nothing is copied, nothing is allocated.
+
+use std::error::Error;
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{env, thread};
+
+use jstream::{Filled, Pool, Reader, Transportable, Writer};
+use jstream_transport::{Address, Header, Link, Listener, Options, connect, listen};
+
+#[derive(Transportable)]
+struct Baton {
+    hops: u32,
+    #[transportable(exclusive)]
+    samples: Vec<f64>,
+    route: Vec<String>,
+}
+
+const PROCESSES: u32 = 3;
+const ROUNDS: u32 = 1000;
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// Turns what was received into a message again, each sample one more.
+fn pass_on(baton: Filled, reader: &mut Reader, writer: &mut Writer) -> Result<Filled, Failure> {
+    let mut baton = reader.read::<Baton>(baton)?;
+    baton.with_mut(|baton| {
+        baton.hops = baton.hops.saturating_add(1);
+        baton.samples.iter_mut().for_each(|sample| *sample += 1.0);
+    });
+    let forwarded = writer.forward(baton)?;
+    assert!(forwarded.in_place, "no pointer was changed");
+    Ok(forwarded.message)
+}
+
+/// Connects to the next node, and waits for the one before.
+fn join(listener: &Listener, next: &Address, options: &Options) -> Result<(Link, Link), Failure> {
+    thread::scope(|scope| {
+        let forth = scope.spawn(|| connect(next, options));
+        let back = listener.accept()?.establish()?;
+        Ok((forth.join().map_err(|_| "connecting panicked")??, back))
+    })
+}
+
+/// Tells its address on stdout, gets the next node's by stdin, and passes on until the ring is cut.
+fn node(options: &Options) -> Result<(), Failure> {
+    let listener = listen(&"tcp://127.0.0.1:0".parse()?, options)?;
+    println!("{}", listener.local_address());
+    let next = io::stdin().lines().next().ok_or("no next node")??;
+    let (forth, back) = join(&listener, &next.parse()?, options)?;
+    let ((mut to, _forth), (_back, mut from)) = (forth.split(), back.split());
+    let (mut reader, mut writer) = (Reader::default(), Writer::new());
+    while let Ok(message) = from.recv() {
+        let baton = pass_on(message.payload, &mut reader, &mut writer)?;
+        to.send_filled(message.header, baton)?;
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Failure> {
+    let options = Options::new(Pool::default());
+    if env::args().nth(1).is_some_and(|word| word == "node") {
+        return node(&options);
+    }
+    let listener = listen(&"tcp://127.0.0.1:0".parse()?, &options)?;
+    let mut next = listener.local_address().to_string();
+    let mut children: Vec<Child> = Vec::new();
+    for _ in 1..PROCESSES {
+        let mut node = Command::new(env::current_exe()?);
+        node.arg("node").stdin(Stdio::piped());
+        let mut child = node.stdout(Stdio::piped()).spawn()?;
+        writeln!(child.stdin.take().ok_or("no stdin")?, "{next}")?;
+        let out = BufReader::new(child.stdout.take().ok_or("no stdout")?);
+        next = out.lines().next().ok_or("a node ended early")??;
+        children.push(child);
+    }
+    let (forth, back) = join(&listener, &next.parse()?, &options)?;
+    let ((mut to, forth), (back, mut from)) = (forth.split(), back.split());
+    let (mut reader, mut writer) = (Reader::default(), Writer::new());
+    let (samples, route) = (vec![0.0; 1000], vec!["home".to_owned()]);
+    let (hops, start) = (0, Instant::now());
+    let baton = Baton {
+        hops,
+        samples,
+        route,
+    };
+    let mut message = writer.write_to(&baton, &options.pool)?;
+    for _ in 0..ROUNDS {
+        let baton = pass_on(message, &mut reader, &mut writer)?;
+        to.send_filled(Header::new(1, [0; 3]), baton)?;
+        message = from.recv_timeout(Duration::from_secs(30))?.payload;
+    }
+    let (took, baton) = (start.elapsed(), reader.read::<Baton>(message)?);
+    println!("{} hops in {took:.1?}", baton.get().hops);
+    drop((to, forth, back, from));
+    let ended = children.iter_mut().map(|child| child.wait().map(drop));
+    Ok(ended.collect::<Result<_, _>>()?)
+}
