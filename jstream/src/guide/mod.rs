@@ -21,6 +21,7 @@
 //! | [`o_streams`] | many objects in one jbuf, written where they are sent from |
 //! | `p_files` | files of objects: appended to, read in turn, by number, or in place |
 //! | [`q_inspecting`] | looking into messages, streams and files from the command line |
+//! | [`r_buffers`] | regions, pools, and what happens when one runs low; typed views of raw data |
 
 pub mod a_first_derive;
 pub mod b_what_travels;
@@ -40,3 +41,4 @@ pub mod o_streams;
 #[cfg(target_os = "linux")]
 pub mod p_files;
 pub mod q_inspecting;
+pub mod r_buffers;
