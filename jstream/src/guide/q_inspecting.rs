@@ -6,7 +6,8 @@
 //! ```
 //!
 //! It needs no source of any type. A file brings the schemas of its objects along, and those of the classes
-//! of trait objects in them; of a message or a stream they are named, as the bytes that [`Schema::to_bytes`](crate::schema::Schema::to_bytes) makes:
+//! of trait objects in them; of a message or a stream they are named, as the bytes that
+//! [`Schema::to_bytes`](crate::schema::Schema::to_bytes) makes:
 //!
 //! ```no_run
 //! use jstream::Transportable;
@@ -53,14 +54,14 @@
 //! A shared object has a number: `#1 → 0x50 Person` where it is met first, `→ #1 again` from then on.
 //! With `--hex` the bytes stand beside the values.
 //!
-//! Of a file the commits and the chunks of its index come before that, and which commit counts:
+//! Of a file its commits and the chunks of its index come before that:
 //!
 //! ```text
 //! file
 //!   0x00000000  header       "jstfile", version 1
-//!   0x00000200  commit       generation 1, end 0xa60, objects 5, index at 0x980, schemas at 0x900
-//!   0x00000400  commit       generation 2, end 0xcf0, objects 6, index at 0xc00, schemas at 0x900; this one counts
-//!   0x00000c00  index chunk  objects 0 to 5
+//!   0x00000200  commit       generation 1, end 0x950, objects 1, index at 0x900, schemas at 0x880
+//!   0x00000400  commit       generation 2, end 0xb78, objects 2, index at 0xb00, schemas at 0xa80; this one counts
+//!   0x00000b00  index chunk  objects 0 to 1
 //! ```
 //!
 //! Everything is checked, also what is not shown, as a [`Reader`](crate::Reader) checks it; only its

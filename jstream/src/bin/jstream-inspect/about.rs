@@ -1,8 +1,11 @@
 //! What a file of objects says of itself: header, commits, and chunks of the index.
 
-use serde_json::{Value as Json, json as object};
+use serde_json::Value as Json;
+#[cfg(unix)]
+use serde_json::json as object;
 
 /// As lines, and as JSON.
+#[cfg_attr(not(unix), allow(dead_code, reason = "there are no files of objects"))]
 pub(crate) struct About {
     pub(crate) lines: Vec<String>,
     pub(crate) json: Json,
@@ -30,8 +33,12 @@ impl About {
             lines.push(line(slot.place, "commit", &text));
         }
         for chunk in &summary.chunks {
-            let last = chunk.first.saturating_add(chunk.objects).saturating_sub(1);
-            let text = format!("objects {} to {last}", chunk.first);
+            let first = chunk.first;
+            let last = first.saturating_add(chunk.objects).saturating_sub(1);
+            let text = match chunk.objects {
+                1 => format!("object {first}"),
+                _ => format!("objects {first} to {last}"),
+            };
             lines.push(line(chunk.place, "index chunk", &text));
         }
         let end = summary.commit.end;
