@@ -22,6 +22,7 @@ pub struct Class {
     key: fn() -> TypeId,
     number: fn() -> u64,
     name: fn() -> String,
+    schema: fn() -> (Schema, TypeIndex),
     claim: fn(Edge, &mut Pass<'_>) -> Result<*const u8, Fault>,
     read: unsafe fn(*const u8, &mut Pass<'_>) -> Result<(), Fault>,
     trace: unsafe fn(*const (), *const u8, &mut Trace),
@@ -90,6 +91,7 @@ impl Class {
             key: key::<T::InPlace<'static>>,
             number: number::<T::InPlace<'static>>,
             name: name::<T>,
+            schema: Schema::of_form::<T::InPlace<'static>>,
             claim: claim::<T::InPlace<'static>>,
             read: read::<T::InPlace<'static>>,
             trace: trace::<T::InPlace<'static>>,
@@ -126,6 +128,12 @@ impl Class {
             Some(noted) => unsafe { (noted.class.read)(target, pass) },
             None => Ok(()),
         }
+    }
+
+    /// The structure of its form, of which its number is the descriptor.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "files ask for it"))]
+    pub(crate) fn schema(&self) -> (Schema, TypeIndex) {
+        (self.schema)()
     }
 
     /// Walks a target of this class.
@@ -229,6 +237,12 @@ impl<I: Implementation> Registry<I> {
         }
     }
 
+    /// The class of this number.
+    fn class(&self, number: u64) -> Option<&'static Class> {
+        let one: &'static I = (*self.by_number.get(&number)?)?;
+        Some(one.class())
+    }
+
     /// The names of all classes, in alphabetical order.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
@@ -297,7 +311,7 @@ pub fn class_of<I: Implementation>(value: &(impl Dynamic + ?Sized)) -> u64 {
     I::registry().number_of(value)
 }
 
-/// Writes what a trait object is; notes when it is not registered.
+/// Writes what a trait object is, and notes its class, or that it is not registered.
 pub fn write_dynamic<'b, I: Implementation>(
     value: &'b (impl Dynamic + ?Sized),
     draft: &mut Draft<'b>,
@@ -306,6 +320,7 @@ pub fn write_dynamic<'b, I: Implementation>(
     if class == 0 {
         draft.unregistered(value.__jstream_name(), I::TRAIT);
     }
+    draft.note_class(class, || I::registry().class(class));
     [value.__jstream_write(draft), class]
 }
 

@@ -65,12 +65,15 @@ fn bytes(commits: &[u64]) -> Vec<u8> {
 fn read(bytes: &[u8], options: &ReadOptions) -> Result<Vec<u64>, FileError> {
     let mut reader = FileReader::from_bytes(bytes.to_vec(), options.clone())?;
     let verified = reader.verify();
+    assert_eq!(reader.summary().commit.objects, reader.len());
     let mut notes = Vec::new();
     let mut first = None;
     // A forged count is no reason to go on.
     for number in 0..reader.len().min(1000) {
         match reader.read::<Note>(number) {
             Ok(received) => {
+                let len = reader.entry(number).unwrap().len;
+                assert_eq!(reader.message(number).unwrap().len() as u64, len);
                 notes.push(received.get().at);
                 if options.checksums {
                     assert_eq!(received.get().text, format!("note {}", received.get().at));

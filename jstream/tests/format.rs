@@ -181,7 +181,7 @@ fn todays_files_are_these() {
             file.expected().as_bytes(),
             &mut wrong,
         );
-        assert_eq!(files::read(&bytes), file.refused, "{name}");
+        assert_eq!(files::read(file.of, &bytes), file.refused, "{name}");
     }
     assert_none_changed(&wrong);
 }

@@ -11,10 +11,11 @@ use zerocopy::{FromBytes, FromZeros, IntoBytes};
 
 use super::error::FileError;
 use super::format::{
-    ALIGN, BLOCKS, ChunkHeader, Commit, DIRECTORY, DirectoryHeader, FRONT, MOST_SCHEMAS, RawEntry,
-    SchemaEntry, newest,
+    ALIGN, BLOCKS, COMMITS, ChunkHeader, Commit, DIRECTORY, DirectoryHeader, FRONT, MOST_SCHEMAS,
+    RawEntry, SchemaEntry, newest,
 };
 use super::source::Source;
+use super::summary::{Slot, slots};
 use crate::schema::{Schema, TypeIndex};
 use crate::wire::{HEADER_LEN, in_memory};
 
@@ -51,6 +52,8 @@ pub(super) struct Contents {
     pub(super) commit: Commit,
     /// Which of the two commits it is.
     pub(super) which: usize,
+    /// What stood in both places of commits.
+    pub(super) slots: [Slot; 2],
     /// The chunks of the index, the newest first.
     pub(super) chunks: Vec<Chunk>,
     /// Entries read ahead, and the number of the first.
@@ -62,89 +65,41 @@ pub(super) struct Contents {
 
 impl Contents {
     pub(super) fn of(source: Source) -> Result<Self, FileError> {
-        let mut tries = 0..3;
-        let (commit, which) = loop {
-            let mut front = [0; FRONT];
-            let read = source.read_some(&mut front, 0)?;
-            // Asked for afterwards: what a commit says was there before it.
-            match newest(front.get(..read).unwrap_or_default(), source.len()?) {
-                // Both may have been written to, one after the other, while they were being read.
-                Err(FileError::NoCommit) if tries.next().is_some() => {}
-                result => break result?,
-            }
-        };
-        let mut contents = Self {
+        let (commit, which, slots) = commits(&source)?;
+        let chunks = read_chunks(&source, &commit)?;
+        Ok(Self {
             source,
             commit,
             which,
-            chunks: Vec::new(),
+            slots,
+            chunks,
             ahead: Vec::new(),
             ahead_from: 0,
             following: u64::MAX,
-        };
-        contents.chunks = contents.read_chunks()?;
-        Ok(contents)
-    }
-
-    /// Each chunk has at least twice as many objects as the one after it, so there are few.
-    fn read_chunks(&self) -> Result<Vec<Chunk>, FileError> {
-        const OUTSIDE: &str = "a chunk of the index lies outside of the file";
-        let mut chunks: Vec<Chunk> = Vec::new();
-        let mut place = self.commit.index;
-        let mut limit = self.commit.end;
-        let mut objects = self.commit.count;
-        while place != 0 {
-            let damaged = |what| FileError::Damaged { what, at: place };
-            self.assert_block(place, ChunkHeader::LEN, limit, OUTSIDE)?;
-            let mut header = ChunkHeader::new_zeroed();
-            self.source.read(header.as_mut_bytes(), place)?;
-            if !header.is_sound() {
-                return Err(damaged("no chunk of the index stands where one should"));
-            }
-            let len = header.count.checked_mul(RawEntry::LEN);
-            let len = len.and_then(|len| len.checked_add(ChunkHeader::LEN));
-            self.assert_block(place, len.unwrap_or(u64::MAX), limit, OUTSIDE)?;
-            let follows = header.first.checked_add(header.count) == Some(objects);
-            let least = chunks
-                .last()
-                .map_or(0, |newer| newer.count.saturating_mul(2));
-            if !follows || header.count < least {
-                return Err(damaged("chunks of the index don't fit one another"));
-            }
-            chunks.push(Chunk {
-                place,
-                first: header.first,
-                count: header.count,
-            });
-            limit = place;
-            objects = header.first;
-            place = header.previous;
-        }
-        if objects != 0 {
-            return Err(FileError::Damaged {
-                what: "the index does not have all objects",
-                at: limit,
-            });
-        }
-        Ok(chunks)
-    }
-
-    /// That a block of `len` bytes may stand at `place`, before `limit`; `outside` says that it doesn't.
-    fn assert_block(
-        &self,
-        place: u64,
-        len: u64,
-        limit: u64,
-        outside: &'static str,
-    ) -> Result<(), FileError> {
-        let end = place.checked_add(len);
-        if place >= BLOCKS && place % ALIGN == 0 && end.is_some_and(|end| end <= limit) {
-            return Ok(());
-        }
-        Err(FileError::Damaged {
-            what: outside,
-            at: place,
         })
+    }
+
+    /// Looks for a newer commit, and says whether there is one. After an error all is as it was.
+    pub(super) fn reload(&mut self) -> Result<bool, FileError> {
+        let (commit, which, slots) = commits(&self.source)?;
+        if commit == self.commit {
+            self.slots = slots;
+            return Ok(false);
+        }
+        let before = &self.commit;
+        let follows = commit.generation > before.generation
+            && commit.count >= before.count
+            && commit.end >= before.end;
+        if !follows {
+            return Err(FileError::Damaged {
+                what: "the newest commit does not follow the one that was read before",
+                at: COMMITS.get(which).copied().unwrap_or_default(),
+            });
+        }
+        self.chunks = read_chunks(&self.source, &commit)?;
+        (self.commit, self.which, self.slots) = (commit, which, slots);
+        self.ahead.clear();
+        Ok(true)
     }
 
     /// What the index says of an object.
@@ -168,7 +123,7 @@ impl Contents {
             });
         }
         let outside = "an object lies outside of the file";
-        self.assert_block(raw.place, raw.len, chunk.place, outside)?;
+        assert_block(raw.place, raw.len, chunk.place, outside)?;
         if raw.len < HEADER_LEN as u64 {
             return Err(FileError::Damaged {
                 what: "an object is shorter than any message",
@@ -220,7 +175,7 @@ impl Contents {
         if place == 0 {
             return Ok(schemas);
         }
-        self.assert_block(place, DirectoryHeader::LEN, limit, WHAT)?;
+        assert_block(place, DirectoryHeader::LEN, limit, WHAT)?;
         let mut header = DirectoryHeader::new_zeroed();
         self.source.read(header.as_mut_bytes(), place)?;
         let damaged = FileError::Damaged {
@@ -232,7 +187,7 @@ impl Contents {
         }
         let entries = header.count.saturating_mul(size_of::<SchemaEntry>() as u64);
         let summed = entries.saturating_add(DirectoryHeader::LEN);
-        self.assert_block(place, summed.saturating_add(8), limit, WHAT)?;
+        assert_block(place, summed.saturating_add(8), limit, WHAT)?;
         let mut bytes = vec![0; in_memory(summed)];
         self.source.read(&mut bytes, place)?;
         let mut sum = [0; 8];
@@ -247,7 +202,7 @@ impl Contents {
             let Ok(entry) = SchemaEntry::read_from_bytes(entry) else {
                 return Err(damaged);
             };
-            self.assert_block(
+            assert_block(
                 entry.place,
                 entry.len,
                 place,
@@ -292,4 +247,78 @@ impl Contents {
             error,
         })
     }
+}
+
+/// The commit that counts, which of the two it is, and what stands in the places of both.
+fn commits(source: &Source) -> Result<(Commit, usize, [Slot; 2]), FileError> {
+    let mut tries = 0..3;
+    loop {
+        let mut front = [0; FRONT];
+        let read = source.read_some(&mut front, 0)?;
+        let front = front.get(..read).unwrap_or_default();
+        // Asked for afterwards: what a commit says was there before it.
+        match newest(front, source.len()?) {
+            // Both may have been written to, one after the other, while they were being read.
+            Err(FileError::NoCommit) if tries.next().is_some() => {}
+            result => {
+                let (commit, which) = result?;
+                return Ok((commit, which, slots(front)));
+            }
+        }
+    }
+}
+
+/// Each chunk has at least twice as many objects as the one after it, so there are few.
+fn read_chunks(source: &Source, commit: &Commit) -> Result<Vec<Chunk>, FileError> {
+    const OUTSIDE: &str = "a chunk of the index lies outside of the file";
+    let mut chunks: Vec<Chunk> = Vec::new();
+    let mut place = commit.index;
+    let mut limit = commit.end;
+    let mut objects = commit.count;
+    while place != 0 {
+        let damaged = |what| FileError::Damaged { what, at: place };
+        assert_block(place, ChunkHeader::LEN, limit, OUTSIDE)?;
+        let mut header = ChunkHeader::new_zeroed();
+        source.read(header.as_mut_bytes(), place)?;
+        if !header.is_sound() {
+            return Err(damaged("no chunk of the index stands where one should"));
+        }
+        let len = header.count.checked_mul(RawEntry::LEN);
+        let len = len.and_then(|len| len.checked_add(ChunkHeader::LEN));
+        assert_block(place, len.unwrap_or(u64::MAX), limit, OUTSIDE)?;
+        let follows = header.first.checked_add(header.count) == Some(objects);
+        let least = chunks
+            .last()
+            .map_or(0, |newer| newer.count.saturating_mul(2));
+        if !follows || header.count < least {
+            return Err(damaged("chunks of the index don't fit one another"));
+        }
+        chunks.push(Chunk {
+            place,
+            first: header.first,
+            count: header.count,
+        });
+        limit = place;
+        objects = header.first;
+        place = header.previous;
+    }
+    if objects != 0 {
+        return Err(FileError::Damaged {
+            what: "the index does not have all objects",
+            at: limit,
+        });
+    }
+    Ok(chunks)
+}
+
+/// That a block of `len` bytes may stand at `place`, before `limit`; `outside` says that it doesn't.
+fn assert_block(place: u64, len: u64, limit: u64, outside: &'static str) -> Result<(), FileError> {
+    let end = place.checked_add(len);
+    if place >= BLOCKS && place % ALIGN == 0 && end.is_some_and(|end| end <= limit) {
+        return Ok(());
+    }
+    Err(FileError::Damaged {
+        what: outside,
+        at: place,
+    })
 }

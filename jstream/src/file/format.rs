@@ -34,7 +34,7 @@ pub(super) const CHUNK: u32 = u32::from_le_bytes(*b"jsx\x01");
 /// The first four bytes of a schema directory.
 pub(super) const DIRECTORY: u32 = u32::from_le_bytes(*b"jss\x01");
 
-/// How many types of roots a file has at most. Answers the threat of directories that fill memory.
+/// How many schemas a file has at most. Answers the threat of directories that fill memory.
 pub(super) const MOST_SCHEMAS: u64 = 1 << 16;
 
 /// What a file holds since the commit of this generation.

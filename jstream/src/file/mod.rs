@@ -43,8 +43,9 @@
 //!
 //! - An object: a message as it is sent, with its header. The places of objects ascend with their
 //!   numbers.
-//! - A schema: the encoding of a type's structure ([`Schema::to_bytes`]), whose sum is the descriptor. Each
-//!   is there once. An object that was stored unread may have none.
+//! - A schema: the encoding of a type's structure ([`Schema::to_bytes`]), whose sum is the descriptor. Those
+//!   of the types of roots and of the classes of trait objects are there, each once. An object that was
+//!   stored unread may lack them.
 //! - A schema directory:
 //!
 //! ```text
@@ -88,6 +89,7 @@ mod map;
 mod output;
 mod reader;
 mod source;
+mod summary;
 mod target;
 mod verify;
 mod writer;
@@ -96,4 +98,5 @@ pub use contents::Entry;
 pub use error::FileError;
 pub use map::FileMap;
 pub use reader::{FileReader, Objects, ReadOptions};
+pub use summary::{ChunkInfo, CommitInfo, Slot, Summary};
 pub use writer::{FileWriter, WriteOptions};

@@ -6,12 +6,14 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
-use zerocopy::{FromZeros, IntoBytes};
+use zerocopy::{FromBytes, FromZeros, IntoBytes};
 
 use super::contents::{Contents, Entry};
 use super::error::FileError;
 use super::source::{Ahead, Source};
-use crate::buffer::{Pool, Spent};
+use super::summary::Summary;
+use super::verify::assert_header;
+use crate::buffer::{Filled, Pool, Spent};
 use crate::model::Transportable;
 use crate::read::{Limits, Reader};
 use crate::received::Received;
@@ -48,7 +50,8 @@ const LOOKED_AT: u64 = 64 << 10;
 /// Reads the objects of a file, each into a jbuf of its own: nothing that others do to the file
 /// meanwhile can do harm.
 ///
-/// It sees what was committed when it was opened. Objects that are appended later don't disturb it.
+/// It sees what was committed when it was opened. Objects that are appended later don't disturb it;
+/// [`reload`](Self::reload) makes it see them.
 #[derive(Debug)]
 pub struct FileReader {
     contents: Contents,
@@ -106,6 +109,30 @@ impl FileReader {
             following: u64::MAX,
             ahead: Ahead::default(),
         })
+    }
+
+    /// Looks whether objects were committed since the file was opened, or this was last asked for: if so,
+    /// they are there from now on, behind those that were. [`next`](Self::next) goes on where it was.
+    ///
+    /// What has got the file's name in the meantime is another file, and not looked at.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Damaged`] when the file is no longer what it was, with more objects; else as for
+    /// [`open`](Self::open). The reader sees what it saw before.
+    pub fn reload(&mut self) -> Result<bool, FileError> {
+        let is_newer = self.contents.reload()?;
+        if is_newer {
+            self.ahead = Ahead::default();
+        }
+        Ok(is_newer)
+    }
+
+    /// The file's commits, and the chunks of its index, as they were when it was opened or
+    /// [reloaded](Self::reload).
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        Summary::of(&self.contents)
     }
 
     /// How many objects there are.
@@ -201,11 +228,8 @@ impl FileReader {
         T: Transportable + 'static,
     {
         let entry = self.entry_of::<T>(number)?;
-        let spent = match &self.options.pool {
-            Some(pool) => pool.take(in_memory(entry.len))?,
-            None => Spent::heap(in_memory(entry.len)),
-        };
-        self.read_entry(&entry, spent)
+        let into = self.jbuf_for(&entry)?;
+        self.read_entry(&entry, into)
     }
 
     /// As [`read`](Self::read), into a jbuf of the program's, or a larger one if it is too small.
@@ -227,6 +251,34 @@ impl FileReader {
         self.read_entry(&entry, into)
     }
 
+    /// The message of an object as it stands in the file, unread: to be sent on, or stored elsewhere
+    /// ([`FileWriter::push_message`](super::FileWriter::push_message)).
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::Checksum`] when its bytes are not those that were written, [`FileError::Damaged`]
+    /// when they are no message of the type that the index says, [`FileError::TooLong`],
+    /// [`FileError::Pool`], and as for [`entry`](Self::entry).
+    pub fn message(&mut self, number: u64) -> Result<Filled, FileError> {
+        let entry = self.contents.entry(number)?;
+        assert_len(&self.contents, &entry, &self.options.limits)?;
+        let into = self.jbuf_for(&entry)?;
+        let filled = self.fill(&entry, into)?;
+        // No entry is of fewer bytes than a header has.
+        let header = Header::read_from_prefix(filled.as_bytes());
+        let header = header.map_or_else(|_| Header::new_zeroed(), |(header, _)| header);
+        assert_header(&header, &entry)?;
+        Ok(filled)
+    }
+
+    fn jbuf_for(&self, entry: &Entry) -> Result<Spent, FileError> {
+        let len = in_memory(entry.len);
+        Ok(match &self.options.pool {
+            Some(pool) => pool.take(len)?,
+            None => Spent::heap(len),
+        })
+    }
+
     /// The entry of an object that may be read as a `T`.
     fn entry_of<T>(&mut self, number: u64) -> Result<Entry, FileError>
     where
@@ -242,6 +294,18 @@ impl FileReader {
     where
         T: Transportable + 'static,
     {
+        let filled = self.fill(entry, into)?;
+        self.reader
+            .read(filled)
+            .map_err(|failure| FileError::Object {
+                number: entry.number,
+                at: entry.place,
+                error: failure.error,
+            })
+    }
+
+    /// Fills a jbuf, which has room for it, with an object's message, and compares its checksum.
+    fn fill(&mut self, entry: &Entry, into: Spent) -> Result<Filled, FileError> {
         let (number, at) = (entry.number, entry.place);
         let len = in_memory(entry.len);
         let (source, wanted) = (&self.contents.source, self.options.checksums);
@@ -264,13 +328,7 @@ impl FileReader {
         if sum.is_some_and(|sum| sum != entry.hash) {
             return Err(FileError::Checksum { number, at });
         }
-        self.reader
-            .read(filled)
-            .map_err(|failure| FileError::Object {
-                number,
-                at,
-                error: failure.error,
-            })
+        Ok(filled)
     }
 
     /// Compares everything with its checksum: the index, the schemas, and all objects. Memory does not

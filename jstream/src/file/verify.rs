@@ -33,7 +33,6 @@ pub(super) fn verify(contents: &mut Contents) -> Result<(), FileError> {
 fn object(contents: &Contents, entry: &Entry, piece: &mut Vec<u8>) -> Result<(), FileError> {
     let mut header = Header::new_zeroed();
     let (at, end) = (entry.place, entry.place.saturating_add(entry.len));
-    let damaged = |what| FileError::Damaged { what, at };
     contents.source.read(header.as_mut_bytes(), at)?;
     let mut sum = Xxh3::new();
     let mut from = at;
@@ -50,6 +49,13 @@ fn object(contents: &Contents, entry: &Entry, piece: &mut Vec<u8>) -> Result<(),
             at,
         });
     }
+    assert_header(&header, entry)
+}
+
+/// That a message with this header is the object of the entry.
+pub(super) fn assert_header(header: &Header, entry: &Entry) -> Result<(), FileError> {
+    let at = entry.place;
+    let damaged = |what| FileError::Damaged { what, at };
     if header.message_len() != Some(entry.len) {
         return Err(damaged("no message stands where an object should"));
     }

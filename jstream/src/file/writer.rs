@@ -16,7 +16,7 @@ use super::source::Source;
 use super::target::{Target, lock};
 use crate::buffer::Filled;
 use crate::model::Transportable;
-use crate::schema::Schema;
+use crate::schema::{Schema, TypeIndex};
 use crate::wire::Header;
 use crate::write::Writer;
 
@@ -175,12 +175,14 @@ impl FileWriter {
     }
 
     fn new(target: Target, path: &Path, options: &WriteOptions) -> Self {
+        let mut writer = Writer::with_limit(options.limit);
+        writer.note_classes(true);
         Self {
             target,
             path: path.to_owned(),
             sync: options.sync,
             output: Output::new(BLOCKS),
-            writer: Writer::with_limit(options.limit),
+            writer,
             commit: Commit {
                 end: BLOCKS,
                 ..Commit::default()
@@ -199,12 +201,14 @@ impl FileWriter {
     #[must_use]
     pub fn with_writer(mut self, writer: Writer) -> Self {
         self.writer = writer;
+        self.writer.note_classes(true);
         self
     }
 
     /// Gives the writer for use elsewhere. What was not committed is forgotten.
     #[must_use]
     pub fn into_writer(mut self) -> Writer {
+        self.writer.note_classes(false);
         mem::take(&mut self.writer)
     }
 
@@ -221,7 +225,8 @@ impl FileWriter {
     }
 
     /// Writes an object, and all that it reaches; returns its number. Large plain arrays are written from
-    /// where they are. Of each object, 40 bytes stay in memory until the next commit.
+    /// where they are. The structure of its type is stored with it, and those of the classes of its trait
+    /// objects, each once in the file. Of each object, 40 bytes stay in memory until the next commit.
     ///
     /// # Errors
     ///
@@ -230,15 +235,20 @@ impl FileWriter {
     pub fn push<T: Transportable>(&mut self, value: &T) -> Result<u64, FileError> {
         let file = usable(self.abandoned, &self.target)?;
         let (output, path) = (&mut self.output, &self.path);
+        // Those of an object that could not be written.
+        drop(self.writer.take_classes());
         let (place, hash, header, len) = self
             .writer
             .gather(value, |segments| put_message(output, file, path, segments))??;
-        self.note_schema::<T>(header.descriptor, value)?;
+        self.note_schema(header.descriptor, Schema::of_form::<T::InPlace<'_>>)?;
+        for (number, class) in self.writer.take_classes() {
+            self.note_schema(number, || class.schema())?;
+        }
         Ok(self.note(place, len, header.descriptor, hash))
     }
 
-    /// Stores a message as it is, unread. Its type's schema is stored with it if something of that type
-    /// was written to this file before.
+    /// Stores a message as it is, unread. The file has the schemas of its type and of the classes in it if
+    /// something with them was written to this file, before or later.
     ///
     /// # Errors
     ///
@@ -258,12 +268,16 @@ impl FileWriter {
         number
     }
 
-    /// Stores the structure of a type's form, unless the file has it.
-    fn note_schema<T: Transportable>(&mut self, descriptor: u64, _: &T) -> Result<(), FileError> {
+    /// Stores the structure of a form, unless the file has it.
+    fn note_schema(
+        &mut self,
+        descriptor: u64,
+        structure: impl FnOnce() -> (Schema, TypeIndex),
+    ) -> Result<(), FileError> {
         if self.schemas.contains_key(&descriptor) {
             return Ok(());
         }
-        let (schema, root) = Schema::of_form::<T::InPlace<'_>>();
+        let (schema, root) = structure();
         let bytes = schema.to_bytes(root);
         let is_full = self.schemas.len() as u64 >= MOST_SCHEMAS;
         if is_full || bytes.len() > Schema::MAX_BYTES {

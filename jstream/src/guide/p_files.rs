@@ -1,8 +1,9 @@
 //! Files.
 //!
-//! A file holds objects of any types, one after another, with an index, the structures of their types, and
-//! checksums. It is written by a [`FileWriter`](crate::file::FileWriter), and read by a
-//! [`FileReader`](crate::file::FileReader), each object into a jbuf of its own:
+//! A file holds objects of any types, one after another, with an index, the structures of their types and of
+//! the classes of their trait objects, and checksums. It is written by a
+//! [`FileWriter`](crate::file::FileWriter), and read by a [`FileReader`](crate::file::FileReader), each
+//! object into a jbuf of its own:
 //!
 //! ```
 //! use jstream::Transportable;
@@ -54,7 +55,32 @@
 //! program dies, but not when the machine does.
 //!
 //! One writer at a time has a file. Another gets an error, and may try again. Readers are not
-//! kept away, nor disturbed: each sees what was committed when it opened the file.
+//! kept away, nor disturbed: each sees what was committed when it opened the file. A reader that follows a
+//! file which grows asks for more with [`FileReader::reload`](crate::file::FileReader::reload):
+//!
+//! ```
+//! use jstream::file::{FileReader, FileWriter};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("log.jst");
+//! let mut writer = FileWriter::create(&path)?;
+//! writer.push(&1u32)?;
+//! writer.commit()?;
+//! let mut reader = FileReader::open(&path)?;
+//! assert_eq!(*reader.next::<u32>()?.ok_or("there is none")?.get(), 1);
+//! assert!(reader.next::<u32>()?.is_none());
+//!
+//! writer.push(&2u32)?;
+//! writer.commit()?;
+//! assert!(reader.reload()?);
+//! // Where it was; as it stands in the file, it can be sent on without being read.
+//! let message = reader.message(reader.position())?;
+//! assert_eq!(*reader.next::<u32>()?.ok_or("there is none")?.get(), 2);
+//! # assert!(message.len() > 40);
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # In place
 //!

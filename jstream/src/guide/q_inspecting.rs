@@ -5,8 +5,9 @@
 //! jstream-inspect orders.jst
 //! ```
 //!
-//! It needs no source of any type. A file brings the schemas of its objects along; of a message or a
-//! stream they are named, as the bytes that [`Schema::to_bytes`](crate::schema::Schema::to_bytes) makes:
+//! It needs no source of any type. A file brings the schemas of its objects along, and those of the classes
+//! of trait objects in them; of a message or a stream they are named, as the bytes that
+//! [`Schema::to_bytes`](crate::schema::Schema::to_bytes) makes:
 //!
 //! ```no_run
 //! use jstream::Transportable;
@@ -53,6 +54,16 @@
 //! A shared object has a number: `#1 → 0x50 Person` where it is met first, `→ #1 again` from then on.
 //! With `--hex` the bytes stand beside the values.
 //!
+//! Of a file its commits and the chunks of its index come before that:
+//!
+//! ```text
+//! file
+//!   0x00000000  header       "jstfile", version 1
+//!   0x00000200  commit       generation 1, end 0x950, objects 1, index at 0x900, schemas at 0x880
+//!   0x00000400  commit       generation 2, end 0xb78, objects 2, index at 0xb00, schemas at 0xa80; this one counts
+//!   0x00000b00  index chunk  objects 0 to 1
+//! ```
+//!
 //! Everything is checked, also what is not shown, as a [`Reader`](crate::Reader) checks it; only its
 //! limits, and what functions of the program approve, are unknown here. What is wrong is shown at its
 //! byte, behind all that was found before it, and the program ends with 1:
@@ -67,7 +78,7 @@
 //! | option | |
 //! |---|---|
 //! | `--schema FILE` | a schema, of the root or of a trait object's class; may be said again |
-//! | `--object N` | only this object of a stream or file; of a file nothing else is read |
+//! | `--object N` | only this object of a stream or file; of a file nothing else is read, and its checksum compared |
 //! | `--limit N`, `--depth N`, `--values N` | how much is shown |
 //! | `--hex` | the bytes beside the values |
 //! | `--json` | everything for programs; the module `jstream::inspect::json` says what stands where |

@@ -25,6 +25,17 @@
 //! | type | `name`, `size`, `align`, `kind`; `fields` of a struct; `tag` and `variants` of an enum |
 //! | field | `name`, `offset`, `type` |
 //! | variant | `name`, `discriminant`, `fields` |
+//!
+//! The program puts around it what it was given: `version`, `input`, `len`, `objects` (how many), `schemas`,
+//! `messages` (those of streams and files have `object`, the number), `faults` of the whole, `fine`; and of a
+//! file of objects, else null, `file`:
+//!
+//! | object | fields |
+//! |---|---|
+//! | `file` | `version`; `commit`, the one that counts, and `slot`, 0 or 1; `slots`; `chunks` of the index, the newest first |
+//! | slot | `at`; `blank`, whether it has zeroes alone; `commit` or null |
+//! | commit | `generation`; `end`; `objects` (how many); `index`, `schemas`: places or null |
+//! | chunk | `at`; `first`, the number of its first object; `objects` (how many) |
 
 use serde_json::{Map, Value as Json, json};
 use std::ops::Range;

@@ -19,12 +19,14 @@ use std::slice;
 
 use super::back::Back;
 use super::blame::{NO_ROOM, field_without_room};
+use super::classes::Classes;
 use super::error::WriteError;
 use super::jobs::{Job, Jobs, What, WriteJob};
 use super::kept::Kept;
 use super::shared::Shared;
 use super::text::{PADDING, append, append_padded, append_within};
 use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT, Spent};
+use crate::class::Class;
 use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
 use crate::read::{assert_form, short};
@@ -140,6 +142,8 @@ pub struct Draft<'b> {
     pub(super) scratch: Scratch<'b>,
     /// What is turned back into wire form where it lies, if that is what is done.
     pub(super) back: Back,
+    /// The classes of trait objects, where they are wanted. They stay when the message is complete.
+    pub(super) classes: Option<Classes>,
     values: PhantomData<&'b ()>,
 }
 
@@ -166,6 +170,7 @@ impl<'b> Draft<'b> {
             skipped: false,
             scratch: Scratch::new(),
             back: Back::new(),
+            classes: None,
             values: PhantomData,
         }
     }
@@ -470,6 +475,18 @@ impl<'b> Draft<'b> {
     pub(crate) fn unregistered(&mut self, name: String, of: &'static str) {
         let class = name;
         self.refuse(WriteError::Unregistered { class, of });
+    }
+
+    /// Notes the class of a trait object, if anybody wants to know.
+    #[inline]
+    pub(crate) fn note_class(
+        &mut self,
+        number: u64,
+        class: impl FnOnce() -> Option<&'static Class>,
+    ) {
+        if let Some(classes) = &mut self.classes {
+            classes.note(number, class);
+        }
     }
 
     /// Notes that a value can't be sent.

@@ -2,6 +2,7 @@
 
 mod back;
 mod blame;
+mod classes;
 mod contiguous;
 mod draft;
 mod error;
@@ -11,6 +12,8 @@ mod kept;
 mod shared;
 mod text;
 
+#[cfg(unix)]
+use std::collections::BTreeMap;
 use std::io::IoSlice;
 use std::mem;
 use std::ops::{Deref, DerefMut};
@@ -24,6 +27,8 @@ pub use self::draft::Draft;
 pub use self::error::{Unwritten, WriteError};
 pub use self::forward::{Forwarded, Unforwarded};
 use crate::buffer::{Filled, Pool, Spent};
+#[cfg(unix)]
+use crate::class::Class;
 use crate::model::{InPlace, Transportable};
 use crate::schema::Descriptors;
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up};
@@ -103,6 +108,19 @@ impl Writer {
     #[inline]
     pub(crate) fn descriptor_of<F: InPlace>(&mut self) -> u64 {
         self.descriptors.of::<F>()
+    }
+
+    /// Notes the classes of trait objects from now on, or no longer does.
+    #[cfg(unix)]
+    pub(crate) fn note_classes(&mut self, wanted: bool) {
+        self.draft.classes = wanted.then(classes::Classes::default);
+    }
+
+    /// The classes of the trait objects that were met since this was asked for last, by number.
+    #[cfg(unix)]
+    pub(crate) fn take_classes(&mut self) -> BTreeMap<u64, &'static Class> {
+        let classes = self.draft.classes.as_mut();
+        classes.map(classes::Classes::take).unwrap_or_default()
     }
 
     /// Writes `value`, and all that it reaches, into `into`.

@@ -12,6 +12,8 @@ use jstream::schema::Schema;
 use jstream::{ReadError, Reader, Spent, Transportable, Writer};
 
 pub use features::OF_FEATURES;
+#[cfg(unix)]
+pub use pointers::drawing;
 
 /// How the types of a vector are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,14 +3,18 @@
 use std::fs;
 use std::path::Path;
 
+use jstream::descriptor;
 use jstream::file::{FileError, FileReader, FileWriter, WriteOptions};
 
+use crate::cases::{drawing, schema_of};
 use crate::streams::with_order;
-use crate::types::Order;
+use crate::types::{Circle, Drawing, Order};
 
 /// A file.
 pub struct Vector {
     pub name: &'static str,
+    /// The vectors that it has.
+    pub of: &'static [&'static str],
     pub bytes: Vec<u8>,
     /// How it is refused.
     pub refused: Option<(&'static str, u64)>,
@@ -18,26 +22,43 @@ pub struct Vector {
 
 impl Vector {
     pub fn expected(&self) -> String {
-        let of = r#"{"of": ["number", "order", "text", "number", "slice"]"#;
+        let of = format!(r#"{{"of": {:?}"#, self.of);
         match self.refused {
-            None => format!("{of}}}"),
+            None => of + "}",
             Some((kind, at)) => format!(r#"{of}, "kind": "{kind}", "offset": {at}}}"#),
         }
     }
 }
 
-/// A file of two commits, and two chunks of the index.
-fn written(path: &Path) -> Vec<u8> {
+const OBJECTS: &[&str] = &["number", "order", "text", "number", "slice"];
+const DRAWINGS: &[&str] = &["drawing", "drawing"];
+
+/// Unsynced.
+fn options() -> WriteOptions {
     let mut options = WriteOptions::default();
     options.sync = false;
-    let mut writer = FileWriter::create_with(path, &options).unwrap();
+    options
+}
+
+/// A file with the schemas of a root and of three classes.
+fn with_classes(path: &Path) -> Vec<u8> {
+    let mut writer = FileWriter::create_with(path, &options()).unwrap();
+    writer.push(&drawing()).unwrap();
+    writer.push(&drawing()).unwrap();
+    writer.commit().unwrap();
+    fs::read(path).unwrap()
+}
+
+/// A file of two commits, and two chunks of the index.
+fn written(path: &Path) -> Vec<u8> {
+    let mut writer = FileWriter::create_with(path, &options()).unwrap();
     writer.push(&0x1234_5678u32).unwrap();
     with_order(|order| writer.push(order).unwrap());
     writer.push(&"grüße").unwrap();
     writer.push(&0x1234_5678u32).unwrap();
     writer.commit().unwrap();
     drop(writer);
-    let mut writer = FileWriter::append_with(path, &options).unwrap();
+    let mut writer = FileWriter::append_with(path, &options()).unwrap();
     writer.push(&[7u16, 8, 9].as_slice()).unwrap();
     writer.commit().unwrap();
     fs::read(path).unwrap()
@@ -56,19 +77,42 @@ pub fn files() -> Vec<Vector> {
         let refused = Some((kind, offset));
         Vector {
             name,
+            of: OBJECTS,
             bytes,
             refused,
         }
     };
     let cut = |name, len: u64| Vector {
         name,
+        of: OBJECTS,
         bytes: bytes[..usize::try_from(len).unwrap()].to_vec(),
         refused: Some(("truncated", len)),
     };
     let place = word(usize::try_from(chunk).unwrap() + 40);
+    let drawings = with_classes(&folder.path().join("drawings"));
+    let circle = descriptor::<Circle>();
+    let reader = FileReader::from_bytes(drawings.clone(), Default::default());
+    assert!(reader.unwrap().descriptors().unwrap().contains(&circle));
+    let schema = schema_of::<Circle>();
+    let schema = drawings.windows(schema.len()).position(|at| at == schema);
+    let mut class = drawings.clone();
+    class[schema.unwrap() + 5] ^= 1;
     vec![
         Vector {
+            name: "drawings",
+            of: DRAWINGS,
+            bytes: drawings,
+            refused: None,
+        },
+        Vector {
+            name: "class",
+            of: DRAWINGS,
+            bytes: class,
+            refused: Some(("damaged", schema.unwrap() as u64)),
+        },
+        Vector {
             name: "objects",
+            of: OBJECTS,
             bytes: bytes.clone(),
             refused: None,
         },
@@ -84,7 +128,7 @@ pub fn files() -> Vec<Vector> {
 }
 
 /// How today's reader refuses a file.
-pub fn read(bytes: &[u8]) -> Option<(&'static str, u64)> {
+pub fn read(of: &[&str], bytes: &[u8]) -> Option<(&'static str, u64)> {
     let refused = |error: FileError| match error {
         FileError::Foreign { .. } | FileError::Version { .. } => ("magic", 0),
         FileError::Checksum { at, .. } => ("checksum", at),
@@ -100,6 +144,13 @@ pub fn read(bytes: &[u8]) -> Option<(&'static str, u64)> {
     let verified = reader.verify();
     if let Err(error) = verified {
         return Some(refused(error));
+    }
+    if of == DRAWINGS {
+        // The root's, and three classes'.
+        assert_eq!(reader.descriptors().unwrap().len(), 4);
+        let received = reader.read::<Drawing>(1).unwrap();
+        assert_eq!(received.get().figures.len(), 2);
+        return None;
     }
     assert_eq!(*reader.read::<u32>(0).unwrap().get(), 0x1234_5678);
     assert_eq!(reader.read::<Order<'_>>(1).unwrap().get().symbol, "ÄCME");

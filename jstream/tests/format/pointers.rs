@@ -219,23 +219,10 @@ pub fn shared() -> Vec<Case> {
     a.next.set(Some(b));
     b.next.set(Some(a));
     b.back.set(Some(b));
-    let figure: Rc<dyn Figure> = Rc::new(Circle { radius: 4.0 });
-    let drawing = Drawing {
-        figures: vec![
-            Box::new(Circle { radius: 1.0 }),
-            Box::new(Group {
-                label: "both".to_owned(),
-                parts: vec![Box::new(Dot), Box::new(Circle { radius: 2.0 })],
-            }),
-        ],
-        one: Some(Box::new(Dot)),
-        none: None,
-        shared: [figure.clone(), figure],
-    };
     let mut drawing = case(
         "drawing",
         Layout::Fixed,
-        &drawing,
+        &drawing(),
         r#"{"figures": [{"class": "Circle", "is": {"radius": 1.0}},
         {"class": "GroupRef", "is": {"label": "both", "parts": [{"class": "Dot", "is": {}},
         {"class": "Circle", "is": {"radius": 2.0}}]}}], "one": {"Some": {"class": "Dot", "is": {}}},
@@ -278,4 +265,21 @@ pub fn shared() -> Vec<Case> {
         ),
         drawing,
     ]
+}
+
+/// Trait objects of three classes.
+pub fn drawing() -> Drawing {
+    let figure: Rc<dyn Figure> = Rc::new(Circle { radius: 4.0 });
+    Drawing {
+        figures: vec![
+            Box::new(Circle { radius: 1.0 }),
+            Box::new(Group {
+                label: "both".to_owned(),
+                parts: vec![Box::new(Dot), Box::new(Circle { radius: 2.0 })],
+            }),
+        ],
+        one: Some(Box::new(Dot)),
+        none: None,
+        shared: [figure.clone(), figure],
+    }
 }

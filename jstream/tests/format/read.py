@@ -3,8 +3,8 @@
     python3 read.py FILE [--schema SCHEMA]...
 
 Prints the root of each message as a line of JSON. A SCHEMA is what `Schema::to_bytes` made of the type of
-a root, or of a class of trait objects; files have those of their roots. Ends with 1 and says what is
-wrong, and where, if the bytes are not as they must be.
+a root, or of a class of trait objects; files have their own. Ends with 1 and says what is wrong, and where,
+if the bytes are not as they must be.
 """
 
 import argparse
@@ -320,7 +320,7 @@ def resolved(value):
 
 def read_all(data, schemas):
     """The values of a message, of all messages of a stream, or of all objects of a file. `schemas` are
-    those of roots and classes; a file has some of its own."""
+    those of roots and classes; a file has its own."""
     from containers import FILE, File, messages_of_stream
 
     known = {of.descriptor: of for of in schemas}

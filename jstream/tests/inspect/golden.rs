@@ -11,7 +11,7 @@ use jstream::inspect::{dot, json, svg};
 
 use crate::samples::{self, Sample};
 
-fn assert_golden(name: &str, found: &str) {
+pub(crate) fn assert_golden(name: &str, found: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inspect/golden");
     let path = path.join(name);
     if env::var_os("INSPECTIONS").is_some_and(|value| value == "overwrite") {

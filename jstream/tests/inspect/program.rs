@@ -287,9 +287,10 @@ fn whoever_stops_reading_is_left_alone() {
 
 #[cfg(unix)]
 mod files {
-    use jstream::file::{FileReader, FileWriter};
+    use jstream::file::{FileReader, FileWriter, WriteOptions};
 
     use super::*;
+    use crate::golden::assert_golden;
     use crate::samples::{Leg, Side};
 
     /// A file of so many legs and a name.
@@ -398,5 +399,96 @@ mod files {
             let path = folder.file("short", &sound[..len]);
             run(1, &[&path]);
         }
+    }
+
+    /// A file of two commits, in which there are trait objects of two classes.
+    fn of_figures(folder: &Folder) {
+        let path = folder.0.join("figures.jst");
+        let mut options = WriteOptions::default();
+        options.sync = false;
+        let mut writer = FileWriter::create_with(&path, &options).unwrap();
+        writer.push(&samples::figures()).unwrap();
+        writer.commit().unwrap();
+        writer.push(&7u32).unwrap();
+        writer.commit().unwrap();
+    }
+
+    /// What is printed in a folder, so that no path is.
+    #[track_caller]
+    fn printed_in(folder: &Folder, arguments: &[&str]) -> String {
+        let output = program(arguments).current_dir(&folder.0).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[test]
+    fn a_file_of_trait_objects_is_shown_by_its_own_schemas() {
+        let folder = Folder::new("figures");
+        of_figures(&folder);
+        let text = printed_in(&folder, &["figures.jst"]);
+        for part in ["gröup", "side: char = 'x'", "side: char = 'y'"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_golden("figures.file.txt", &text);
+        let json = printed_in(&folder, &["figures.jst", "--json"]);
+        let json: Json = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["schemas"].as_array().unwrap().len(), 4);
+        assert_eq!(json["file"]["slot"], 1);
+        let pretty = serde_json::to_string_pretty(&json["file"]).unwrap() + "\n";
+        assert_golden("figures.file.json", &pretty);
+        // One object alone, and no file.
+        let one = printed_in(&folder, &["figures.jst", "--object", "1"]);
+        assert!(!one.contains("generation"), "{one}");
+        let json = printed_in(&folder, &["figures.jst", "--object", "1", "--json"]);
+        let json: Json = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["file"]["commit"]["generation"], 2);
+        let [message, schema] = folder.sample(&samples::order());
+        let json = printed(0, &[&message, "--schema", &schema, "--json"]);
+        let json: Json = serde_json::from_str(&json).unwrap();
+        assert!(json["file"].is_null());
+    }
+
+    #[test]
+    fn commits_that_are_not_whole_are_shown() {
+        let folder = Folder::new("commits");
+        of_figures(&folder);
+        let sound = fs::read(folder.0.join("figures.jst")).unwrap();
+        // The newer commit is cut short, as by a crash.
+        let mut bytes = sound.clone();
+        bytes[1024 + 3] ^= 1;
+        let text = printed(0, &[&folder.file("torn", &bytes)]);
+        assert!(text.contains("1 object\n"), "{text}");
+        assert!(
+            text.contains("0x00000400  commit       not whole"),
+            "{text}"
+        );
+        assert!(text.contains("bytes that mean nothing"), "{text}");
+        bytes[1024..1536].fill(0);
+        let text = printed(0, &[&folder.file("blank", &bytes)]);
+        assert!(text.contains("0x00000400  commit       none yet"), "{text}");
+    }
+
+    #[test]
+    fn the_checksum_of_one_object_is_compared() {
+        let folder = Folder::new("checksum");
+        let path = folder.0.join("legs.jst");
+        written(&path, 3);
+        let mut reader = FileReader::open(&path).unwrap();
+        let place = usize::try_from(reader.entry(1).unwrap().place).unwrap();
+        let mut bytes = fs::read(&path).unwrap();
+        // Another quantity, which the type allows.
+        bytes[place + 40 + 8] = 9;
+        let wrong = folder.file("wrong", &bytes);
+        let text = printed(1, &[&wrong, "--object", "1"]);
+        assert!(
+            text.contains("quantity: u32 = 9") && text.contains("checksum"),
+            "{text}"
+        );
+        for sound in ["0", "2"] {
+            printed(0, &[&wrong, "--object", sound]);
+        }
+        let text = printed(1, &[&wrong, "--object", "1", "--json"]);
+        let json: Json = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["faults"].as_array().unwrap().len(), 1);
     }
 }

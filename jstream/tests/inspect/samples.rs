@@ -328,6 +328,23 @@ pub struct Chain {
     pub other: Option<Rc<Chain>>,
 }
 
+/// Trait objects, in types whose layout the language defines.
+#[derive(Transportable)]
+#[repr(C)]
+pub struct Pair {
+    pub one: Box<dyn Figure>,
+    pub other: Rc<dyn Figure>,
+}
+
+pub fn figures() -> Pair {
+    let parts: Vec<Box<dyn Figure>> = vec![Box::new(Square { side: 'x' })];
+    let label = "gröup".to_owned();
+    Pair {
+        one: Box::new(Group { label, parts }),
+        other: Rc::new(Square { side: 'y' }),
+    }
+}
+
 /// Shared objects that lead to others of their type.
 pub fn chain() -> Sample {
     let chain = |name, next, other| Chain { name, next, other };

@@ -9,6 +9,7 @@ use std::path::Path;
 use jstream::file::{FileError, FileReader, ReadOptions};
 use jstream::inspect::{Catalog, Code, Fault, Input, Item, Items};
 
+use crate::about::About;
 use crate::arguments::Arguments;
 use crate::output::Failure;
 
@@ -20,6 +21,8 @@ pub(crate) struct Container {
     pub(crate) len: u64,
     /// What is wrong with the whole, besides its objects.
     pub(crate) faults: Vec<Fault>,
+    /// What a file of objects says of itself.
+    pub(crate) about: Option<About>,
     data: Data,
     objects: Objects,
 }
@@ -55,6 +58,7 @@ impl Container {
             catalog: Catalog::default(),
             len: 0,
             faults: Vec::new(),
+            about: None,
             data: Data::Memory(Vec::new()),
             objects: Objects::Items(Vec::new()),
         };
@@ -145,11 +149,16 @@ impl Container {
                 return Ok(());
             }
         };
-        if arguments.object.is_none() {
+        self.about = Some(About::of(&reader.summary(), self.len));
+        let compared = match arguments.object {
             // All checksums, those of the objects too.
-            if let Err(error) = reader.verify() {
-                self.faults.push(fault_of(&error)?);
-            }
+            None => reader.verify(),
+            // That of the object. What is wrong with its entry is said where it is looked at.
+            Some(number) if reader.entry(number).is_ok() => reader.message(number).map(drop),
+            Some(_) => Ok(()),
+        };
+        if let Err(error) = compared {
+            self.faults.push(fault_of(&error)?);
         }
         let known = reader.descriptors().unwrap_or_default();
         for descriptor in known {

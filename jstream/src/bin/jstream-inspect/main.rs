@@ -1,6 +1,7 @@
 //! Shows what stands in messages, streams, files and schemas.
 #![forbid(unsafe_code)]
 
+mod about;
 mod arguments;
 mod container;
 mod output;

@@ -83,6 +83,7 @@ impl Report<'_> {
         let quiet = self.arguments.quiet;
         if !quiet {
             self.title()?;
+            self.about()?;
             self.index()?;
             self.structure()?;
         }
@@ -123,6 +124,24 @@ impl Report<'_> {
         }
         self.output.line(&line)?;
         self.output.line("")
+    }
+
+    /// What a file says of itself.
+    fn about(&mut self) -> Result<(), Failure> {
+        let Some(about) = &self.container.about else {
+            return Ok(());
+        };
+        if self.arguments.object.is_some() {
+            return Ok(());
+        }
+        let style = self.style(0);
+        self.output.put(|to| {
+            text::title("file", style, to)?;
+            for line in &about.lines {
+                writeln!(to, "{line}")?;
+            }
+            writeln!(to)
+        })
     }
 
     /// Where the objects are, if there may be several.
@@ -258,6 +277,7 @@ impl Report<'_> {
             "input": self.container.input.map(Input::name),
             "len": self.container.len,
             "objects": self.container.count(),
+            "file": self.container.about.as_ref().map(|about| &about.json),
             "schemas": json::schemas(&self.container.catalog),
         });
         // The objects are written one after another, so that they need not fit into memory.
