@@ -1,0 +1,63 @@
+//! Functions of the program that check an object of a map, and ask that map for something meanwhile.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use std::sync::OnceLock;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use jstream::Transportable;
+use jstream::file::{FileError, FileMap, FileWriter, ReadOptions};
+
+static MAP: OnceLock<FileMap> = OnceLock::new();
+
+/// One more than there are.
+const MISSING: u64 = 3;
+
+#[derive(Transportable, Debug)]
+#[transportable(verify = leads_to_another)]
+struct Link<'b> {
+    name: &'b str,
+    to: u64,
+}
+
+/// Says with an error what the map said.
+fn leads_to_another(link: &Link<'_>) -> Result<(), String> {
+    let map = MAP.get().ok_or("no map")?;
+    // What takes no lock can be asked for.
+    if link.to == u64::MAX || map.len() != MISSING || format!("{map:?}").is_empty() {
+        return Ok(());
+    }
+    match map.get::<Link<'static>>(link.to) {
+        Err(FileError::Checking) => {}
+        other => return Err(format!("{other:?}")),
+    }
+    let (entry, schema) = (map.entry(link.to), map.schema(0));
+    assert!(matches!(entry, Err(FileError::Checking)));
+    assert!(matches!(schema, Err(FileError::Checking)));
+    Err("told".to_owned())
+}
+
+#[test]
+fn they_are_told_rather_than_kept_waiting() {
+    let mut writer = FileWriter::in_memory().unwrap();
+    for (name, to) in [("itself", 0), ("the last", 2), ("nothing", u64::MAX)] {
+        writer.push(&Link { name, to }).unwrap();
+    }
+    let map = FileMap::sealed(writer.seal().unwrap(), ReadOptions::default()).unwrap();
+    MAP.set(map).unwrap();
+    let (done, wait) = channel();
+    thread::spawn(move || {
+        let map = MAP.get().unwrap();
+        for number in 0..2 {
+            let error = map.get::<Link<'static>>(number).unwrap_err();
+            assert!(error.to_string().contains("told"), "{error}");
+        }
+        // And no longer than it checks.
+        assert_eq!(map.get::<Link<'static>>(2).unwrap().name, "nothing");
+        done.send(()).unwrap();
+    });
+    // Whoever waits for itself never ends.
+    wait.recv_timeout(Duration::from_secs(60)).unwrap();
+}
