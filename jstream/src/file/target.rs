@@ -6,7 +6,7 @@ use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::mem;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::{Errno, retry_on_intr};
@@ -200,13 +200,6 @@ fn folder(path: &Path) -> &Path {
 
 /// That objects can be written into an open file, and read again, where they belong.
 pub(super) fn assert_writable(file: &File) -> Result<(), FileError> {
-    let about = file.metadata();
-    let about = about.map_err(FileError::system("looking at", ""))?;
-    if !about.is_file() {
-        return Err(FileError::Irregular {
-            path: PathBuf::new(),
-        });
-    }
     let flags = rustix::fs::fcntl_getfl(file);
     let flags = flags.map_err(|error| FileError::system("looking at", "")(error.into()))?;
     if flags.intersection(OFlags::RWMODE) != OFlags::RDWR {

@@ -131,7 +131,7 @@ impl FileWriter {
     /// # Errors
     ///
     /// [`FileError::Locked`] when somebody else writes to it; [`FileError::Mode`] when it was opened
-    /// otherwise, or to append; [`FileError::Irregular`]; [`FileError::System`].
+    /// otherwise, or to append; [`FileError::System`].
     pub fn in_file(file: File, options: &WriteOptions) -> Result<Self, FileError> {
         let path = Path::new("");
         assert_writable(&file)?;
