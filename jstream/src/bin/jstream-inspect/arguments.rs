@@ -46,6 +46,10 @@ pub(crate) struct Arguments {
     /// How many values of each object are shown.
     #[arg(long, value_name = "N", default_value_t = 1 << 16)]
     values: usize,
+    /// How many bytes are read into memory at once: of an object of a file, a schema, a message, a whole
+    /// stream.
+    #[arg(long, value_name = "N", default_value_t = 1 << 30)]
+    pub(crate) bytes: u64,
     /// The bytes beside the values.
     #[arg(long)]
     pub(crate) hex: bool,
