@@ -61,7 +61,7 @@ fn get(file: &Path, number: u64) -> Result<String, Box<dyn Error>> {
 
 fn try_all() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    let file = folder.path().join("log.jst");
+    let file = folder.path().join("log.jsf");
     for text in ["started", "working hard", "done"] {
         add(
             &file,

@@ -148,3 +148,19 @@ fn an_open_file_is_one_to_read_and_to_write() {
     }
     assert_number(&path, 0);
 }
+
+/// The name is that which it was when it was given. (No other test here has a path that depends on where
+/// the program works.)
+#[test]
+fn a_program_may_go_elsewhere() {
+    let (folder, path) = place();
+    let elsewhere = tempdir().unwrap();
+    std::env::set_current_dir(folder.path()).unwrap();
+    let mut writer = FileWriter::create_with("a.jst", &quick()).unwrap();
+    writer.push(&7u32).unwrap();
+    std::env::set_current_dir(elsewhere.path()).unwrap();
+    writer.commit().unwrap();
+    assert_number(&path, 7);
+    assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    std::env::set_current_dir("/").unwrap();
+}

@@ -1,12 +1,11 @@
 //! The file that a writer writes: a temporary one that gets its name with the first commit, or one
 //! that is there already.
 
-use std::borrow::Cow;
 use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::mem;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::io::{Errno, retry_on_intr};
@@ -66,16 +65,23 @@ impl Target {
 
     /// Gives a temporary file its name; a file that has it goes. A file that is no temporary one keeps its.
     pub(super) fn rename(&mut self, path: &Path, sync: bool) -> Result<(), FileError> {
+        if !matches!(self, Self::Temporary(_)) {
+            return self.file().map(|_| ());
+        }
+        let folder = folder(path);
+        // Whoever can't open it is told before anything has happened.
+        let opened = match sync {
+            true => Some(File::open(folder).map_err(FileError::system("opening", folder))?),
+            false => None,
+        };
         loop {
-            let Self::Temporary(file) = self else {
-                return self.file().map(|_| ());
-            };
+            let file = self.file()?;
             // Locked until the name is given.
             let Ok(replaced) = Replaced::of(path)? else {
                 continue;
             };
             if let Some(replaced) = &replaced {
-                let kept = keep_access(file.as_file(), &replaced.about);
+                let kept = keep_access(file, &replaced.about);
                 kept.map_err(FileError::system("setting the permissions of", path))?;
             }
             let Self::Temporary(file) = mem::replace(self, Self::Lost) else {
@@ -107,13 +113,9 @@ impl Target {
             }
             break;
         }
-        if sync {
-            let folder = folder(path);
-            let synced = File::open(folder).and_then(|folder| folder.sync_all());
-            if let Err(error) = synced {
-                *self = Self::Lost;
-                return Err(FileError::system("syncing", folder)(error));
-            }
+        if let Some(Err(error)) = opened.map(|folder| folder.sync_all()) {
+            *self = Self::Lost;
+            return Err(FileError::system("syncing", folder)(error));
         }
         Ok(())
     }
@@ -172,14 +174,16 @@ fn keep_access(file: &File, replaced: &Metadata) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(mode))
 }
 
-/// The file that a name leads to, which keeps its place if there are links on the way.
-pub(super) fn followed(path: &Path) -> Cow<'_, Path> {
+/// The file that a name leads to, wherever the program works later; it keeps its place if there are links
+/// on the way.
+pub(super) fn followed(path: &Path) -> PathBuf {
     let is_link = path
         .symlink_metadata()
         .is_ok_and(|about| about.is_symlink());
     match path.canonicalize() {
-        Ok(led_to) if is_link => Cow::Owned(led_to),
-        _ => Cow::Borrowed(path),
+        Ok(led_to) if is_link => led_to,
+        // Of an empty one, making the file says what is wrong.
+        _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
     }
 }
 

@@ -16,7 +16,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
-//! # let path = folder.path().join("readings.jst");
+//! # let path = folder.path().join("readings.jsf");
 //! let reading = |station: &str| Reading { station: station.to_owned(), values: vec![1.5; 1000] };
 //! let mut file = FileWriter::create(&path)?;
 //! file.push(&reading("north"))?;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo install jstream --features cli
-//! jstream-inspect orders.jst
+//! jstream-inspect orders.jsf
 //! ```
 //!
 //! It needs no source of any type. A file brings the schemas of its objects along; of a message or a

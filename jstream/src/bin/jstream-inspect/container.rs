@@ -150,11 +150,16 @@ impl Container {
 
     #[cfg(unix)]
     fn fill_from_file(&mut self, arguments: &Arguments, bytes: Vec<u8>) -> Result<(), Failure> {
-        let opened = if matches!(self.data, Data::Disk(_)) {
-            FileReader::open(&arguments.file)
+        let refused = |error| unreadable(&arguments.file, &error);
+        let options = ReadOptions::default();
+        let opened = if let Data::Disk(file) = &self.data {
+            let opened = FileReader::from_file(file.try_clone().map_err(refused)?, options);
+            // It may have grown meanwhile.
+            self.len = file.metadata().map_err(refused)?.len();
+            opened
         } else {
             self.data = Data::Memory(bytes.clone());
-            FileReader::from_bytes(bytes, ReadOptions::default())
+            FileReader::from_bytes(bytes, options)
         };
         let mut reader = match opened {
             Ok(reader) => reader,
