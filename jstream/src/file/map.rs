@@ -26,7 +26,7 @@ use super::reader::{ReadOptions, assert_len, assert_type};
 use super::source::Source;
 #[cfg(doc)]
 use crate::buffer::ALIGNMENT;
-use crate::buffer::{Filled, Spent};
+use crate::buffer::Filled;
 use crate::model::{Covariant, Transportable};
 use crate::read::Reader;
 use crate::schema::{Schema, TypeIndex};
@@ -140,7 +140,7 @@ impl FileMap {
     /// # Errors
     ///
     /// [`FileError::TooLong`] when the file is longer, with the number of objects for that of an object;
-    /// else as for [`FileReader::open`](super::FileReader::open).
+    /// [`FileError::Pool`], or [`FileError::System`] when the heap has no room; else as for [`FileReader::open`](super::FileReader::open).
     pub fn copied(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, FileError> {
         Self::copy(Contents::of(Source::open(path.as_ref())?)?, options)
     }
@@ -163,10 +163,7 @@ impl FileMap {
                 limit: options.limits.bytes,
             });
         }
-        let into = match &options.pool {
-            Some(pool) => pool.take(len)?,
-            None => Spent::heap(len),
-        };
+        let into = contents.source.room(len, options.pool.as_ref())?;
         let (filled, _) = contents.source.fill(into.filling(), len, 0, false)?;
         Ok(Self::new(Memory::Copy(filled), len, contents, options))
     }

@@ -195,16 +195,15 @@ impl FileReader {
     ///
     /// [`FileError::Object`] when it is of another type (the error says in what the types differ) or no
     /// valid object, [`FileError::Checksum`] when its bytes are not those that were written,
-    /// [`FileError::TooLong`], [`FileError::Pool`], and as for [`entry`](Self::entry).
+    /// [`FileError::TooLong`], [`FileError::Pool`], [`FileError::System`] when the heap has no room, and as for
+    /// [`entry`](Self::entry).
     pub fn read<T>(&mut self, number: u64) -> Result<Received<T>, FileError>
     where
         T: Transportable + 'static,
     {
         let entry = self.entry_of::<T>(number)?;
-        let spent = match &self.options.pool {
-            Some(pool) => pool.take(in_memory(entry.len))?,
-            None => Spent::heap(in_memory(entry.len)),
-        };
+        let (source, pool) = (&self.contents.source, self.options.pool.as_ref());
+        let spent = source.room(in_memory(entry.len), pool)?;
         self.read_entry(&entry, spent)
     }
 
@@ -220,7 +219,7 @@ impl FileReader {
         let entry = self.entry_of::<T>(number)?;
         let wanted = in_memory(entry.len);
         let into = if into.capacity() < wanted {
-            Spent::heap(wanted)
+            self.contents.source.room(wanted, None)?
         } else {
             into
         };
