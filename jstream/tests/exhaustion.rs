@@ -17,7 +17,6 @@ use jstream::Spent;
 use jstream::buffer::{
     Backing, Pages, Pool, PoolError, PoolOptions, Region, RegionOptions, WhenLow,
 };
-
 use jstream::file::{FileError, FileMap, FileReader, FileWriter, ReadOptions, WriteOptions};
 
 const CHILD: &str = "JSTREAM_EXHAUSTION_CHILD";
@@ -193,7 +192,9 @@ fn memory_for_objects_of_files() {
             };
             assert_eq!(source.kind(), ErrorKind::OutOfMemory, "{error}");
         };
-        let mut reader = FileReader::open(&path).unwrap();
+        let mut options = ReadOptions::default();
+        options.checksums = false;
+        let mut reader = FileReader::open_with(&path, options).unwrap();
         let mut all = Vec::new();
         loop {
             match reader.read::<Vec<u8>>(0) {

@@ -50,6 +50,17 @@ fn what_was_private_stays_private() {
         drop(written(&path, before).unwrap());
         assert_eq!(mode(&path), before);
         assert_number(&path, before);
+        // Not under the other name either.
+        let writer = FileWriter::create(&path).unwrap();
+        let names = fs::read_dir(path.parent().unwrap()).unwrap();
+        let modes = names.map(|name| mode(&name.unwrap().path()));
+        let others = modes.collect::<Vec<_>>();
+        assert_eq!(others.len(), 2);
+        assert!(
+            others.iter().all(|other| other & !before == 0),
+            "{others:?}"
+        );
+        drop(writer);
     }
 }
 

@@ -29,9 +29,12 @@ impl Target {
     /// A new file, of which nobody knows yet.
     pub(super) fn temporary(path: &Path) -> Result<Self, FileError> {
         let folder = folder(path);
+        // Nobody may read it meanwhile who may not read what it is to replace.
+        let replaced = path.metadata().ok().filter(Metadata::is_file);
+        let mode = replaced.map_or(MODE, |about| about.mode() & 0o777);
         let file = tempfile::Builder::new()
             .prefix(".jstream-")
-            .permissions(Permissions::from_mode(MODE))
+            .permissions(Permissions::from_mode(mode))
             .tempfile_in(folder)
             .map_err(FileError::system("making a file in", folder))?;
         // Nobody else has it, so that no file system that can lock says no.
