@@ -1,7 +1,9 @@
-//! Functions of the program that check an object of a map, and ask that map for something meanwhile.
+//! What maps are careful of: functions of the program that check an object and ask the map for another
+//! one, and memory that may be missing.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+use std::fs::File;
 use std::sync::OnceLock;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -9,6 +11,7 @@ use std::time::Duration;
 
 use jstream::Transportable;
 use jstream::file::{FileError, FileMap, FileWriter, ReadOptions};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
 static MAP: OnceLock<FileMap> = OnceLock::new();
 
@@ -60,4 +63,20 @@ fn they_are_told_rather_than_kept_waiting() {
     });
     // Whoever waits for itself never ends.
     wait.recv_timeout(Duration::from_secs(60)).unwrap();
+}
+
+/// Of huge pages there may be none when one is to be copied, which ends the program.
+#[test]
+fn sealed_memory_of_huge_pages_is_not_mapped() {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING | MemfdFlags::HUGETLB;
+    let Ok(memory) = memfd_create("huge", flags) else {
+        // A system without them.
+        return;
+    };
+    let memory = File::from(memory);
+    memory.set_len(1 << 30).unwrap();
+    let seals = SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW;
+    fcntl_add_seals(&memory, seals).unwrap();
+    let error = FileMap::sealed(memory, ReadOptions::default()).unwrap_err();
+    assert!(matches!(error, FileError::HugePages), "{error}");
 }

@@ -121,6 +121,9 @@ pub enum FileError {
         /// The seals that are missing.
         missing: &'static str,
     },
+    /// A memory file of huge pages is not read in place: when a page of it is to be copied and the system has
+    /// none left, it ends the program.
+    HugePages,
     /// A file that was opened in a way in which objects can't be written into it.
     Mode {
         /// How.
@@ -227,6 +230,10 @@ impl fmt::Display for FileError {
                 f,
                 "the memory may still be changed by others: it lacks {missing}; seal it, or read \
                  the file into memory"
+            ),
+            Self::HugePages => f.write_str(
+                "memory of huge pages is not read in place, as one may be missing when it is needed; \
+                 read the file into memory",
             ),
             Self::Mode { what } => write!(
                 f,

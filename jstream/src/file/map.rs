@@ -66,6 +66,10 @@ struct State {
     taken: BTreeMap<usize, Taken>,
 }
 
+/// The type of the file system that memory files of huge pages are in.
+#[cfg(target_os = "linux")]
+const HUGE: rustix::fs::FsWord = 0x9584_58f6;
+
 /// Bytes that a pass got.
 struct Taken {
     end: usize,
@@ -115,7 +119,7 @@ impl FileMap {
     ///
     /// # Errors
     ///
-    /// [`FileError::NotSealed`] where one of the seals is missing; else as for [`open`](Self::open).
+    /// [`FileError::NotSealed`] where one of the seals is missing, [`FileError::HugePages`]; else as for [`open`](Self::open).
     #[cfg(target_os = "linux")]
     pub fn sealed(file: File, options: ReadOptions) -> Result<Self, FileError> {
         use rustix::fs::{SealFlags, fcntl_get_seals};
@@ -129,6 +133,12 @@ impl FileMap {
             if !seals.contains(seal) {
                 return Err(FileError::NotSealed { missing });
             }
+        }
+        // The system ends a program that writes to its private map of these when none is left.
+        let system = rustix::fs::fstatfs(&file);
+        let system = system.map_err(|error| FileError::system("looking at", "")(error.into()))?;
+        if system.f_type == HUGE {
+            return Err(FileError::HugePages);
         }
         let contents = Contents::of(Source::of_file(file, Path::new(""))?)?;
         // SAFETY: the seals were seen above: no byte of the file changes, and it does not get shorter.
