@@ -87,9 +87,9 @@ impl FileMap {
     ///
     /// # Safety
     ///
-    /// As long as the map lives, nobody may make the file shorter, nor change a byte of what was
-    /// committed when it was opened, in whatever way. [`FileWriter`](super::FileWriter) does neither:
-    /// what is appended, and a new file that replaces this one, may be.
+    /// As long as the map lives, nobody may cut off or change a byte of what was committed when it was
+    /// opened, in whatever way. [`FileWriter`](super::FileWriter) does neither: what is appended, and a
+    /// new file that replaces this one, may be. (What it wrote without a commit, it does cut off.)
     pub unsafe fn open(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, FileError> {
         let contents = Contents::of(Source::open(path.as_ref())?)?;
         // SAFETY: the caller promises that nobody changes or cuts off what was committed.
