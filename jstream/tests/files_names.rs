@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
@@ -134,6 +135,32 @@ fn one_writer_at_a_time_has_the_name() {
         };
         assert_number(&path, holder);
     }
+}
+
+/// Whoever wants to make a file only if there is none loses nothing of somebody else's.
+#[test]
+fn a_file_need_not_be_replaced() {
+    let (folder, path) = place();
+    let mut options = quick();
+    options.replace = false;
+    let refused = |error: FileError| {
+        let FileError::System { source, .. } = error else {
+            panic!("{error}")
+        };
+        assert_eq!(source.kind(), ErrorKind::AlreadyExists);
+    };
+    let mut first = FileWriter::create_with(&path, &options).unwrap();
+    let mut second = FileWriter::create_with(&path, &options).unwrap();
+    first.push(&1u32).unwrap();
+    second.push(&2u32).unwrap();
+    first.commit().unwrap();
+    assert!(matches!(second.commit(), Err(FileError::Locked { .. })));
+    drop(first);
+    refused(second.commit().unwrap_err());
+    refused(FileWriter::create_with(&path, &options).unwrap_err());
+    drop(second);
+    assert_number(&path, 1);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]

@@ -130,7 +130,7 @@ impl FileWriter {
             file.sync_all()
                 .map_err(FileError::system("syncing", &self.path))?;
         }
-        let result = self.target.rename(&self.path, self.sync);
+        let result = self.target.rename(&self.path, self.replace, self.sync);
         self.abandoned = result.is_err() && !matches!(self.target, Target::Temporary(_));
         result.map(|()| 0)
     }

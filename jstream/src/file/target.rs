@@ -66,8 +66,14 @@ impl Target {
         }
     }
 
-    /// Gives a temporary file its name; a file that has it goes. A file that is no temporary one keeps its.
-    pub(super) fn rename(&mut self, path: &Path, sync: bool) -> Result<(), FileError> {
+    /// Gives a temporary file its name; a file that has it goes if it may be replaced. A file that is no
+    /// temporary one keeps its.
+    pub(super) fn rename(
+        &mut self,
+        path: &Path,
+        replace: bool,
+        sync: bool,
+    ) -> Result<(), FileError> {
         if !matches!(self, Self::Temporary(_)) {
             return self.file().map(|_| ());
         }
@@ -83,6 +89,9 @@ impl Target {
             let Ok(replaced) = Replaced::of(path)? else {
                 continue;
             };
+            if replaced.is_some() && !replace {
+                return Err(taken(path));
+            }
             if let Some(replaced) = &replaced {
                 let kept = keep_access(file, &replaced.about);
                 kept.map_err(FileError::system("setting the permissions of", path))?;
@@ -102,9 +111,9 @@ impl Target {
                     continue;
                 }
                 // Not all file systems can tell.
-                given = match replaced {
-                    Some(_) => Err(error),
-                    None => error.file.persist(path),
+                given = match replaced.is_none() && replace {
+                    true => error.file.persist(path),
+                    false => Err(error),
                 };
             }
             match given {
@@ -203,6 +212,12 @@ fn folder(path: &Path) -> &Path {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
+}
+
+/// Something has the name of a new file.
+#[cold]
+pub(super) fn taken(path: &Path) -> FileError {
+    FileError::system("giving its name to", path)(io::ErrorKind::AlreadyExists.into())
 }
 
 /// That objects can be written into an open file, and read again, where they belong.

@@ -13,7 +13,7 @@ use super::error::FileError;
 use super::format::{BLOCKS, Commit, MOST_SCHEMAS, RawEntry};
 use super::output::Output;
 use super::source::Source;
-use super::target::{Target, assert_writable, followed, lock};
+use super::target::{Target, assert_writable, followed, lock, taken};
 use crate::buffer::Filled;
 use crate::model::Transportable;
 use crate::schema::Schema;
@@ -31,6 +31,10 @@ pub struct WriteOptions {
     /// How many bytes the objects, bulk and text of one object have at most, each (default 4 GiB): see
     /// [`Writer::with_limit`].
     pub limit: usize,
+    /// Whether a new file may replace one that has its name (default true). Without it, making the file or
+    /// its first commit fails then, with a [`FileError::System`] of [`io::ErrorKind::AlreadyExists`]; of two
+    /// that make it at the same time, one has it.
+    pub replace: bool,
 }
 
 impl Default for WriteOptions {
@@ -38,6 +42,7 @@ impl Default for WriteOptions {
         Self {
             sync: true,
             limit: 4 << 30,
+            replace: true,
         }
     }
 }
@@ -53,6 +58,7 @@ pub struct FileWriter {
     pub(super) target: Target,
     pub(super) path: PathBuf,
     pub(super) sync: bool,
+    pub(super) replace: bool,
     pub(super) output: Output,
     writer: Writer,
     /// What the file holds, and which of the two commits says so.
@@ -92,6 +98,9 @@ impl FileWriter {
     /// As for [`create`](Self::create).
     pub fn create_with(path: impl AsRef<Path>, options: &WriteOptions) -> Result<Self, FileError> {
         let path = followed(path.as_ref());
+        if !options.replace && path.symlink_metadata().is_ok() {
+            return Err(taken(&path));
+        }
         Ok(Self::new(Target::temporary(&path)?, &path, options))
     }
 
@@ -185,6 +194,7 @@ impl FileWriter {
             target,
             path: path.to_owned(),
             sync: options.sync,
+            replace: options.replace,
             output: Output::new(BLOCKS),
             writer: Writer::with_limit(options.limit),
             commit: Commit {

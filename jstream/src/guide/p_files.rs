@@ -53,6 +53,9 @@
 //! [`WriteOptions::sync`](crate::file::WriteOptions::sync) off it does not: then the promise holds when a
 //! program dies, but not when the machine does.
 //!
+//! A new file replaces one of its name, with its permissions, unless
+//! [`WriteOptions::replace`](crate::file::WriteOptions::replace) is off.
+//!
 //! One writer at a time has a file. Another gets an error, and may try again. Readers are not
 //! kept away, nor disturbed: each sees what was committed when it opened the file.
 //!
