@@ -32,8 +32,8 @@ pub struct WriteOptions {
     /// [`Writer::with_limit`].
     pub limit: usize,
     /// Whether a new file may replace one that has its name (default true). Without it, making the file or
-    /// its first commit fails then, with a [`FileError::System`] of [`AlreadyExists`](std::io::ErrorKind::AlreadyExists); of two
-    /// that make it at the same time, one has it.
+    /// its first commit fails then, with a [`FileError::System`] of
+    /// [`AlreadyExists`](std::io::ErrorKind::AlreadyExists); of two that make it at the same time, one has it.
     pub replace: bool,
 }
 
