@@ -9,11 +9,13 @@
 
 use std::env;
 use std::error::Error;
+use std::io::ErrorKind;
 use std::path::Path;
+use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jstream::Transportable;
-use jstream::file::{FileReader, FileWriter};
+use jstream::file::{FileError, FileReader, FileWriter, WriteOptions};
 
 #[derive(Transportable)]
 struct Entry {
@@ -22,21 +24,39 @@ struct Entry {
     words: Vec<String>,
 }
 
+/// The file, to be added to, or a new one.
+fn opened(file: &Path) -> Result<FileWriter, FileError> {
+    match FileWriter::append(file) {
+        Err(FileError::System { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            let mut options = WriteOptions::default();
+            options.replace = false;
+            FileWriter::create_with(file, &options)
+        }
+        opened => opened,
+    }
+}
+
 /// Adds an entry; returns its number.
 fn add(file: &Path, words: &[String]) -> Result<u64, Box<dyn Error>> {
-    let mut file = if file.exists() {
-        FileWriter::append(file)?
-    } else {
-        FileWriter::create(file)?
-    };
-    let number = file.push(&Entry {
+    let entry = Entry {
         since_1970: SystemTime::now().duration_since(UNIX_EPOCH)?,
         process: std::process::id(),
         words: words.to_vec(),
-    })?;
-    // From here on it is there, whatever happens.
-    file.commit()?;
-    Ok(number)
+    };
+    loop {
+        let added = opened(file).and_then(|mut file| {
+            let number = file.push(&entry)?;
+            file.commit()?;
+            Ok(number)
+        });
+        match added {
+            // Somebody else has just made it, or is writing to it.
+            Err(FileError::System { source, .. }) if source.kind() == ErrorKind::AlreadyExists => {}
+            Err(FileError::Locked { .. }) => thread::sleep(Duration::from_millis(1)),
+            // From here on it is there, whatever happens.
+            added => return Ok(added?),
+        }
+    }
 }
 
 fn line(number: u64, entry: &EntryRef<'_>) -> String {
@@ -61,7 +81,7 @@ fn get(file: &Path, number: u64) -> Result<String, Box<dyn Error>> {
 
 fn try_all() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    let file = folder.path().join("log.jst");
+    let file = folder.path().join("log.jsf");
     for text in ["started", "working hard", "done"] {
         add(
             &file,

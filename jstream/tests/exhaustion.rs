@@ -9,12 +9,15 @@
 
 use std::env;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use jstream::Spent;
 use jstream::buffer::{
     Backing, Pages, Pool, PoolError, PoolOptions, Region, RegionOptions, WhenLow,
 };
+use jstream::file::{FileError, FileMap, FileReader, FileWriter, ReadOptions, WriteOptions};
 
 const CHILD: &str = "JSTREAM_EXHAUSTION_CHILD";
 
@@ -164,5 +167,45 @@ fn huge_pages() {
             region.huge_refused().is_none()
         );
         assert!(region.share().is_ok());
+    });
+}
+
+/// What a file says of its objects' lengths ends no program.
+#[test]
+fn memory_for_objects_of_files() {
+    if env::var_os("ASAN_OPTIONS").is_some() {
+        return;
+    }
+    with_limits("memory_for_objects_of_files", "ulimit -v 400000", || {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("large.jst");
+        let mut options = WriteOptions::default();
+        options.sync = false;
+        let mut writer = FileWriter::create_with(&path, &options).unwrap();
+        writer.push(&vec![7u8; 60 << 20]).unwrap();
+        writer.commit().unwrap();
+        drop(writer);
+
+        let refused = |error: FileError| {
+            let FileError::System { source, .. } = &error else {
+                panic!("{error}")
+            };
+            assert_eq!(source.kind(), ErrorKind::OutOfMemory, "{error}");
+        };
+        let mut options = ReadOptions::default();
+        options.checksums = false;
+        let mut reader = FileReader::open_with(&path, options).unwrap();
+        let mut all = Vec::new();
+        loop {
+            match reader.read::<Vec<u8>>(0) {
+                Ok(received) => all.push(received),
+                Err(error) => break refused(error),
+            }
+        }
+        assert!(!all.is_empty());
+        refused(FileMap::copied(&path, ReadOptions::default()).unwrap_err());
+        refused(reader.read_into::<Vec<u8>>(0, Spent::heap(1)).unwrap_err());
+        drop(all);
+        assert_eq!(reader.read::<Vec<u8>>(0).unwrap().get().len(), 60 << 20);
     });
 }

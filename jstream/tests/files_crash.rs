@@ -370,7 +370,7 @@ fn a_folder_that_takes_no_files_is_an_error() {
     fs::create_dir_all(taken.join("inside")).unwrap();
     let mut writer = FileWriter::create_with(&taken, &quick()).unwrap();
     writer.push(&1u8).unwrap();
-    assert!(matches!(writer.commit(), Err(FileError::System { .. })));
+    assert!(matches!(writer.commit(), Err(FileError::Irregular { .. })));
     fs::remove_dir_all(&taken).unwrap();
     writer.commit().unwrap();
     assert_eq!(FileReader::open(&taken).unwrap().len(), 1);

@@ -8,6 +8,9 @@
 
 #[path = "inspect/agree.rs"]
 mod agree;
+#[cfg(unix)]
+#[path = "inspect/bounds.rs"]
+mod bounds;
 #[path = "inspect/golden.rs"]
 mod golden;
 #[path = "inspect/hostile.rs"]

@@ -26,6 +26,12 @@ impl Spent {
         }
     }
 
+    /// As [`heap`](Self::heap), if there is room: for lengths that others say.
+    #[cfg(unix)]
+    pub(crate) fn try_heap(capacity: usize) -> Option<Self> {
+        Slot::try_heap(capacity).map(Self::from_slot)
+    }
+
     #[inline]
     pub(crate) fn from_slot(slot: Slot) -> Self {
         Self { slot }

@@ -57,6 +57,12 @@ impl Slot {
         slot
     }
 
+    /// On the heap, if there is room.
+    #[cfg(unix)]
+    pub(super) fn try_heap(capacity: usize) -> Option<Self> {
+        Self::allocated(layout(capacity)?, capacity, Home::Heap)
+    }
+
     /// On the heap, if there is room, because a pool has none.
     pub(super) fn heap_of(capacity: usize, on_heap: OnHeap) -> Option<Self> {
         Self::allocated(layout(capacity)?, capacity, Home::HeapOf(on_heap))

@@ -28,7 +28,7 @@ impl FileWriter {
     /// [`FileError::System`] when the system refuses, for want of room for example: the file is as it was,
     /// and this can be tried again, but for a failure in the very last step, after which every call
     /// says [`FileError::Abandoned`]. [`FileError::Locked`] when a new file would replace one that
-    /// somebody else is writing to.
+    /// somebody else is writing to, [`FileError::Irregular`] when it would replace what is no file.
     pub fn commit(&mut self) -> Result<(), FileError> {
         let file = usable(self.abandoned, &self.target)?;
         let is_new = self.commit.generation == 0;
@@ -130,7 +130,7 @@ impl FileWriter {
             file.sync_all()
                 .map_err(FileError::system("syncing", &self.path))?;
         }
-        let result = self.target.rename(&self.path, self.sync);
+        let result = self.target.rename(&self.path, self.replace, self.sync);
         self.abandoned = result.is_err() && !matches!(self.target, Target::Temporary(_));
         result.map(|()| 0)
     }

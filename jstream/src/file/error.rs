@@ -121,6 +121,16 @@ pub enum FileError {
         /// The seals that are missing.
         missing: &'static str,
     },
+    /// A memory file of huge pages is not read in place: when a page of it is to be copied and the system has
+    /// none left, it ends the program.
+    HugePages,
+    /// A file that was opened in a way in which objects can't be written into it.
+    Mode {
+        /// How.
+        what: &'static str,
+    },
+    /// A function of the program that checks an object asked the map for another one.
+    Checking,
     /// A writer that could not complete a commit does not know what the file holds.
     Abandoned,
 }
@@ -220,6 +230,18 @@ impl fmt::Display for FileError {
                 f,
                 "the memory may still be changed by others: it lacks {missing}; seal it, or read \
                  the file into memory"
+            ),
+            Self::HugePages => f.write_str(
+                "memory of huge pages is not read in place, as one may be missing when it is needed; \
+                 read the file into memory",
+            ),
+            Self::Mode { what } => write!(
+                f,
+                "the file was opened {what}; open it both to read and to write"
+            ),
+            Self::Checking => f.write_str(
+                "a function that checks an object of the map can't ask the map for another one; \
+                 compare them when both were read",
             ),
             Self::Abandoned => f.write_str(
                 "a commit failed half-way, and what the file holds is not known; open it again",

@@ -12,8 +12,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::slice;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
@@ -25,7 +26,7 @@ use super::reader::{ReadOptions, assert_len, assert_type};
 use super::source::Source;
 #[cfg(doc)]
 use crate::buffer::ALIGNMENT;
-use crate::buffer::{Filled, Spent};
+use crate::buffer::Filled;
 use crate::model::{Covariant, Transportable};
 use crate::read::Reader;
 use crate::schema::{Schema, TypeIndex};
@@ -38,11 +39,18 @@ use crate::wire::in_memory;
 ///
 /// Only forms that are `Send` and `Sync` are handed out, as a map may be shared by threads, and only
 /// covariant ones. For others there is [`FileReader`](super::FileReader).
+///
+/// One object is checked at a time. A function of the program that takes part in that can't ask the same
+/// map for another object ([`FileError::Checking`]), and should not wait for a thread that does.
 pub struct FileMap {
     memory: Memory,
     /// How many bytes there are.
     len: usize,
+    /// How many objects there are.
+    count: u64,
     state: Mutex<State>,
+    /// The thread that has the lock: see [`here`]. 0 is none.
+    holder: AtomicUsize,
 }
 
 enum Memory {
@@ -57,6 +65,10 @@ struct State {
     /// The bytes that belong to objects, by where they start.
     taken: BTreeMap<usize, Taken>,
 }
+
+/// The type of the file system that memory files of huge pages are in.
+#[cfg(target_os = "linux")]
+const HUGE: rustix::fs::FsWord = 0x9584_58f6;
 
 /// Bytes that a pass got.
 struct Taken {
@@ -75,9 +87,9 @@ impl FileMap {
     ///
     /// # Safety
     ///
-    /// As long as the map lives, nobody may make the file shorter, nor change a byte of what was
-    /// committed when it was opened, in whatever way. [`FileWriter`](super::FileWriter) does neither:
-    /// what is appended, and a new file that replaces this one, may be.
+    /// As long as the map lives, nobody may cut off or change a byte of what was committed when it was
+    /// opened, in whatever way. [`FileWriter`](super::FileWriter) does neither: what is appended, and a
+    /// new file that replaces this one, may be. (What it wrote without a commit, it does cut off.)
     pub unsafe fn open(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, FileError> {
         let contents = Contents::of(Source::open(path.as_ref())?)?;
         // SAFETY: the caller promises that nobody changes or cuts off what was committed.
@@ -107,7 +119,7 @@ impl FileMap {
     ///
     /// # Errors
     ///
-    /// [`FileError::NotSealed`] where one of the seals is missing; else as for [`open`](Self::open).
+    /// [`FileError::NotSealed`] where one of the seals is missing, [`FileError::HugePages`]; else as for [`open`](Self::open).
     #[cfg(target_os = "linux")]
     pub fn sealed(file: File, options: ReadOptions) -> Result<Self, FileError> {
         use rustix::fs::{SealFlags, fcntl_get_seals};
@@ -122,6 +134,12 @@ impl FileMap {
                 return Err(FileError::NotSealed { missing });
             }
         }
+        // The system ends a program that writes to its private map of these when none is left.
+        let system = rustix::fs::fstatfs(&file);
+        let system = system.map_err(|error| FileError::system("looking at", "")(error.into()))?;
+        if system.f_type == HUGE {
+            return Err(FileError::HugePages);
+        }
         let contents = Contents::of(Source::of_file(file, Path::new(""))?)?;
         // SAFETY: the seals were seen above: no byte of the file changes, and it does not get shorter.
         unsafe { Self::of_file(contents, options) }
@@ -132,7 +150,7 @@ impl FileMap {
     /// # Errors
     ///
     /// [`FileError::TooLong`] when the file is longer, with the number of objects for that of an object;
-    /// else as for [`FileReader::open`](super::FileReader::open).
+    /// [`FileError::Pool`], or [`FileError::System`] when the heap has no room; else as for [`FileReader::open`](super::FileReader::open).
     pub fn copied(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, FileError> {
         Self::copy(Contents::of(Source::open(path.as_ref())?)?, options)
     }
@@ -155,10 +173,7 @@ impl FileMap {
                 limit: options.limits.bytes,
             });
         }
-        let into = match &options.pool {
-            Some(pool) => pool.take(len)?,
-            None => Spent::heap(len),
-        };
+        let into = contents.source.room(len, options.pool.as_ref())?;
         let (filled, _) = contents.source.fill(into.filling(), len, 0, false)?;
         Ok(Self::new(Memory::Copy(filled), len, contents, options))
     }
@@ -167,6 +182,8 @@ impl FileMap {
         Self {
             memory,
             len,
+            count: contents.commit.count,
+            holder: AtomicUsize::new(0),
             state: Mutex::new(State {
                 contents,
                 reader: Reader::new(options.limits),
@@ -179,7 +196,7 @@ impl FileMap {
     /// How many objects there are.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.lock().contents.commit.count
+        self.count
     }
 
     /// Whether there is none.
@@ -194,7 +211,7 @@ impl FileMap {
     ///
     /// As for [`FileReader::entry`](super::FileReader::entry).
     pub fn entry(&self, number: u64) -> Result<Entry, FileError> {
-        self.lock().contents.entry(number)
+        self.lock()?.state.contents.entry(number)
     }
 
     /// The structure of the type with this descriptor, as the file has it.
@@ -203,7 +220,7 @@ impl FileMap {
     ///
     /// As for [`FileReader::schema`](super::FileReader::schema).
     pub fn schema(&self, descriptor: u64) -> Result<Option<(Schema, TypeIndex)>, FileError> {
-        self.lock().contents.schema(descriptor)
+        self.lock()?.state.contents.schema(descriptor)
     }
 
     /// An object. It is checked when it is asked for the first time; afterwards it is what it was.
@@ -211,13 +228,14 @@ impl FileMap {
     /// # Errors
     ///
     /// As for [`FileReader::read`](super::FileReader::read), and [`FileError::Taken`] where the object
-    /// could not be read before, was read as another type, or has bytes in common with another one.
+    /// could not be read before, was read as another type, or has bytes in common with another one;
+    /// [`FileError::Checking`].
     pub fn get<'m, T>(&'m self, number: u64) -> Result<&'m T::InPlace<'m>, FileError>
     where
         T: Transportable + Covariant + 'static,
         for<'x> T::InPlace<'x>: Send + Sync,
     {
-        let root = self.lock().root::<T>(self.base(), number)?;
+        let root = self.lock()?.state.root::<T>(self.base(), number)?;
         // SAFETY: the root lies inside the memory.
         let root = unsafe { self.base().add(root) }.cast::<T::InPlace<'m>>();
         // SAFETY: it is a valid object of this form (invariant 3), which nothing writes to any more
@@ -240,7 +258,7 @@ impl FileMap {
     /// Whether `value` lies wholly inside the map.
     #[must_use]
     pub fn contains<T: ?Sized>(&self, value: &T) -> bool {
-        let at = std::ptr::from_ref(value).cast::<u8>().addr();
+        let at = ptr::from_ref(value).cast::<u8>().addr();
         at.checked_sub(self.base().addr().get())
             .and_then(|offset| offset.checked_add(size_of_val(value)))
             .is_some_and(|end| end <= self.len)
@@ -256,9 +274,40 @@ impl FileMap {
     }
 
     /// A panic of the program's in a pass leaves what it got as taken.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Result<Locked<'_>, FileError> {
+        let here = here();
+        // What this thread wrote, it sees; what others write is never its own.
+        if self.holder.load(Relaxed) == here {
+            return Err(FileError::Checking);
+        }
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.holder.store(here, Relaxed);
+        Ok(Locked {
+            state,
+            holder: &self.holder,
+        })
     }
+}
+
+/// The state, for one thread.
+struct Locked<'m> {
+    state: MutexGuard<'m, State>,
+    holder: &'m AtomicUsize,
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        // The lock is still there.
+        self.holder.store(0, Relaxed);
+    }
+}
+
+/// A number that no other thread has as long as this one is there, and that is not 0.
+fn here() -> usize {
+    thread_local! {
+        static PLACE: u8 = const { 0 };
+    }
+    PLACE.with(|place| ptr::from_ref(place).addr())
 }
 
 impl State {

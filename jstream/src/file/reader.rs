@@ -222,7 +222,8 @@ impl FileReader {
     ///
     /// [`FileError::Object`] when it is of another type (the error says in what the types differ) or no
     /// valid object, [`FileError::Checksum`] when its bytes are not those that were written,
-    /// [`FileError::TooLong`], [`FileError::Pool`], and as for [`entry`](Self::entry).
+    /// [`FileError::TooLong`], [`FileError::Pool`], [`FileError::System`] when the heap has no room, and as for
+    /// [`entry`](Self::entry).
     pub fn read<T>(&mut self, number: u64) -> Result<Received<T>, FileError>
     where
         T: Transportable + 'static,
@@ -244,7 +245,7 @@ impl FileReader {
         let entry = self.entry_of::<T>(number)?;
         let wanted = in_memory(entry.len);
         let into = if into.capacity() < wanted {
-            Spent::heap(wanted)
+            self.contents.source.room(wanted, None)?
         } else {
             into
         };
@@ -272,11 +273,8 @@ impl FileReader {
     }
 
     fn jbuf_for(&self, entry: &Entry) -> Result<Spent, FileError> {
-        let len = in_memory(entry.len);
-        Ok(match &self.options.pool {
-            Some(pool) => pool.take(len)?,
-            None => Spent::heap(len),
-        })
+        let (source, pool) = (&self.contents.source, self.options.pool.as_ref());
+        source.room(in_memory(entry.len), pool)
     }
 
     /// The entry of an object that may be read as a `T`.

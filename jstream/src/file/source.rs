@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::error::FileError;
 use super::target;
-use crate::buffer::{Filled, Filling};
+use crate::buffer::{Filled, Filling, Pool, Spent};
 use crate::wire::in_memory;
 
 /// What is read, and checked, at once: small enough to be in the cache still when it is checked.
@@ -146,6 +146,17 @@ impl Source {
             self.read(into, at)?;
         }
         Ok(len)
+    }
+
+    /// A jbuf of so many bytes, which the file says.
+    pub(super) fn room(&self, len: usize, pool: Option<&Pool>) -> Result<Spent, FileError> {
+        match pool {
+            Some(pool) => Ok(pool.take(len)?),
+            None => Spent::try_heap(len).ok_or_else(|| {
+                let none = io::ErrorKind::OutOfMemory.into();
+                self.refused("giving memory for what is read from")(none)
+            }),
+        }
     }
 
     /// Fills a jbuf, which has room for `len` bytes, with those from `at` on; gives their checksum

@@ -1,14 +1,14 @@
 //! The file that a writer writes: a temporary one that gets its name with the first commit, or one
 //! that is there already.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::mem;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use tempfile::NamedTempFile;
 
 use super::error::FileError;
@@ -29,9 +29,12 @@ impl Target {
     /// A new file, of which nobody knows yet.
     pub(super) fn temporary(path: &Path) -> Result<Self, FileError> {
         let folder = folder(path);
+        // Nobody may read it meanwhile who may not read what it is to replace.
+        let replaced = path.metadata().ok().filter(Metadata::is_file);
+        let mode = replaced.map_or(MODE, |about| about.mode() & 0o777);
         let file = tempfile::Builder::new()
             .prefix(".jstream-")
-            .permissions(Permissions::from_mode(MODE))
+            .permissions(Permissions::from_mode(mode))
             .tempfile_in(folder)
             .map_err(FileError::system("making a file in", folder))?;
         // Nobody else has it, so that no file system that can lock says no.
@@ -63,43 +66,144 @@ impl Target {
         }
     }
 
-    /// Gives a temporary file its name; whatever has it goes. A file that is no temporary one keeps its.
-    pub(super) fn rename(&mut self, path: &Path, sync: bool) -> Result<(), FileError> {
-        if let Self::Named(_) = self {
-            return Ok(());
+    /// Gives a temporary file its name; a file that has it goes if it may be replaced. A file that is no
+    /// temporary one keeps its.
+    pub(super) fn rename(
+        &mut self,
+        path: &Path,
+        replace: bool,
+        sync: bool,
+    ) -> Result<(), FileError> {
+        if !matches!(self, Self::Temporary(_)) {
+            return self.file().map(|_| ());
         }
-        // Nobody may be appending to what is replaced. Whether what can't be opened can be replaced is
-        // another question.
-        let replaced = open(path).ok();
-        if let Some(replaced) = &replaced {
-            lock(replaced, path)?;
-        }
-        let Self::Temporary(file) = mem::replace(self, Self::Lost) else {
-            return Err(FileError::Abandoned);
+        let folder = folder(path);
+        // Whoever can't open it is told before anything has happened.
+        let opened = match sync {
+            true => Some(File::open(folder).map_err(FileError::system("opening", folder))?),
+            false => None,
         };
-        match file.persist(path) {
-            Ok(file) => *self = Self::Named(file),
-            Err(error) => {
-                *self = Self::Temporary(error.file);
-                return Err(FileError::system("giving its name to", path)(error.error));
+        loop {
+            let file = self.file()?;
+            // Locked until the name is given.
+            let Ok(replaced) = Replaced::of(path)? else {
+                continue;
+            };
+            if replaced.is_some() && !replace {
+                return Err(taken(path));
             }
+            if let Some(replaced) = &replaced {
+                let kept = keep_access(file, &replaced.about);
+                kept.map_err(FileError::system("setting the permissions of", path))?;
+            }
+            let Self::Temporary(file) = mem::replace(self, Self::Lost) else {
+                return Err(FileError::Abandoned);
+            };
+            let mut given = match replaced {
+                Some(_) => file.persist(path),
+                // Not over what somebody else gives the name to at the same time.
+                None => file.persist_noclobber(path),
+            };
+            if let Err(error) = given {
+                let is_taken = error.error.kind() == io::ErrorKind::AlreadyExists;
+                if replaced.is_none() && is_taken {
+                    *self = Self::Temporary(error.file);
+                    continue;
+                }
+                // Not all file systems can tell.
+                given = match replaced.is_none() && replace {
+                    true => error.file.persist(path),
+                    false => Err(error),
+                };
+            }
+            match given {
+                Ok(file) => *self = Self::Named(file),
+                Err(error) => {
+                    *self = Self::Temporary(error.file);
+                    return Err(FileError::system("giving its name to", path)(error.error));
+                }
+            }
+            break;
         }
-        if sync {
-            let folder = folder(path);
-            let synced = File::open(folder).and_then(|folder| folder.sync_all());
-            if let Err(error) = synced {
-                *self = Self::Lost;
-                return Err(FileError::system("syncing", folder)(error));
-            }
+        if let Some(Err(error)) = opened.map(|folder| folder.sync_all()) {
+            *self = Self::Lost;
+            return Err(FileError::system("syncing", folder)(error));
         }
         Ok(())
+    }
+}
+
+/// A file that is about to lose its name.
+struct Replaced {
+    about: Metadata,
+    /// Nobody may be appending to it. Whether what can't be opened can be replaced is another question.
+    _locked: Option<File>,
+}
+
+impl Replaced {
+    /// What has the name, if anything has; an error inside when it is another file by now.
+    fn of(path: &Path) -> Result<Result<Option<Self>, Changed>, FileError> {
+        // A link that leads nowhere is replaced itself.
+        let about = match path.metadata().or_else(|_| path.symlink_metadata()) {
+            Ok(about) => about,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ok(None)),
+            Err(error) => return Err(FileError::system("looking at", path)(error)),
+        };
+        if !about.is_file() && !about.is_symlink() {
+            return Err(FileError::Irregular {
+                path: path.to_owned(),
+            });
+        }
+        let file = open(path).ok();
+        if let Some(file) = &file {
+            lock(file, path)?;
+            if !is_still(file, path).map_err(FileError::system("looking at", path))? {
+                return Ok(Err(Changed));
+            }
+        }
+        Ok(Ok(Some(Self {
+            about,
+            _locked: file,
+        })))
+    }
+}
+
+/// Another file got the name meanwhile.
+struct Changed;
+
+/// Lets nobody read or write a file who may not do so with the one that it replaces.
+fn keep_access(file: &File, replaced: &Metadata) -> io::Result<()> {
+    if replaced.is_symlink() {
+        return Ok(());
+    }
+    let own = file.metadata()?;
+    let mut mode = replaced.mode() & 0o777;
+    let is_same = (own.uid(), own.gid()) == (replaced.uid(), replaced.gid());
+    if !is_same && fchown(file, Some(replaced.uid()), Some(replaced.gid())).is_err() {
+        // Of another group, nobody but its owner.
+        mode &= 0o707;
+    }
+    file.set_permissions(Permissions::from_mode(mode))
+}
+
+/// The file that a name leads to, wherever the program works later; it keeps its place if there are links
+/// on the way.
+pub(super) fn followed(path: &Path) -> PathBuf {
+    let is_link = path
+        .symlink_metadata()
+        .is_ok_and(|about| about.is_symlink());
+    match path.canonicalize() {
+        Ok(led_to) if is_link => led_to,
+        // Of an empty one, making the file says what is wrong.
+        _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
     }
 }
 
 /// Opens a file to read it. Of a pipe, which has no end, opening would wait for a writer otherwise.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+    let file = retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))?;
+    Ok(file.into())
 }
 
 /// The folder that a file stands in.
@@ -108,6 +212,28 @@ fn folder(path: &Path) -> &Path {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     }
+}
+
+/// Something has the name of a new file.
+#[cold]
+pub(super) fn taken(path: &Path) -> FileError {
+    FileError::system("giving its name to", path)(io::ErrorKind::AlreadyExists.into())
+}
+
+/// That objects can be written into an open file, and read again, where they belong.
+pub(super) fn assert_writable(file: &File) -> Result<(), FileError> {
+    let flags = rustix::fs::fcntl_getfl(file);
+    let flags = flags.map_err(|error| FileError::system("looking at", "")(error.into()))?;
+    if flags.intersection(OFlags::RWMODE) != OFlags::RDWR {
+        return Err(FileError::Mode {
+            what: "to read or to write only",
+        });
+    }
+    if flags.contains(OFlags::APPEND) {
+        // The system would ignore all places.
+        return Err(FileError::Mode { what: "to append" });
+    }
+    Ok(())
 }
 
 /// Keeps other writers away, as long as the file is open.

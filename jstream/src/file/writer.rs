@@ -13,7 +13,7 @@ use super::error::FileError;
 use super::format::{BLOCKS, Commit, MOST_SCHEMAS, RawEntry};
 use super::output::Output;
 use super::source::Source;
-use super::target::{Target, lock};
+use super::target::{Target, assert_writable, followed, lock, taken};
 use crate::buffer::Filled;
 use crate::model::Transportable;
 use crate::schema::{Schema, TypeIndex};
@@ -31,6 +31,10 @@ pub struct WriteOptions {
     /// How many bytes the objects, bulk and text of one object have at most, each (default 4 GiB): see
     /// [`Writer::with_limit`].
     pub limit: usize,
+    /// Whether a new file may replace one that has its name (default true). Without it, making the file or
+    /// its first commit fails then, with a [`FileError::System`] of
+    /// [`AlreadyExists`](std::io::ErrorKind::AlreadyExists); of two that make it at the same time, one has it.
+    pub replace: bool,
 }
 
 impl Default for WriteOptions {
@@ -38,6 +42,7 @@ impl Default for WriteOptions {
         Self {
             sync: true,
             limit: 4 << 30,
+            replace: true,
         }
     }
 }
@@ -53,6 +58,7 @@ pub struct FileWriter {
     pub(super) target: Target,
     pub(super) path: PathBuf,
     pub(super) sync: bool,
+    pub(super) replace: bool,
     pub(super) output: Output,
     writer: Writer,
     /// What the file holds, and which of the two commits says so.
@@ -72,7 +78,11 @@ pub struct FileWriter {
 
 impl FileWriter {
     /// Begins a new file. It gets its name with the first commit; until then there is a temporary file
-    /// in the same folder, and whatever has the name keeps it.
+    /// in the same folder, and a file that has the name keeps it. Then that file is replaced, and the new
+    /// one has its permissions; of a symbolic link, the file that it leads to. Other than a file, nothing is
+    /// replaced.
+    ///
+    /// A program that is killed before leaves the temporary file, whose name begins with `.jstream-`.
     ///
     /// # Errors
     ///
@@ -87,8 +97,11 @@ impl FileWriter {
     ///
     /// As for [`create`](Self::create).
     pub fn create_with(path: impl AsRef<Path>, options: &WriteOptions) -> Result<Self, FileError> {
-        let path = path.as_ref();
-        Ok(Self::new(Target::temporary(path)?, path, options))
+        let path = followed(path.as_ref());
+        if !options.replace && path.symlink_metadata().is_ok() {
+            return Err(taken(&path));
+        }
+        Ok(Self::new(Target::temporary(&path)?, &path, options))
     }
 
     /// Opens a file to add objects to it. A commit that somebody could not complete is forgotten.
@@ -122,13 +135,15 @@ impl FileWriter {
     }
 
     /// Begins a new file in an open one, which should be empty: a memory file, for example. Until the
-    /// first commit has ended it is no file of objects.
+    /// first commit has ended it is no file of objects. It must have been opened to read and to write.
     ///
     /// # Errors
     ///
-    /// [`FileError::Locked`] when somebody else writes to it; [`FileError::System`].
+    /// [`FileError::Locked`] when somebody else writes to it; [`FileError::Mode`] when it was opened
+    /// otherwise, or to append; [`FileError::System`].
     pub fn in_file(file: File, options: &WriteOptions) -> Result<Self, FileError> {
         let path = Path::new("");
+        assert_writable(&file)?;
         lock(&file, path)?;
         Ok(Self::new(Target::Named(file), path, options))
     }
@@ -181,6 +196,7 @@ impl FileWriter {
             target,
             path: path.to_owned(),
             sync: options.sync,
+            replace: options.replace,
             output: Output::new(BLOCKS),
             writer,
             commit: Commit {

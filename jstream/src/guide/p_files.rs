@@ -17,7 +17,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
-//! # let path = folder.path().join("readings.jst");
+//! # let path = folder.path().join("readings.jsf");
 //! let reading = |station: &str| Reading { station: station.to_owned(), values: vec![1.5; 1000] };
 //! let mut file = FileWriter::create(&path)?;
 //! file.push(&reading("north"))?;
@@ -53,6 +53,9 @@
 //! For that a commit waits for the device, some milliseconds. With
 //! [`WriteOptions::sync`](crate::file::WriteOptions::sync) off it does not: then the promise holds when a
 //! program dies, but not when the machine does.
+//!
+//! A new file replaces one of its name, with its permissions, unless
+//! [`WriteOptions::replace`](crate::file::WriteOptions::replace) is off.
 //!
 //! One writer at a time has a file. Another gets an error, and may try again. Readers are not
 //! kept away, nor disturbed: each sees what was committed when it opened the file. A reader that follows a

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo install jstream --features cli
-//! jstream-inspect orders.jst
+//! jstream-inspect orders.jsf
 //! ```
 //!
 //! It needs no source of any type. A file brings the schemas of its objects along, and those of the classes
@@ -80,6 +80,7 @@
 //! | `--schema FILE` | a schema, of the root or of a trait object's class; may be said again |
 //! | `--object N` | only this object of a stream or file; of a file nothing else is read, and its checksum compared |
 //! | `--limit N`, `--depth N`, `--values N` | how much is shown |
+//! | `--bytes N` | how much is read into memory at once, 1 GiB at most if not said: an object of a file, or all of a stream |
 //! | `--hex` | the bytes beside the values |
 //! | `--json` | everything for programs; the module `jstream::inspect::json` says what stands where |
 //! | `--dot`, `--svg FILE` | the objects as boxes, and the pointers as arrows; shared objects once |

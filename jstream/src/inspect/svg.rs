@@ -7,7 +7,7 @@ use super::picture::{Picture, escape, picture};
 
 /// Lengths in pixels.
 const LINE: f64 = 16.0;
-const CHARACTER: f64 = 7.3;
+const CHARACTER: f64 = 7.6;
 const MARGIN: f64 = 16.0;
 const BETWEEN: f64 = 20.0;
 const COLUMNS: f64 = 72.0;
@@ -132,6 +132,23 @@ fn arrows(picture: &Picture, places: &[Place], to: &mut dyn Write) -> fmt::Resul
     Ok(())
 }
 
+/// How many columns of a monospaced font a character takes: East Asian ones and pictures two.
+const fn columns_of(c: char) -> usize {
+    match c {
+        '\u{1100}'..='\u{115f}'
+        | '\u{2e80}'..='\u{a4cf}'
+        | '\u{ac00}'..='\u{d7a3}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{fe30}'..='\u{fe6f}'
+        | '\u{ff00}'..='\u{ff60}'
+        | '\u{1f300}'..='\u{1faff}'
+        | '\u{20000}'..='\u{3fffd}' => 2,
+        // What other fonts may have to lend is wider than what it stands among.
+        '→' | '…' => 2,
+        _ => 1,
+    }
+}
+
 fn length(n: usize) -> f64 {
     u32::try_from(n).map_or(0.0, f64::from)
 }
@@ -146,7 +163,7 @@ fn places(picture: &Picture) -> Vec<Place> {
             .rows
             .iter()
             .chain([&of.title])
-            .map(|text| text.chars().count());
+            .map(|text| text.chars().map(columns_of).sum::<usize>());
         let width = length(longest.max().unwrap_or(0)).mul_add(CHARACTER, 12.0);
         let height = length(of.rows.len()).mul_add(LINE, LINE + 10.0);
         places.push(Place {

@@ -10,24 +10,24 @@ use serde_json::Value as Json;
 use crate::samples::{self, Sample};
 
 /// A folder that is removed in the end.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let name = format!("jstream-inspect-{}-{name}", process::id());
         let folder = env::temp_dir().join(name);
         fs::create_dir_all(&folder).unwrap();
         Self(folder)
     }
 
-    fn file(&self, name: &str, bytes: &[u8]) -> String {
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> String {
         let path = self.0.join(name);
         fs::write(&path, bytes).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
     /// A message and its schema.
-    fn sample(&self, sample: &Sample) -> [String; 2] {
+    pub(crate) fn sample(&self, sample: &Sample) -> [String; 2] {
         [
             self.file("message", &sample.bytes),
             self.file("schema", &sample.schema),
@@ -51,7 +51,7 @@ fn program(arguments: &[&str]) -> Command {
 }
 
 #[track_caller]
-fn run(code: i32, arguments: &[&str]) -> Output {
+pub(crate) fn run(code: i32, arguments: &[&str]) -> Output {
     let output = program(arguments).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {error}");
@@ -60,7 +60,7 @@ fn run(code: i32, arguments: &[&str]) -> Output {
 }
 
 #[track_caller]
-fn printed(code: i32, arguments: &[&str]) -> String {
+pub(crate) fn printed(code: i32, arguments: &[&str]) -> String {
     String::from_utf8(run(code, arguments).stdout).unwrap()
 }
 
@@ -286,7 +286,7 @@ fn whoever_stops_reading_is_left_alone() {
 }
 
 #[cfg(unix)]
-mod files {
+pub(crate) mod files {
     use jstream::file::{FileReader, FileWriter, WriteOptions};
 
     use super::*;
@@ -294,7 +294,7 @@ mod files {
     use crate::samples::{Leg, Side};
 
     /// A file of so many legs and a name.
-    fn written(path: &Path, legs: u32) {
+    pub(crate) fn written(path: &Path, legs: u32) {
         let mut writer = FileWriter::create(path).unwrap();
         for quantity in 0..legs {
             let side = if quantity % 2 == 0 {

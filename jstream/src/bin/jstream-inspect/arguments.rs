@@ -16,14 +16,14 @@ use jstream::inspect::Options;
     version,
     after_help = "\
 Examples:
-  jstream-inspect orders.jst                       all of a file, by its own schemas
-  jstream-inspect orders.jst --object 17 --hex     one object, with its bytes beside the values
+  jstream-inspect orders.jsf                       all of a file, by its own schemas
+  jstream-inspect orders.jsf --object 17 --hex     one object, with its bytes beside the values
   jstream-inspect message --schema order.schema    a message, by the bytes of Schema::to_bytes
   tail -c +1025 dump | jstream-inspect - --schema order.schema --json
-  jstream-inspect orders.jst --svg graph.svg       the first object and what it leads to, as a picture
-  jstream-inspect orders.jst --dot | dot -Tpdf -o graph.pdf
+  jstream-inspect orders.jsf --svg graph.svg       the first object and what it leads to, as a picture
+  jstream-inspect orders.jsf --dot | dot -Tpdf -o graph.pdf
   jstream-inspect order.schema                     the types of a schema
-  jstream-inspect orders.jst --quiet               only check: nothing is printed but errors
+  jstream-inspect orders.jsf --quiet               only check: nothing is printed but errors
 
 Exit codes: 0 when all is well, 1 when the data is wrong or its schema is missing, 2 on wrong usage \
 or when a file can't be read."
@@ -46,6 +46,10 @@ pub(crate) struct Arguments {
     /// How many values of each object are shown.
     #[arg(long, value_name = "N", default_value_t = 1 << 16)]
     values: usize,
+    /// How many bytes are read into memory at once: of an object of a file, a schema, a message, a whole
+    /// stream.
+    #[arg(long, value_name = "N", default_value_t = 1 << 30)]
+    pub(crate) bytes: u64,
     /// The bytes beside the values.
     #[arg(long)]
     pub(crate) hex: bool,

@@ -48,7 +48,10 @@ pub(crate) struct Object {
 }
 
 /// How much tells what kind of thing bytes are, if it is a file of objects.
-const FRONT: usize = 8;
+const FRONT: u64 = 8;
+
+/// How much is read to be shown of what is nothing that is known.
+const SHOWN: u64 = 64;
 
 impl Container {
     /// Opens what the arguments name.
@@ -63,7 +66,7 @@ impl Container {
             objects: Objects::Items(Vec::new()),
         };
         for path in &arguments.schema {
-            let bytes = std::fs::read(path).map_err(|error| unreadable(path, &error))?;
+            let bytes = all(open(path)?, Vec::new(), path, arguments.bytes)?;
             let added = container.catalog.add_bytes(&bytes);
             added.map_err(|error| Failure::Said(format!("{}: {error}", path.display())))?;
         }
@@ -81,25 +84,40 @@ impl Container {
         Ok(container)
     }
 
-    /// Reads all bytes; of a file of objects only the first ones, if it can be read again.
+    /// Reads all bytes; only the first ones of a file of objects, if it can be read again, and of what is
+    /// nothing that is known, which may have no end.
     fn fill(&mut self, arguments: &Arguments) -> Result<Vec<u8>, Failure> {
         let path = &arguments.file;
-        let mut bytes = Vec::new();
         if path.as_os_str() == "-" {
-            let read = std::io::stdin().lock().read_to_end(&mut bytes);
-            read.map_err(|error| unreadable(path, &error))?;
-        } else {
-            let mut file = open(path)?;
-            let front = (&file).take(FRONT as u64).read_to_end(&mut bytes);
-            front.map_err(|error| unreadable(path, &error))?;
-            let meta = file.metadata().map_err(|error| unreadable(path, &error))?;
-            if meta.is_file() && matches!(Input::of(&bytes), Ok(Input::File)) {
-                self.len = meta.len();
-                self.data = Data::Disk(file);
-                return Ok(bytes);
-            }
-            let rest = file.read_to_end(&mut bytes);
-            rest.map_err(|error| unreadable(path, &error))?;
+            return self.fill_from(std::io::stdin().lock(), path, arguments.bytes);
+        }
+        let file = open(path)?;
+        let meta = file.metadata().map_err(|error| unreadable(path, &error))?;
+        if !meta.is_file() {
+            return self.fill_from(file, path, arguments.bytes);
+        }
+        let bytes = first(&file, FRONT, path)?;
+        if matches!(Input::of(&bytes), Ok(Input::File)) {
+            self.len = meta.len();
+            self.data = Data::Disk(file);
+            return Ok(bytes);
+        }
+        let rewound = (&file).seek(SeekFrom::Start(0));
+        rewound.map_err(|error| unreadable(path, &error))?;
+        let bytes = self.fill_from(&file, path, arguments.bytes)?;
+        self.len = meta.len().max(self.len);
+        Ok(bytes)
+    }
+
+    fn fill_from(
+        &mut self,
+        mut from: impl Read,
+        path: &Path,
+        most: u64,
+    ) -> Result<Vec<u8>, Failure> {
+        let mut bytes = first(&mut from, SHOWN, path)?;
+        if Input::of(&bytes).is_ok() {
+            bytes = all(from, bytes, path, most)?;
         }
         self.len = bytes.len() as u64;
         Ok(bytes)
@@ -136,11 +154,16 @@ impl Container {
 
     #[cfg(unix)]
     fn fill_from_file(&mut self, arguments: &Arguments, bytes: Vec<u8>) -> Result<(), Failure> {
-        let opened = if matches!(self.data, Data::Disk(_)) {
-            FileReader::open(&arguments.file)
+        let refused = |error| unreadable(&arguments.file, &error);
+        let options = ReadOptions::default();
+        let opened = if let Data::Disk(file) = &self.data {
+            let opened = FileReader::from_file(file.try_clone().map_err(refused)?, options);
+            // It may have grown meanwhile.
+            self.len = file.metadata().map_err(refused)?.len();
+            opened
         } else {
             self.data = Data::Memory(bytes.clone());
-            FileReader::from_bytes(bytes, ReadOptions::default())
+            FileReader::from_bytes(bytes, options)
         };
         let mut reader = match opened {
             Ok(reader) => reader,
@@ -256,6 +279,28 @@ impl Container {
 
 fn open(path: &Path) -> Result<File, Failure> {
     File::open(path).map_err(|error| unreadable(path, &error))
+}
+
+/// The first bytes, as far as they are there.
+fn first(from: impl Read, len: u64, path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = from.take(len).read_to_end(&mut bytes);
+    read.map_err(|error| unreadable(path, &error))?;
+    Ok(bytes)
+}
+
+/// All bytes that follow the first ones, which are not to be more than `most` together.
+fn all(from: impl Read, mut bytes: Vec<u8>, path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
+    let rest = most.saturating_sub(bytes.len() as u64);
+    let read = from.take(rest.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|error| unreadable(path, &error))?;
+    if bytes.len() as u64 > most {
+        let path = path.display();
+        return Err(Failure::Said(format!(
+            "{path}: more than {most} bytes; --bytes reads more"
+        )));
+    }
+    Ok(bytes)
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Failure {

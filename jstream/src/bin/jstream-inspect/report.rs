@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json as object};
 
 use crate::arguments::Arguments;
 use crate::container::{Container, Object};
-use crate::output::{Failure, Output, say};
+use crate::output::{Failure, Output, say, spelled};
 
 /// Prints what was asked for; says whether the data is fine.
 pub(crate) fn report(arguments: &Arguments, output: &mut Output) -> Result<bool, Failure> {
@@ -42,6 +42,10 @@ struct Report<'r> {
 /// Bytes that are looked at around a fault of the whole.
 const AROUND: u64 = 64;
 
+/// After so many objects in turn that the index does not have, nothing is expected of the others: a file without
+/// content can have an index of any length.
+const MISSING: u64 = 64;
+
 impl Report<'_> {
     fn style(&self, base: u64) -> Style {
         let mut style = Style::default();
@@ -68,6 +72,16 @@ impl Report<'_> {
                 return Ok(Err(fault));
             }
         };
+        if object.len > self.arguments.bytes {
+            self.fine = false;
+            let at = usize::try_from(object.at).unwrap_or(usize::MAX);
+            let what = format!(
+                "object {number} has {} bytes, which are too many to be looked at; --bytes reads more",
+                object.len
+            );
+            let at = at..at.saturating_add(1);
+            return Ok(Err(Fault::new(Code::File, at, what)));
+        }
         let bytes = self.container.read(object.at, object.len)?;
         let options = self.arguments.options();
         let message = message(&bytes, &self.container.catalog, &options);
@@ -79,6 +93,18 @@ impl Report<'_> {
         }))
     }
 
+    /// Whether so many objects are missing that this one and those behind it are not looked for.
+    fn is_hopeless(&mut self, number: u64, missing: u64) -> bool {
+        let is_hopeless = missing >= MISSING;
+        if is_hopeless {
+            let what = format!("the objects from {number} on are not looked for, after so many");
+            self.container
+                .faults
+                .push(Fault::new(Code::File, 0..0, what));
+        }
+        is_hopeless
+    }
+
     fn text(&mut self) -> Result<(), Failure> {
         let quiet = self.arguments.quiet;
         if !quiet {
@@ -87,20 +113,32 @@ impl Report<'_> {
             self.index()?;
             self.structure()?;
         }
+        let mut missing = 0;
         for number in self.numbers() {
+            if self.is_hopeless(number, missing) {
+                break;
+            }
             let shown = number < self.arguments.limit as u64 || self.arguments.object.is_some();
             match self.look(number)? {
-                Ok(looked) if shown && !quiet => self.object(&looked)?,
-                Ok(looked) if looked.message.fault.is_some() => self.wrong(&looked)?,
-                Ok(_) => {}
-                Err(fault) => self.fault(&fault)?,
+                Ok(looked) => {
+                    missing = 0;
+                    if shown && !quiet {
+                        self.object(&looked)?;
+                    } else if looked.message.fault.is_some() {
+                        self.wrong(&looked)?;
+                    }
+                }
+                Err(fault) => {
+                    missing = missing.saturating_add(1);
+                    self.fault(&fault)?;
+                }
             }
         }
         let hidden = self
             .container
             .count()
             .saturating_sub(self.arguments.limit as u64);
-        if !quiet && self.arguments.object.is_none() && hidden > 0 {
+        if !quiet && self.arguments.object.is_none() && hidden > 0 && missing < MISSING {
             let line =
                 format!("… {hidden} more objects, checked; --object or --limit shows them\n");
             self.output.line(&line)?;
@@ -116,7 +154,8 @@ impl Report<'_> {
             return Ok(());
         };
         let (len, count) = (self.container.len, self.container.count());
-        let path = self.arguments.file.display();
+        let path = self.arguments.file.display().to_string();
+        let path = spelled(&path);
         let mut line = format!("{path}: a {} of {len} bytes", input.name());
         if matches!(input, Input::Stream | Input::File) {
             let s = if count == 1 { "" } else { "s" };
@@ -284,9 +323,14 @@ impl Report<'_> {
         let head = head.to_string();
         let head = head.strip_suffix('}').unwrap_or(&head);
         self.output.put(|to| write!(to, "{head},\"messages\":["))?;
+        let mut missing = 0;
         for (i, number) in self.numbers().enumerate() {
+            if self.is_hopeless(number, missing) {
+                break;
+            }
             let message = match self.look(number)? {
                 Ok(of) => {
+                    missing = 0;
                     let at = usize::try_from(of.object.at).unwrap_or(usize::MAX);
                     let mut message = json::message(&of.message, &of.bytes, at);
                     if let Json::Object(map) = &mut message {
@@ -294,7 +338,10 @@ impl Report<'_> {
                     }
                     message
                 }
-                Err(fault) => object!({ "object": number, "fault": json::fault(&fault) }),
+                Err(fault) => {
+                    missing = missing.saturating_add(1);
+                    object!({ "object": number, "fault": json::fault(&fault) })
+                }
             };
             let comma = if i > 0 { "," } else { "" };
             self.output.put(|to| write!(to, "{comma}\n{message}"))?;
