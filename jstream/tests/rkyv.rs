@@ -17,10 +17,13 @@ use std::rc::Rc;
 use archives::{Aligned32, Aligned64, Aligned128, List, Log, Zoo, list, log, zoo};
 use bytes::Bytes;
 use counting::allocations;
+#[cfg(target_os = "linux")]
+use jstream::file::{FileMap, FileReader, FileWriter, ReadOptions};
 use jstream::testing::places;
 use jstream::{
     Archivable, Covariant, Filled, Pool, Reader, Received, Restore, Rkyv, RkyvArchive, RkyvBuf,
-    RkyvError, Shared, Spent, Transportable, WriteError, Writer, descriptor, restore,
+    RkyvError, Shared, Spent, StreamReader, StreamWriter, Transportable, WriteError, Writer,
+    descriptor, restore,
 };
 use rkyv::rancor::Error;
 use rkyv::util::AlignedVec;
@@ -258,6 +261,48 @@ fn archives_lie_in_the_jbuf_aligned() {
         assert_eq!(small.as_bytes().as_ptr().addr() % 16, 0);
         assert_eq!(***small, *n);
     }
+}
+
+#[test]
+fn among_other_objects_of_a_stream() {
+    let (mut writer, mut reader) = (Writer::new(), Reader::default());
+    let mut stream = StreamWriter::new(Spent::heap(4096));
+    stream.write(&mut writer, &7u8).unwrap();
+    stream.write(&mut writer, &Rkyv(log(3))).unwrap();
+    stream.write(&mut writer, &"text").unwrap();
+    stream
+        .write(&mut writer, &Rkyv(Aligned64::sample()))
+        .unwrap();
+    let stream = StreamReader::new(stream.finish());
+    assert_eq!(*stream.next::<u8>(&mut reader).unwrap(), 7);
+    let archive = *stream.next::<Rkyv<Log>>(&mut reader).unwrap();
+    assert_eq!(*stream.next::<&str>(&mut reader).unwrap(), "text");
+    let aligned = *stream.next::<Rkyv<Aligned64>>(&mut reader).unwrap();
+    assert_eq!(restore(&archive), Ok(Rkyv(log(3))));
+    assert_eq!(restore(&aligned), Ok(Rkyv(Aligned64::sample())));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn in_files() {
+    let mut file = FileWriter::in_memory().unwrap();
+    for i in 0..3 {
+        file.push(&Rkyv(log(i))).unwrap();
+        file.push(&vec![i]).unwrap();
+    }
+    file.commit().unwrap();
+    let sealed = file.seal().unwrap();
+    let mut copied =
+        FileReader::from_file(sealed.try_clone().unwrap(), ReadOptions::default()).unwrap();
+    let map = FileMap::sealed(sealed, ReadOptions::default()).unwrap();
+    for i in 0..3 {
+        let number = 2 * u64::try_from(i).unwrap();
+        let archive = copied.read::<Rkyv<Log>>(number).unwrap();
+        assert_eq!(restore(archive.get()), Ok(Rkyv(log(i))));
+        let archive = map.get::<Rkyv<Log>>(number).unwrap();
+        assert_eq!(restore(archive), Ok(Rkyv(log(i))));
+    }
+    assert!(copied.read::<Rkyv<Log>>(1).is_err());
 }
 
 #[test]
