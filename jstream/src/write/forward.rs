@@ -193,15 +193,16 @@ impl Writer {
             _ => None,
         };
         let mut writing = self.writing(None, NOTED);
-        // SAFETY: the object was read as the form for any lifetime, in this message. The handle is
-        // ours, and nobody has references: those are borrowed from it.
-        let there = wire != Wire::Changed
-            || unsafe { writing.walk_back::<T::InPlace<'static>>(&segments, Step::Compare) };
-        let there = there
-            && kept.is_none_or(|kept| {
-                // SAFETY: as above; the copy was made before the object was changed.
-                unsafe { writing.is_root_as_it_was(&segments, kept) }
-            });
+        let there = match kept {
+            // SAFETY: the object was read as the form for any lifetime, in this message. The handle is
+            // ours, and nobody has references: those are borrowed from it. The copy was made before the
+            // object was changed.
+            Some(kept) => unsafe { writing.is_root_as_it_was(&segments, kept) },
+            None => matches!(wire, Wire::AsRead { .. }),
+        };
+        // SAFETY: as above.
+        let there =
+            there || unsafe { writing.walk_back::<T::InPlace<'static>>(&segments, Step::Compare) };
         if !there {
             return Outcome::Moved(received);
         }
