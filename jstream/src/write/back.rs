@@ -349,6 +349,21 @@ impl<'b> Draft<'b> {
             && align_of::<T>() <= ALIGNMENT
     }
 
+    /// Zeroes the bytes between two targets, where one may have stood that the program has dropped.
+    ///
+    /// # Safety
+    ///
+    /// `gap` bytes before `end` must lie in the message, behind all targets that were claimed and before all
+    /// that will be.
+    #[inline(always)]
+    unsafe fn erase_gap(&self, end: *mut u8, gap: usize) {
+        if gap > 0 && self.back.commit {
+            // SAFETY: the caller's promise: nothing that is sent leads to these bytes, and only what is sent
+            // is looked at.
+            unsafe { ptr::write_bytes(end.wrapping_sub(gap), 0, gap) };
+        }
+    }
+
     /// Claims values of the objects segment, whose job comes after those before it.
     #[inline(always)]
     pub(super) fn objects_back<T: Transportable + 'b>(
@@ -365,6 +380,9 @@ impl<'b> Draft<'b> {
         if elsewhere || end > self.back.objects_end || !Self::keeps_its_size::<T>() {
             return self.has_moved();
         }
+        let gap = at.wrapping_sub(self.cursor);
+        // SAFETY: the gap lies between two targets of the objects segment.
+        unsafe { self.erase_gap(place, gap) };
         self.cursor = end;
         if size > 0 {
             let job = Job {
@@ -397,6 +415,9 @@ impl<'b> Draft<'b> {
         if elsewhere || end > self.back.bulk_end || !Self::keeps_its_size::<T>() {
             return self.has_moved();
         }
+        let gap = at.wrapping_sub(self.bulk_cursor);
+        // SAFETY: the gap lies between two targets of the bulk segment.
+        unsafe { self.erase_gap(place, gap) };
         self.bulk_cursor = end;
         if !T::WIRE_IS_MEMORY && size > 0 {
             let write = if exclusive {

@@ -63,7 +63,8 @@ impl Writer {
     /// it leads where it led when it was read, that is done in its own jbuf, without a copy; else,
     /// where a pointer was changed or dropped, the object is written into another jbuf on the heap,
     /// and its own goes back. The message is that which [`write`](Self::write) would make of the
-    /// object, but for padding between values, which stays as it came.
+    /// object, but for padding within values and around segments, which stays as it came. Nothing is left
+    /// of what the program has dropped.
     ///
     /// A message that was not read is sent on as it is: a [`Filled`] needs nothing.
     ///
@@ -217,8 +218,8 @@ impl Writer {
             return Outcome::Lost;
         }
         // SAFETY: the walk has claimed each byte of all segments. What it claimed is wire form, or text
-        // and plain arrays, of which no byte is ever uninitialised; the header, and what lies between
-        // targets, is as it was received.
+        // and plain arrays, of which no byte is ever uninitialised; what lies between targets is zero, and
+        // the header, and what lies around segments, is as it was received.
         Outcome::Done(unsafe { Filled::from_spent(spent, segments.len()) })
     }
 }
