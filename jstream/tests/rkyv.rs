@@ -296,7 +296,7 @@ fn in_files() {
         FileReader::from_file(sealed.try_clone().unwrap(), ReadOptions::default()).unwrap();
     let map = FileMap::sealed(sealed, ReadOptions::default()).unwrap();
     for i in 0..3 {
-        let number = 2 * u64::try_from(i).unwrap();
+        let number = 2 * u64::from(i);
         let archive = copied.read::<Rkyv<Log>>(number).unwrap();
         assert_eq!(restore(archive.get()), Ok(Rkyv(log(i))));
         let archive = map.get::<Rkyv<Log>>(number).unwrap();

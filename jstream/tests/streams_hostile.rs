@@ -207,6 +207,12 @@ fn padding_that_lies_is_an_error() {
     let mut twice = sound.clone();
     twice.splice(128..128, [&b"jsp\x01\x80\0\0\0"[..], &[0; 120]].concat());
     assert!(drain(&twice, &mut reader).broken.is_some());
+    // Padding that a message needs nowhere, as it begins at a multiple of 128 without it.
+    let mut needless = [&b"jsp\x01\x80\0\0\0"[..], &[0; 120]].concat();
+    needless.extend_from_slice(&sound[..44]);
+    let outcome = drain(&needless, &mut reader);
+    let broken = matches!(outcome.broken, Some(StreamError::Framing { offset: 0, .. }));
+    assert!(broken && outcome.read == 0, "{outcome:?}");
     assert!(drain(&sound[..128], &mut reader).broken.is_some());
     assert!(drain(&sound[48..128], &mut reader).broken.is_some());
 }

@@ -65,7 +65,8 @@ impl Frame {
 /// the stream ends too.
 ///
 /// A frame lies wholly inside `rest`, begins at a multiple of [`LEAST_ALIGNMENT`], and is as long as its
-/// header says, which it has room for: so a stream has fewer items than a fortieth of its bytes.
+/// header says, which it has room for: so a stream has fewer items than a fortieth of its bytes. Padding
+/// stands at no multiple of [`ALIGNMENT`]: there it would lead nowhere.
 pub(super) fn next(rest: &[u8], end: usize) -> Result<Option<Frame>, StreamError> {
     if rest.is_empty() {
         return Ok(None);
@@ -88,7 +89,7 @@ pub(super) fn next(rest: &[u8], end: usize) -> Result<Option<Frame>, StreamError
             let Some((padding, message)) = item.split_at_checked(len) else {
                 return broken("padding that leads past the stream's end");
             };
-            if start.wrapping_add(len) != place(start.wrapping_add(1), ALIGNMENT)
+            if start.wrapping_add(len) != place(start, ALIGNMENT)
                 || !padding.get(size_of::<Padding>()..).is_some_and(is_zero)
             {
                 return broken("padding that does not lead to the next multiple of 128 by zeroes");

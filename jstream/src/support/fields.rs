@@ -82,6 +82,9 @@ where
     A::Wire: Plain,
 {
     const { assert_adapted::<A, T>() };
+    if draft.is_of_copy() {
+        return;
+    }
     let wire = A::to_wire(value);
     // SAFETY: the reference is used for as long as the draft.
     let wire: &'b [A::Wire] = unsafe { draft.keep_slice(std::iter::once(wire)) };
@@ -165,6 +168,9 @@ pub unsafe fn write_replaced<'b, A: Adapter<T>, T, G>(
     WireForm<'b, A, T>: Form<G>,
 {
     let slot = <WireForm<'b, A, T> as Form<G>>::slot(slot);
+    if draft.is_of_copy() {
+        return;
+    }
     let wire = A::to_wire(value);
     // SAFETY: the reference is used for as long as the draft.
     let wire: &'b A::Wire = unsafe { draft.keep_value(wire) };

@@ -104,10 +104,10 @@ impl Making<'_> {
 
     fn judge(&mut self, of: TypeIndex, info: &TypeInfo) -> Result<Traits, Fault> {
         let fits = info.align.is_power_of_two() && info.align <= 128;
-        // The bytes of an archive are aligned together, not each.
-        let is_whole = info.size.checked_rem(info.align) == Some(0)
-            || info.size == 1 && leaf::is_of_archive(&info.name) && info.kind == Kind::Leaf;
-        if !fits || !is_whole || info.size > isize::MAX.unsigned_abs() {
+        if !fits
+            || info.size.checked_rem(info.align) != Some(0) && !is_of_archive(info)
+            || info.size > isize::MAX.unsigned_abs()
+        {
             return Err(Fault::Here("size and alignment are those of no type"));
         }
         let mut all = Traits {
@@ -304,4 +304,10 @@ fn pointer(info: &TypeInfo, size: usize, all: &mut Traits) -> Result<(), Fault> 
     }
     (all.flat, all.plain) = (false, false);
     Ok(())
+}
+
+/// Whether this is what an archive of rkyv is a slice of: bytes, the first of which is aligned as the archive
+/// is.
+fn is_of_archive(info: &TypeInfo) -> bool {
+    info.kind == Kind::Leaf && info.size == 1 && info.name.starts_with("rkyv<")
 }

@@ -27,11 +27,6 @@ pub enum Leaf {
     Bytes(Vec<u8>),
 }
 
-/// Whether it is a byte of an archive of rkyv's, of which only slices are aligned.
-pub(super) fn is_of_archive(name: &str) -> bool {
-    name.starts_with("rkyv<")
-}
-
 /// Whether all bytes are a value of the leaf of this name, as far as is known.
 pub(super) fn is_plain(name: &str) -> bool {
     const CHECKED: [&str; 14] = [

@@ -96,6 +96,8 @@ pub(super) struct Back {
     moved: bool,
     /// The next slice is one that the program may have changed.
     exclusive: bool,
+    /// What is walked over is a copy of a root, of which the program may have parts of its own.
+    of_copy: bool,
     base: *mut u8,
     objects_end: usize,
     /// Where place 0 of the bulk segment would be, and the place of its end.
@@ -116,6 +118,7 @@ impl Back {
             commit: false,
             moved: false,
             exclusive: false,
+            of_copy: false,
             base: ptr::null_mut(),
             objects_end: 0,
             bulk: ptr::null_mut(),
@@ -204,6 +207,7 @@ impl<'b> Draft<'b> {
     /// # Safety
     ///
     /// As for [`walk_back`](Self::walk_back), and `kept` must be the copy of a root with nothing shared.
+    /// Functions of the program see the root alone.
     pub(super) unsafe fn is_root_as_it_was<T: Transportable + 'b>(
         &mut self,
         of: &Segments,
@@ -232,6 +236,7 @@ impl<'b> Draft<'b> {
         root: *mut T,
     ) -> Option<[usize; 3]> {
         self.enter_back(of, Step::Compare);
+        self.back.of_copy = root != of.root::<T>();
         self.cursor = align_up(HEADER_LEN, align_of::<T>()).wrapping_add(size_of::<T>());
         // SAFETY: the caller has a root there.
         unsafe { T::write_back(root, self) };
@@ -261,6 +266,7 @@ impl<'b> Draft<'b> {
             commit: step != Step::Compare,
             moved: false,
             exclusive: false,
+            of_copy: false,
             base,
             objects_end: of.objects_end,
             bulk: base.wrapping_add(of.bulk_start).wrapping_sub(ORIGIN),
@@ -277,6 +283,7 @@ impl<'b> Draft<'b> {
     pub(super) fn leave_back(&mut self) {
         let (text, bulk) = mem::take(&mut self.back.aside);
         self.back.active = false;
+        self.back.of_copy = false;
         self.scratch.before.clear();
         self.scratch.text = text;
         self.scratch.bulk = bulk;
@@ -302,6 +309,16 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     pub(crate) fn exclusive(&mut self) {
         self.back.exclusive = true;
+    }
+
+    /// Whether a value is only a copy, byte by byte, of one that the program may have taken. No function of
+    /// the program may see that, as a type may promise to have no copies; so the walk over it ends.
+    #[inline(always)]
+    pub(crate) fn is_of_copy(&mut self) -> bool {
+        if self.back.of_copy {
+            let _ = self.has_moved();
+        }
+        self.back.of_copy
     }
 
     /// Notes that something is not where it should be.
@@ -332,6 +349,21 @@ impl<'b> Draft<'b> {
             && align_of::<T>() <= ALIGNMENT
     }
 
+    /// Zeroes the bytes between two targets, where one may have stood that the program has dropped.
+    ///
+    /// # Safety
+    ///
+    /// `gap` bytes before `end` must lie in the message, behind all targets that were claimed and before all
+    /// that will be.
+    #[inline(always)]
+    unsafe fn erase_gap(&self, end: *mut u8, gap: usize) {
+        if gap > 0 && self.back.commit {
+            // SAFETY: the caller's promise: nothing that is sent leads to these bytes, and only what is sent
+            // is looked at.
+            unsafe { ptr::write_bytes(end.wrapping_sub(gap), 0, gap) };
+        }
+    }
+
     /// Claims values of the objects segment, whose job comes after those before it.
     #[inline(always)]
     pub(super) fn objects_back<T: Transportable + 'b>(
@@ -348,6 +380,9 @@ impl<'b> Draft<'b> {
         if elsewhere || end > self.back.objects_end || !Self::keeps_its_size::<T>() {
             return self.has_moved();
         }
+        let gap = at.wrapping_sub(self.cursor);
+        // SAFETY: the gap lies between two targets of the objects segment.
+        unsafe { self.erase_gap(place, gap) };
         self.cursor = end;
         if size > 0 {
             let job = Job {
@@ -380,6 +415,9 @@ impl<'b> Draft<'b> {
         if elsewhere || end > self.back.bulk_end || !Self::keeps_its_size::<T>() {
             return self.has_moved();
         }
+        let gap = at.wrapping_sub(self.bulk_cursor);
+        // SAFETY: the gap lies between two targets of the bulk segment.
+        unsafe { self.erase_gap(place, gap) };
         self.bulk_cursor = end;
         if !T::WIRE_IS_MEMORY && size > 0 {
             let write = if exclusive {

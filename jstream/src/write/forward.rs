@@ -63,7 +63,8 @@ impl Writer {
     /// it leads where it led when it was read, that is done in its own jbuf, without a copy; else,
     /// where a pointer was changed or dropped, the object is written into another jbuf on the heap,
     /// and its own goes back. The message is that which [`write`](Self::write) would make of the
-    /// object, but for padding between values, which stays as it came.
+    /// object, but for padding within values and around segments, which stays as it came. Nothing is left
+    /// of what the program has dropped.
     ///
     /// A message that was not read is sent on as it is: a [`Filled`] needs nothing.
     ///
@@ -193,15 +194,16 @@ impl Writer {
             _ => None,
         };
         let mut writing = self.writing(None, NOTED);
-        // SAFETY: the object was read as the form for any lifetime, in this message. The handle is
-        // ours, and nobody has references: those are borrowed from it.
-        let there = wire != Wire::Changed
-            || unsafe { writing.walk_back::<T::InPlace<'static>>(&segments, Step::Compare) };
-        let there = there
-            && kept.is_none_or(|kept| {
-                // SAFETY: as above; the copy was made before the object was changed.
-                unsafe { writing.is_root_as_it_was(&segments, kept) }
-            });
+        let there = match kept {
+            // SAFETY: the object was read as the form for any lifetime, in this message. The handle is
+            // ours, and nobody has references: those are borrowed from it. The copy was made before the
+            // object was changed.
+            Some(kept) => unsafe { writing.is_root_as_it_was(&segments, kept) },
+            None => matches!(wire, Wire::AsRead { .. }),
+        };
+        // SAFETY: as above.
+        let there =
+            there || unsafe { writing.walk_back::<T::InPlace<'static>>(&segments, Step::Compare) };
         if !there {
             return Outcome::Moved(received);
         }
@@ -216,8 +218,8 @@ impl Writer {
             return Outcome::Lost;
         }
         // SAFETY: the walk has claimed each byte of all segments. What it claimed is wire form, or text
-        // and plain arrays, of which no byte is ever uninitialised; the header, and what lies between
-        // targets, is as it was received.
+        // and plain arrays, of which no byte is ever uninitialised; what lies between targets is zero, and
+        // the header, and what lies around segments, is as it was received.
         Outcome::Done(unsafe { Filled::from_spent(spent, segments.len()) })
     }
 }

@@ -96,6 +96,10 @@ pub fn streams(cases: &[Case]) -> Vec<Stream> {
         damaged("long_padding", MIXED, 352, |bytes| bytes[356] += 16),
         damaged("short_padding", MIXED, 352, |bytes| bytes[356] -= 16),
         damaged("padding_not_zero", MIXED, 352, |bytes| bytes[383] = 1),
+        damaged("needless_padding", &["number"], 0, |bytes| {
+            let padding = [&b"jsp\x01\x80\0\0\0"[..], &[0; 120]].concat();
+            bytes.splice(..0, padding);
+        }),
         damaged("only_padding", MIXED, 384, |bytes| bytes.truncate(384)),
     ]
 }

@@ -1,0 +1,76 @@
+//! Adapters see what is forwarded, and no copies of it.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+use std::cell::RefCell;
+use std::mem;
+
+use jstream::{Adapter, Reader, Spent, Transportable, Writer};
+
+thread_local! {
+    /// The addresses of numbers that an adapter may no longer see.
+    static TAKEN: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A number that one side alone refers to.
+type Only = &'static mut u32;
+
+struct AsNumber;
+
+impl Adapter<Only> for AsNumber {
+    type Wire = u32;
+    type Error = &'static str;
+
+    fn to_wire(only: &Only) -> u32 {
+        let address = std::ptr::from_ref::<u32>(only).addr();
+        TAKEN.with_borrow(|taken| assert!(!taken.contains(&address), "it was taken"));
+        **only
+    }
+
+    fn from_wire(number: &u32) -> Result<Only, &'static str> {
+        Ok(Box::leak(Box::new(*number)))
+    }
+}
+
+#[derive(Transportable)]
+#[transportable(own)]
+struct Owner<'b> {
+    name: &'b str,
+    #[transportable(with = AsNumber)]
+    number: Only,
+}
+
+#[test]
+fn no_adapter_sees_what_was_taken_out_of_a_root() {
+    for slack in [0, 1024] {
+        let owner = Owner {
+            name: "owner",
+            number: Box::leak(Box::new(5)),
+        };
+        let message = Writer::new().write(&owner, Spent::heap(256)).unwrap();
+        let jbuf = Spent::heap(message.len() + slack);
+        let message = jbuf.copy_from(message.as_bytes()).unwrap();
+        let mut object = Reader::default().read::<Owner<'_>>(message).unwrap();
+        let mut taken = None;
+        object.with_mut(|owner| {
+            taken = Some(mem::replace(&mut owner.number, Box::leak(Box::new(6))));
+        });
+        let taken = taken.unwrap();
+        let address = std::ptr::from_ref::<u32>(taken).addr();
+        TAKEN.with_borrow_mut(|all| all.push(address));
+        let mut writer = Writer::new();
+        let forwarded = writer.forward(object).unwrap();
+        *taken += 1;
+        assert!(forwarded.in_place);
+        let again = Reader::default().read::<Owner<'_>>(forwarded.message);
+        let again = again.unwrap();
+        assert_eq!((again.get().name, &*again.get().number), ("owner", &6));
+        let message = writer.write(&owner, Spent::heap(256)).unwrap();
+        let again = Reader::default().read::<Owner<'_>>(message).unwrap();
+        assert_eq!(*again.get().number, 5);
+    }
+}

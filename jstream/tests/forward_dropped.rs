@@ -1,0 +1,59 @@
+//! What the program has dropped from an object is not sent on with it, not in the gaps either.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+use jstream::{Reader, Spent, Transportable, Writer};
+
+/// An object that is not flat.
+#[derive(Transportable, Debug, PartialEq)]
+struct Named<'b> {
+    name: &'b str,
+}
+
+/// The same, at multiples of 64.
+#[derive(Transportable, Debug, PartialEq)]
+#[repr(C, align(64))]
+struct Line<'b> {
+    name: &'b str,
+}
+
+#[derive(Transportable, Debug, PartialEq)]
+struct Record<'b> {
+    id: &'b u8,
+    secret: Option<&'b [u8; 6]>,
+    number: &'b u64,
+    hidden: Option<&'b Named<'b>>,
+    line: &'b Line<'b>,
+}
+
+#[test]
+fn gaps_are_zero() {
+    let record = Record {
+        id: &1,
+        secret: Some(b"secret"),
+        number: &2,
+        hidden: Some(&Named { name: "" }),
+        line: &Line { name: "line" },
+    };
+    let mut writer = Writer::new();
+    for slack in [0, 1024] {
+        let message = writer.write(&record, Spent::heap(1024)).unwrap();
+        let jbuf = Spent::heap(message.len() + slack);
+        let message = jbuf.copy_from(message.as_bytes()).unwrap();
+        let mut object = Reader::default().read::<Record<'_>>(message).unwrap();
+        object.with_mut(|record| (record.secret, record.hidden) = (None, None));
+        let dropped = Record {
+            secret: None,
+            hidden: None,
+            ..record
+        };
+        let expected = writer.write(&dropped, Spent::heap(1024)).unwrap();
+        let forwarded = writer.forward(object).unwrap();
+        assert!(forwarded.in_place);
+        assert_eq!(forwarded.message.as_bytes(), expected.as_bytes());
+    }
+}
