@@ -243,6 +243,49 @@ fn what_one_thread_gives_back_another_takes() {
 }
 
 #[test]
+fn what_another_moves_is_not_missed() {
+    // One thread gives two jbufs back, and both take one at once: the other takes over what lies there,
+    // and the first must not be given a third one meanwhile.
+    let pool = Pool::default();
+    let begin = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let together = |me: usize, round: usize| {
+        begin[me].store(round, Ordering::Release);
+        while begin[1 - me].load(Ordering::Acquire) < round {
+            thread::yield_now();
+        }
+    };
+    let (send, receive) = mpsc::channel::<Spent>();
+    let rounds = 20_000;
+    thread::scope(|scope| {
+        let (pool, together) = (&pool, &together);
+        scope.spawn(move || {
+            for round in 1..=rounds {
+                together(1, round);
+                (0..round % 32).for_each(|_| std::hint::spin_loop());
+                send.send(pool.take(4096).unwrap()).unwrap();
+            }
+        });
+        for round in 1..=rounds {
+            together(0, round);
+            let mine = pool.take(4096).unwrap();
+            drop((mine, receive.recv().unwrap()));
+        }
+    });
+    assert_eq!(pool.stats().high_water, 2);
+}
+
+#[test]
+fn a_region_that_may_be_wanted_again_stays() {
+    let pool = Pool::default();
+    let place = pool.take(4096).unwrap().place().unwrap();
+    let weak = Arc::downgrade(&pool.region(place.region).unwrap());
+    assert_eq!(pool.trim(), 0);
+    assert_eq!(weak.upgrade().unwrap().len(), SLAB);
+    drop(weak);
+    assert_eq!(pool.trim(), SLAB);
+}
+
+#[test]
 fn who_waits_gets_what_comes_back() {
     let pool = pool(|options| {
         options.max_mapped = 2 * SLAB;
