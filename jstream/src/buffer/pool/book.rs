@@ -122,7 +122,7 @@ impl Shared {
         let slots = slab_len(class, &self.options) >> slot_size(class).trailing_zeros();
         let mut book = self.book();
         loop {
-            if let Some(slot) = self.take_any(class) {
+            if let Some((slot, _)) = self.take_any(class) {
                 return Ok(slot);
             }
             // What somebody is moving from one shard to another is not missing: who carved another
