@@ -117,10 +117,14 @@ impl Pool {
             Ok(slot) => {
                 // SAFETY: as above.
                 let jbuf = unsafe { shared.lend(slot, class) };
-                self.grown();
+                self.changed();
                 Ok(jbuf)
             }
-            Err(low) => self.when_low(class, capacity, low),
+            Err(low) => {
+                let result = self.when_low(class, capacity, low);
+                self.changed();
+                result
+            }
         }
     }
 
@@ -278,7 +282,7 @@ impl Pool {
 
     /// Tells the program's counters what has changed.
     #[inline]
-    fn grown(&self) {
+    fn changed(&self) {
         #[cfg(feature = "metrics")]
         self.publish();
     }

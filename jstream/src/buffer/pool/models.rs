@@ -116,7 +116,7 @@ fn a_slot_has_one_owner() {
 }
 
 #[test]
-#[should_panic]
+#[should_panic(expected = "left == right")]
 fn heads_without_tags_give_a_slot_twice() {
     // As `pop` and `push`, but a head differs from another only by its top.
     fn top(model: &Model) -> &loom::sync::atomic::AtomicU64 {
@@ -191,7 +191,7 @@ fn slots_taken_over_are_not_lost() {
 }
 
 #[test]
-#[should_panic]
+#[should_panic(expected = "left == right")]
 fn a_chain_put_where_slots_are_loses_them() {
     loom::model(over(|model| {
         let first = model.stacks[0].take_all()?;
@@ -281,7 +281,7 @@ fn the_last_one_out_ends_the_pool() {
 }
 
 #[test]
-#[should_panic]
+#[should_panic(expected = "Concurrent read and write")]
 fn whoever_uses_the_pool_after_giving_back_finds_it_gone() {
     loom::model(closing(Closing::give, Closing::use_pool));
 }
@@ -315,7 +315,7 @@ fn no_slot_comes_back_unseen() {
 }
 
 #[test]
-#[should_panic]
+#[should_panic(expected = "it would sleep for ever")]
 fn a_flag_that_is_looked_at_before_is_missed() {
     loom::model(waiting(|model| {
         let wanted = model.stacks[0].look() & WANTED != 0;

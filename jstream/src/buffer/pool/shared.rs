@@ -323,6 +323,8 @@ impl Drop for Handle {
             leak.bytes = leak.bytes.saturating_add(bytes);
         }
         if leak.jbufs > 0 {
+            #[cfg(feature = "metrics")]
+            super::metrics::leaked(&shared.options.name, leak);
             if let Some(leaked) = &shared.options.leaked {
                 leaked.call(leak);
             }
