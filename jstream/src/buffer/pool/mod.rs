@@ -3,6 +3,7 @@
 //! | part | what |
 //! |---|---|
 //! | `list` | stacks of free slots, without locks |
+//! | `moving` | taking over the slots of another stack |
 //! | `slab` | where a slot's number leads: its slab, and its link in a stack |
 //! | `shared` | the stacks of all threads and classes; giving back; the end of a pool |
 //! | `book` | what is mapped, behind a lock: growing and shrinking |
@@ -20,6 +21,7 @@ mod metrics;
     reason = "test code; loom checks what is done in its cells"
 )]
 mod models;
+mod moving;
 mod options;
 mod shared;
 mod slab;

@@ -18,6 +18,7 @@ use std::thread;
 
 use super::book::Book;
 use super::list::{CLOSED, Links, NONE, Outstanding, Stack, WANTED};
+use super::moving::{Moves, none_at_once};
 use super::options::{Callback, Leak, PoolOptions};
 use super::slab::{Slab, Table};
 use super::sync::{AtomicIsize, AtomicU32, Ordering};
@@ -76,9 +77,8 @@ impl Links for Found<'_> {
 #[repr(align(128))]
 pub(super) struct Shard {
     cells: [ClassCell; CLASSES],
-    /// How often somebody of this shard began to take over another's slots, and was done with it.
-    begun: AtomicU64,
-    done: AtomicU64,
+    /// What was taken over by this shard.
+    moves: Moves,
 }
 
 /// One class in one shard.
@@ -96,8 +96,7 @@ impl Shared {
                 stack: Stack::new(),
                 out: AtomicIsize::new(0),
             }),
-            begun: AtomicU64::new(0),
-            done: AtomicU64::new(0),
+            moves: Moves::new(),
         };
         let bits = (slab_len(0, &options) / SMALLEST).trailing_zeros();
         let mut shared = Box::new(Self {
@@ -134,7 +133,7 @@ impl Shared {
     }
 
     /// All shards' stacks of one class.
-    pub(super) fn stacks(&self, class: usize) -> impl Iterator<Item = &Stack> {
+    pub(super) fn stacks(&self, class: usize) -> impl Iterator<Item = &Stack> + Clone {
         self.shards
             .iter()
             .map(move |shard| &shard.cell(class).stack)
@@ -178,15 +177,9 @@ impl Shared {
             if Stack::was_empty(stack.look()) {
                 continue;
             }
-            own.begun.fetch_add(1, Ordering::SeqCst);
-            let first = stack.take_all();
-            if let Some(first) = first {
-                let rest = self.table.link(first).load(Ordering::Relaxed);
-                own.cell(class).stack.put_chain(&self.table, rest);
-            }
-            own.done.fetch_add(1, Ordering::SeqCst);
-            if first.is_some() {
-                return first;
+            let to = &own.cell(class).stack;
+            if let Some(first) = own.moves.take_over(stack, to, &self.table) {
+                return Some(first);
             }
         }
         None
@@ -195,26 +188,11 @@ impl Shared {
     /// Whether there is a moment during this call at which no slot of a class is free. The book is
     /// locked by the caller, so that nobody else holds free slots but who takes some over.
     pub(super) fn none_free(&self, class: usize) -> bool {
-        let sum = |of: fn(&Shard) -> &AtomicU64| {
-            let count = |shard| of(shard).load(Ordering::SeqCst);
-            self.shards.iter().map(count).fold(0, u64::wrapping_add)
-        };
         let mut seen = [0; MOST_SHARDS];
+        let moves = self.shards.iter().map(|shard| &shard.moves);
         loop {
-            let done = sum(|shard| &shard.done);
-            for (stack, seen) in self.stacks(class).zip(&mut seen) {
-                *seen = stack.look();
-                if !Stack::was_empty(*seen) {
-                    return false;
-                }
-            }
-            // All are empty; at the same time, if none has changed since, and nobody was moving slots.
-            let same = self
-                .stacks(class)
-                .zip(&seen)
-                .all(|(stack, seen)| stack.look() == *seen);
-            if same && sum(|shard| &shard.begun) == done {
-                return true;
+            if let Some(none) = none_at_once(self.stacks(class), moves.clone(), &mut seen) {
+                return none;
             }
             thread::yield_now();
         }
