@@ -145,6 +145,21 @@ fn descriptors() {
 }
 
 #[test]
+fn length_of_files() {
+    // In kilobytes or in blocks of half a one, as the shell has it.
+    with_limits("length_of_files", "ulimit -f 1000", || {
+        let mut options = RegionOptions::default();
+        options.backing = Backing::Memfd;
+        let error = options.map(1 << 20).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::FileTooLarge, "{error}");
+        let pool = pool(|pool| pool.region = options.clone());
+        let error = pool.take(1 << 20).unwrap_err();
+        assert!(matches!(error, PoolError::System { .. }), "{error}");
+        assert!(pool.take(256 * 1024).is_ok());
+    });
+}
+
+#[test]
 fn huge_pages() {
     with_limits("huge_pages", "true", || {
         let mut options = RegionOptions::default();

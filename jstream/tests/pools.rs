@@ -49,6 +49,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// What a jbuf on the heap counts for.
+fn on_heap(capacity: usize) -> usize {
+    capacity.max(1).next_multiple_of(128)
+}
+
 /// What a pool should have, by the places that its jbufs say.
 #[derive(Default)]
 struct Model {
@@ -148,7 +153,7 @@ proptest! {
                         Ok(jbuf) => {
                             prop_assert!(jbuf.place().is_none() && low == 2);
                             prop_assert_eq!(jbuf.capacity(), capacity);
-                            model.on_heap += capacity;
+                            model.on_heap += on_heap(capacity);
                             prop_assert!(model.on_heap <= max_bytes);
                             out.push(Marked::new(jbuf, n as u8));
                         }
@@ -159,7 +164,7 @@ proptest! {
                                     || size.is_none(),
                                 PoolError::TimedOut { wanted, .. } => wanted == capacity && low == 1,
                                 PoolError::HeapExhausted { on_heap, .. } => {
-                                    on_heap == model.on_heap && on_heap + capacity > max_bytes
+                                    on_heap == model.on_heap && on_heap + self::on_heap(capacity) > max_bytes
                                 }
                                 _ => false,
                             };
@@ -174,7 +179,7 @@ proptest! {
                     marked.check();
                     match marked.filled.place() {
                         Some(place) => model.given(place.region, marked.filled.capacity()),
-                        None => model.on_heap -= marked.filled.capacity(),
+                        None => model.on_heap -= on_heap(marked.filled.capacity()),
                     }
                 }
                 Step::Trim => {
@@ -243,6 +248,49 @@ fn what_one_thread_gives_back_another_takes() {
 }
 
 #[test]
+fn what_another_moves_is_not_missed() {
+    // One thread gives two jbufs back, and both take one at once: the other takes over what lies there,
+    // and the first must not be given a third one meanwhile.
+    let pool = Pool::default();
+    let begin = [AtomicUsize::new(0), AtomicUsize::new(0)];
+    let together = |me: usize, round: usize| {
+        begin[me].store(round, Ordering::Release);
+        while begin[1 - me].load(Ordering::Acquire) < round {
+            thread::yield_now();
+        }
+    };
+    let (send, receive) = mpsc::channel::<Spent>();
+    let rounds = 20_000;
+    thread::scope(|scope| {
+        let (pool, together) = (&pool, &together);
+        scope.spawn(move || {
+            for round in 1..=rounds {
+                together(1, round);
+                (0..round % 32).for_each(|_| std::hint::spin_loop());
+                send.send(pool.take(4096).unwrap()).unwrap();
+            }
+        });
+        for round in 1..=rounds {
+            together(0, round);
+            let mine = pool.take(4096).unwrap();
+            drop((mine, receive.recv().unwrap()));
+        }
+    });
+    assert_eq!(pool.stats().high_water, 2);
+}
+
+#[test]
+fn a_region_that_may_be_wanted_again_stays() {
+    let pool = Pool::default();
+    let place = pool.take(4096).unwrap().place().unwrap();
+    let weak = Arc::downgrade(&pool.region(place.region).unwrap());
+    assert_eq!(pool.trim(), 0);
+    assert_eq!(weak.upgrade().unwrap().len(), SLAB);
+    drop(weak);
+    assert_eq!(pool.trim(), SLAB);
+}
+
+#[test]
 fn who_waits_gets_what_comes_back() {
     let pool = pool(|options| {
         options.max_mapped = 2 * SLAB;
@@ -301,10 +349,10 @@ fn the_heap_helps_out_and_is_counted() {
     let jbuf = pool.take(SLAB).unwrap();
     let heap = pool.take(600).unwrap();
     assert_eq!((heap.capacity(), heap.place()), (600, None));
-    assert_eq!(pool.stats().on_heap, 600);
+    assert_eq!(pool.stats().on_heap, 640);
     let error = pool.take(600).unwrap_err();
     assert!(
-        matches!(error, PoolError::HeapExhausted { on_heap: 600, .. }),
+        matches!(error, PoolError::HeapExhausted { on_heap: 640, .. }),
         "{error}"
     );
     drop(pool.clone());
@@ -312,6 +360,44 @@ fn the_heap_helps_out_and_is_counted() {
     let stats = pool.stats();
     assert_eq!((stats.on_heap, stats.fallbacks, stats.in_use), (0, 1, 0));
     assert!(pool.take(600).unwrap().place().is_some());
+}
+
+#[test]
+fn jbufs_of_no_bytes_are_not_endless() {
+    let pool = pool(|options| {
+        options.max_mapped = 0;
+        options.when_low = WhenLow::Heap { max_bytes: 1280 };
+    });
+    let out: Vec<_> = (0..2000).map_while(|n| pool.take(n % 2).ok()).collect();
+    assert_eq!((out.len(), pool.stats().on_heap), (10, 1280));
+    drop(out);
+    assert_eq!(pool.stats().on_heap, 0);
+}
+
+#[test]
+fn each_pool_is_told_of_its_own() {
+    fn counted(count: &Arc<AtomicUsize>, inner: Arc<Mutex<Vec<Spent>>>) -> Pool {
+        let count = count.clone();
+        pool(|options| {
+            options.reclaim = Some(Callback::new(move |jbuf: Spent| {
+                count.fetch_add(1, Ordering::Relaxed);
+                drop(jbuf);
+                let other = inner.lock().unwrap().pop();
+                drop(other);
+            }));
+        })
+    }
+    let counts: [Arc<AtomicUsize>; 2] = Default::default();
+    let inner: [Arc<Mutex<Vec<Spent>>>; 2] = Default::default();
+    let [first, second] = [0, 1].map(|n| counted(&counts[n], inner[n].clone()));
+    // A function drops a jbuf of the other pool, whose function drops one of the first pool, which
+    // that one is not shown.
+    inner[0].lock().unwrap().push(second.take(1).unwrap());
+    inner[1].lock().unwrap().push(first.take(1).unwrap());
+    drop(first.take(1).unwrap());
+    let told = counts.map(|count| count.load(Ordering::Relaxed));
+    assert_eq!(told, [1, 1]);
+    assert_eq!((first.stats().in_use, second.stats().in_use), (0, 0));
 }
 
 #[test]

@@ -129,6 +129,14 @@ fn memfd(len: usize, huge: bool) -> io::Result<File> {
     }
     let file = File::from(rustix::fs::memfd_create("jstream", flags)?);
     let len = u64::try_from(len).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    // The system ends a process that makes a file longer than it may.
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+    if limit.is_some_and(|limit| len > limit) {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "a memory file would be longer than files of this process may be",
+        ));
+    }
     file.set_len(len)?;
     Ok(file)
 }
@@ -342,21 +350,29 @@ impl Region {
         NonNull::new(self.map.as_mut_ptr()).expect("a mapping is not at address 0")
     }
 
-    /// Gives the memory of `len` bytes from `offset` on back to the system; says whether it did.
+    /// Gives the memory of `len` bytes from `offset` on back to the system, if they are whole pages;
+    /// says whether it did. Reserved huge pages stay: who gives one back may find none when it is
+    /// used again, which ends the process, and some systems (Linux 5.18 to 6.0) take a whole one
+    /// for a part.
     ///
     /// # Safety
     ///
-    /// Both are multiples of the size of a page, the bytes lie in the region, and nobody relies on
-    /// what they are.
+    /// The bytes lie in the region, and nobody relies on what they are.
     #[cfg(target_os = "linux")]
     pub(super) unsafe fn forget(&self, offset: usize, len: usize) -> bool {
         use memmap2::UncheckedAdvice;
 
+        // A part of a page would be taken for all of it, and other slots may be in the rest.
+        let page = rustix::param::page_size();
+        let whole = |bytes: usize| bytes.checked_rem(page) == Some(0);
+        if self.pages == Pages::Huge || !whole(offset) || !whole(len) {
+            return false;
+        }
         let advice = match self.memfd {
             Some(_) => UncheckedAdvice::Remove,
             None => UncheckedAdvice::DontNeed,
         };
-        // SAFETY: nobody relies on these bytes, says the caller.
+        // SAFETY: nobody relies on these bytes, says the caller, and there are no others in their pages.
         unsafe { self.map.unchecked_advise_range(advice, offset, len) }.is_ok()
     }
 

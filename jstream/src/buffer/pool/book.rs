@@ -19,9 +19,6 @@ use super::sync::Ordering;
 use super::{CLASSES, slab_len, slot_size};
 use crate::buffer::Region;
 
-/// Free slots of at least this many bytes can go back to the system one by one.
-const PAGE: usize = 4096;
-
 pub(super) struct Book {
     /// By their numbers in the table.
     slabs: Vec<Entry>,
@@ -125,8 +122,13 @@ impl Shared {
         let slots = slab_len(class, &self.options) >> slot_size(class).trailing_zeros();
         let mut book = self.book();
         loop {
-            if let Some(slot) = self.take_any(class) {
+            if let Some((slot, _)) = self.take_any(class) {
                 return Ok(slot);
+            }
+            // What somebody is moving from one shard to another is not missing: who carved another
+            // slot each time would have more and more of them.
+            if !self.none_free(class) {
+                continue;
             }
             if let Some(slot) = book.carve(class, slots, self.table.bits) {
                 self.count_out(class);
@@ -136,6 +138,7 @@ impl Shared {
                 continue;
             };
             // What other classes have mapped and nobody uses may be in the way.
+            // What came back to the class meanwhile serves as well.
             if self.shrink(&mut book, false) == 0 && self.none_free(class) {
                 return Err(low);
             }
@@ -231,12 +234,12 @@ impl Shared {
             }
             let idle = entry.free == entry.carved;
             entry.free = 0;
-            // More of its `Arc`s are made only while the book is locked.
+            // Neither an `Arc` of it is elsewhere, nor a `Weak` that could become one.
             if !idle
                 || entry
                     .region
-                    .as_ref()
-                    .is_none_or(|region| Arc::strong_count(region) > 1)
+                    .as_mut()
+                    .is_none_or(|region| Arc::get_mut(region).is_none())
             {
                 continue;
             }
@@ -252,15 +255,17 @@ impl Shared {
         let size = slot_size(class);
         self.each(&chains, |slot, shard| {
             let (number, i) = self.table.split(slot);
-            let Some(region) = book.region(number) else {
+            let Some(region) = &mut book.entry(number).region else {
                 return;
             };
-            // A device that knows the region relies on its pages.
-            if pages && size >= PAGE && Arc::strong_count(region) == 1 {
-                let offset = i.wrapping_mul(size);
-                // SAFETY: the slot is ours, a multiple of a page, and its bytes mean nothing.
-                if unsafe { region.forget(offset, size) } {
-                    back = back.saturating_add(size);
+            if pages {
+                // A device that knows the region relies on its pages.
+                if let Some(region) = Arc::get_mut(region) {
+                    let offset = i.wrapping_mul(size);
+                    // SAFETY: the slot is ours, and its bytes mean nothing.
+                    if unsafe { region.forget(offset, size) } {
+                        back = back.saturating_add(size);
+                    }
                 }
             }
             if let Some(stack) = self.stacks(class).nth(shard) {

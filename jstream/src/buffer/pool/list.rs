@@ -6,11 +6,12 @@
 //! Invariant: a number is on at most one stack, once, and then nobody owns its slot. `pop` and
 //! `take_all` make their caller the owner, `push` and `put_chain` end that.
 //!
-//! A head has the number on top, two flags, and a tag that each change of the top makes another.
+//! A head has the number on top, two flags, and a tag that counts what came to the stack.
 //! Between reading a slot's link and replacing the head, others may take the slot and give it back
-//! elsewhere, and the link is then of no use; the tag tells. A thread would have to be stopped there
-//! while its stack changes exactly a multiple of 2^32 times, and then has the same slot on top, to be
-//! misled.
+//! where the link is another, and the link that was read is then of no use; the tag tells. Taking
+//! needs no other tag: a slot that is on top again was put there again. A thread would have to be
+//! stopped there while exactly a multiple of 2^32 slots come to its stack, and the last of them is the
+//! same slot, to be misled.
 
 use super::sync::{AtomicIsize, AtomicU32, AtomicU64, Ordering};
 
@@ -37,10 +38,16 @@ fn top(head: u64) -> u32 {
     top
 }
 
-/// `head` with another number on top, and another tag.
+/// `head` with the number on top that slots were taken down to.
 #[inline]
-fn with_top(head: u64, top: u32) -> u64 {
-    (head.wrapping_add(TAG) & !u64::from(NONE)) | u64::from(top)
+fn taken_to(head: u64, top: u32) -> u64 {
+    (head & !u64::from(NONE)) | u64::from(top)
+}
+
+/// `head` with the number on top that was put there, and another tag.
+#[inline]
+fn given(head: u64, top: u32) -> u64 {
+    taken_to(head.wrapping_add(TAG), top)
 }
 
 /// The free slots of one size, of the threads of one shard.
@@ -73,7 +80,7 @@ impl Stack {
             // Acquire: what the slot's last owner did to its memory was before.
             match self.head.compare_exchange_weak(
                 head,
-                with_top(head, next),
+                taken_to(head, next),
                 Ordering::AcqRel,
                 Ordering::Acquire,
             ) {
@@ -104,7 +111,7 @@ impl Stack {
             // owner does.
             match self.head.compare_exchange_weak(
                 head,
-                with_top(head, slot),
+                given(head, slot),
                 Ordering::AcqRel,
                 Ordering::Relaxed,
             ) {
@@ -124,7 +131,7 @@ impl Stack {
             }
             match self.head.compare_exchange_weak(
                 head,
-                with_top(head, NONE),
+                taken_to(head, NONE),
                 Ordering::AcqRel,
                 Ordering::Acquire,
             ) {
@@ -139,7 +146,7 @@ impl Stack {
         while first != NONE {
             let head = self.head.load(Ordering::Relaxed);
             if top(head) == NONE {
-                let new = with_top(head, first);
+                let new = given(head, first);
                 let put =
                     self.head
                         .compare_exchange(head, new, Ordering::AcqRel, Ordering::Relaxed);
@@ -157,7 +164,7 @@ impl Stack {
         }
     }
 
-    /// The head, which differs from an earlier one if anything happened.
+    /// The head. If two have no slot and are the same, none was there meanwhile.
     pub(super) fn look(&self) -> u64 {
         self.head.load(Ordering::SeqCst)
     }

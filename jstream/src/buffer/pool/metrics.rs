@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Pool, PoolStats};
+use super::{Callback, Leak, Pool, PoolStats};
 
 impl Pool {
     /// Tells the program's recorder of [`metrics`] this moment's counts, of each size that was ever
@@ -10,7 +10,9 @@ impl Pool {
     /// `jstream_pool_mapped_bytes`, `jstream_pool_heap_bytes`, `jstream_pool_fallbacks` and
     /// `jstream_pool_waits`, with the labels `pool` (its name) and `capacity` (in bytes, or `all`).
     ///
-    /// The pool does so itself when it grows. Taking and giving back tell nothing.
+    /// The pool does so itself when it grows, and when it is low. Taking and giving back tell nothing.
+    /// When the last handle of the pool is dropped, what is still out is added to
+    /// `jstream_pool_leaked_jbufs` and `jstream_pool_leaked_bytes`, with the label `pool`.
     pub fn publish(&self) {
         let name = &self.options().name;
         for class in self.class_stats() {
@@ -18,6 +20,19 @@ impl Pool {
         }
         publish(name, Arc::from("all"), self.stats());
     }
+}
+
+/// Tells what was out when a pool was closed. A panic of the recorder ends here.
+pub(super) fn leaked(pool: &Arc<str>, leak: Leak) {
+    let count = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+    Callback::new({
+        let labels = [("pool", pool.clone())];
+        move |leak: Leak| {
+            metrics::counter!("jstream_pool_leaked_jbufs", &labels).increment(count(leak.jbufs));
+            metrics::counter!("jstream_pool_leaked_bytes", &labels).increment(count(leak.bytes));
+        }
+    })
+    .call(leak);
 }
 
 fn publish(pool: &Arc<str>, capacity: Arc<str>, stats: PoolStats) {

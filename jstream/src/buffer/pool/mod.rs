@@ -3,6 +3,7 @@
 //! | part | what |
 //! |---|---|
 //! | `list` | stacks of free slots, without locks |
+//! | `moving` | taking over the slots of another stack |
 //! | `slab` | where a slot's number leads: its slab, and its link in a stack |
 //! | `shared` | the stacks of all threads and classes; giving back; the end of a pool |
 //! | `book` | what is mapped, behind a lock: growing and shrinking |
@@ -20,6 +21,7 @@ mod metrics;
     reason = "test code; loom checks what is done in its cells"
 )]
 mod models;
+mod moving;
 mod options;
 mod shared;
 mod slab;
@@ -42,7 +44,7 @@ use shared::{Handle, Shared};
 pub(super) use shared::Lease;
 
 use super::region::HUGE_PAGE;
-use super::{Region, Slot, Spent};
+use super::{ALIGNMENT, Region, Slot, Spent};
 
 /// The smallest class holds slots of this many bytes; each further class doubles it.
 const SMALLEST: usize = 256;
@@ -100,8 +102,8 @@ impl Pool {
             return self.too_large(capacity);
         };
         match shared.take_own(class) {
-            // SAFETY: the slot came off a stack of `class`, so it is ours.
-            Some(slot) => Ok(unsafe { shared.lend(slot, class) }),
+            // SAFETY: the slot came off a stack of `class`, so it is ours, with its slab.
+            Some((slot, slab)) => Ok(unsafe { shared.lend_of(slab, slot, class) }),
             None => self.take_slowly(class, capacity),
         }
     }
@@ -109,18 +111,22 @@ impl Pool {
     #[inline(never)]
     fn take_slowly(&self, class: usize, capacity: usize) -> Result<Spent, PoolError> {
         let shared = self.shared();
-        if let Some(slot) = shared.take_any(class) {
+        if let Some((slot, slab)) = shared.take_any(class) {
             // SAFETY: as above.
-            return Ok(unsafe { shared.lend(slot, class) });
+            return Ok(unsafe { shared.lend_of(slab, slot, class) });
         }
         match shared.take_or_grow(class, capacity) {
             Ok(slot) => {
                 // SAFETY: as above.
                 let jbuf = unsafe { shared.lend(slot, class) };
-                self.grown();
+                self.changed();
                 Ok(jbuf)
             }
-            Err(low) => self.when_low(class, capacity, low),
+            Err(low) => {
+                let result = self.when_low(class, capacity, low);
+                self.changed();
+                result
+            }
         }
     }
 
@@ -172,9 +178,10 @@ impl Pool {
     /// A jbuf on the heap.
     fn take_heap(&self, capacity: usize, max_bytes: usize) -> Result<Spent, PoolError> {
         let on_heap = &self.shared().on_heap;
+        let counted = OnHeap::counted(capacity);
         on_heap
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |bytes| {
-                let all = bytes.checked_add(capacity)?;
+                let all = bytes.checked_add(counted)?;
                 (all <= max_bytes).then_some(all)
             })
             .map_err(|on_heap| PoolError::HeapExhausted {
@@ -182,11 +189,10 @@ impl Pool {
                 on_heap,
                 max_bytes,
             })?;
-        let counted = OnHeap(on_heap.clone());
-        Slot::heap_of(capacity, counted)
+        Slot::heap_of(capacity, OnHeap(on_heap.clone()))
             .map(Spent::from_slot)
             .ok_or_else(|| {
-                on_heap.fetch_sub(capacity, Ordering::Relaxed);
+                on_heap.fetch_sub(counted, Ordering::Relaxed);
                 PoolError::System {
                     wanted: capacity,
                     source: std::io::ErrorKind::OutOfMemory.into(),
@@ -278,7 +284,7 @@ impl Pool {
 
     /// Tells the program's counters what has changed.
     #[inline]
-    fn grown(&self) {
+    fn changed(&self) {
         #[cfg(feature = "metrics")]
         self.publish();
     }
@@ -318,9 +324,15 @@ impl fmt::Debug for Pool {
 pub(super) struct OnHeap(Arc<AtomicUsize>);
 
 impl OnHeap {
-    /// So many were freed.
-    pub(super) fn end(&self, bytes: usize) {
-        self.0.fetch_sub(bytes, Ordering::Relaxed);
+    /// What a jbuf of `capacity` bytes counts for: it is aligned, so it takes no less.
+    fn counted(capacity: usize) -> usize {
+        let blocks = capacity.div_ceil(ALIGNMENT).max(1);
+        blocks.saturating_mul(ALIGNMENT)
+    }
+
+    /// A jbuf of `capacity` bytes was freed.
+    pub(super) fn end(&self, capacity: usize) {
+        self.0.fetch_sub(Self::counted(capacity), Ordering::Relaxed);
     }
 }
 

@@ -54,11 +54,16 @@ pub enum WhenLow {
     /// It gives an error.
     Fail,
     /// It waits until a jbuf comes back that serves, and gives [`PoolError::TimedOut`] after so long.
+    ///
+    /// There is no order among those who wait, and those who come later may be first; who wants a
+    /// large jbuf gets it only at a moment when there is room for it. A region that its last holder
+    /// lets go of makes room too, but is noticed only when the next jbuf comes back.
     Wait(Duration),
     /// It gives a jbuf on the heap, of just the capacity that is asked for.
     Heap {
-        /// The most bytes of such jbufs that are out at once; answers the same threat as
-        /// [`PoolOptions::max_mapped`].
+        /// The most bytes of such jbufs that are out at once, each counted as the next multiple of
+        /// [`ALIGNMENT`](crate::buffer::ALIGNMENT), and the smallest as one; answers the same threat
+        /// as [`PoolOptions::max_mapped`].
         max_bytes: usize,
     },
 }
@@ -136,7 +141,7 @@ pub struct PoolStats {
     pub mapped: usize,
     /// How often a jbuf on the heap was given because there was no other.
     pub fallbacks: u64,
-    /// Bytes of such jbufs that are out now.
+    /// Bytes of such jbufs that are out now, as [`WhenLow::Heap`] counts them.
     pub on_heap: usize,
     /// How often somebody had to wait for a jbuf.
     pub waits: u64,

@@ -11,16 +11,17 @@
 //! does not touch anything of the pool once the slot is on a stack.
 
 use std::cell::Cell;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread;
 
 use super::book::Book;
-use super::list::{CLOSED, Links as _, NONE, Outstanding, Stack, WANTED};
+use super::list::{CLOSED, Links, NONE, Outstanding, Stack, WANTED};
+use super::moving::{Moves, none_at_once};
 use super::options::{Callback, Leak, PoolOptions};
 use super::slab::{Slab, Table};
-use super::sync::{AtomicIsize, Ordering};
+use super::sync::{AtomicIsize, AtomicU32, Ordering};
 use super::waiting::Waiting;
 use super::{CLASSES, SMALLEST, slab_len, slot_size};
 use crate::buffer::{Place, Slot, Spent};
@@ -53,13 +54,31 @@ pub(super) struct Counts {
     pub(super) waits: AtomicU64,
 }
 
+/// A slot that was taken, and its slab.
+pub(super) type Taken = (u32, NonNull<Slab>);
+
+/// The links of the table, and the slab in which the last was found: that of the slot that `pop` takes
+/// in the end.
+struct Found<'t> {
+    table: &'t Table,
+    last: Cell<NonNull<Slab>>,
+}
+
+impl Links for Found<'_> {
+    #[inline]
+    fn link(&self, slot: u32) -> &AtomicU32 {
+        let (slab, link) = self.table.find(slot);
+        self.last.set(slab);
+        link
+    }
+}
+
 /// What the threads of one number have.
 #[repr(align(128))]
 pub(super) struct Shard {
     cells: [ClassCell; CLASSES],
-    /// How often somebody of this shard began to take over another's slots, and was done with it.
-    begun: AtomicU64,
-    done: AtomicU64,
+    /// What was taken over by this shard.
+    moves: Moves,
 }
 
 /// One class in one shard.
@@ -77,8 +96,7 @@ impl Shared {
                 stack: Stack::new(),
                 out: AtomicIsize::new(0),
             }),
-            begun: AtomicU64::new(0),
-            done: AtomicU64::new(0),
+            moves: Moves::new(),
         };
         let bits = (slab_len(0, &options) / SMALLEST).trailing_zeros();
         let mut shared = Box::new(Self {
@@ -115,27 +133,31 @@ impl Shared {
     }
 
     /// All shards' stacks of one class.
-    pub(super) fn stacks(&self, class: usize) -> impl Iterator<Item = &Stack> {
+    pub(super) fn stacks(&self, class: usize) -> impl Iterator<Item = &Stack> + Clone {
         self.shards
             .iter()
             .map(move |shard| &shard.cell(class).stack)
     }
 
-    /// Takes a slot of the calling thread's shard.
+    /// Takes a slot of the calling thread's shard; returns its slab, too.
     #[inline]
-    pub(super) fn take_own(&self, class: usize) -> Option<u32> {
+    pub(super) fn take_own(&self, class: usize) -> Option<Taken> {
         let cell = self.own().cell(class);
-        let slot = cell.stack.pop(&self.table)?;
+        let found = Found {
+            table: &self.table,
+            last: Cell::new(NonNull::dangling()),
+        };
+        let slot = cell.stack.pop(&found)?;
         cell.out.fetch_add(1, Ordering::Relaxed);
-        Some(slot)
+        Some((slot, found.last.get()))
     }
 
     /// Takes a slot of whatever shard has one.
-    pub(super) fn take_any(&self, class: usize) -> Option<u32> {
+    pub(super) fn take_any(&self, class: usize) -> Option<Taken> {
         self.take_own(class).or_else(|| {
             let slot = self.take_over(class)?;
             self.count_out(class);
-            Some(slot)
+            Some((slot, self.table.find(slot).0))
         })
     }
 
@@ -155,15 +177,9 @@ impl Shared {
             if Stack::was_empty(stack.look()) {
                 continue;
             }
-            own.begun.fetch_add(1, Ordering::SeqCst);
-            let first = stack.take_all();
-            if let Some(first) = first {
-                let rest = self.table.link(first).load(Ordering::Relaxed);
-                own.cell(class).stack.put_chain(&self.table, rest);
-            }
-            own.done.fetch_add(1, Ordering::SeqCst);
-            if first.is_some() {
-                return first;
+            let to = &own.cell(class).stack;
+            if let Some(first) = own.moves.take_over(stack, to, &self.table) {
+                return Some(first);
             }
         }
         None
@@ -172,26 +188,11 @@ impl Shared {
     /// Whether there is a moment during this call at which no slot of a class is free. The book is
     /// locked by the caller, so that nobody else holds free slots but who takes some over.
     pub(super) fn none_free(&self, class: usize) -> bool {
-        let sum = |of: fn(&Shard) -> &AtomicU64| {
-            let count = |shard| of(shard).load(Ordering::SeqCst);
-            self.shards.iter().map(count).fold(0, u64::wrapping_add)
-        };
         let mut seen = [0; MOST_SHARDS];
+        let moves = self.shards.iter().map(|shard| &shard.moves);
         loop {
-            let done = sum(|shard| &shard.done);
-            for (stack, seen) in self.stacks(class).zip(&mut seen) {
-                *seen = stack.look();
-                if !Stack::was_empty(*seen) {
-                    return false;
-                }
-            }
-            // All are empty; at the same time, if none has changed since, and nobody was moving slots.
-            let same = self
-                .stacks(class)
-                .zip(&seen)
-                .all(|(stack, seen)| stack.look() == *seen);
-            if same && sum(|shard| &shard.begun) == done {
-                return true;
+            if let Some(none) = none_at_once(self.stacks(class), moves.clone(), &mut seen) {
+                return none;
             }
             thread::yield_now();
         }
@@ -223,9 +224,21 @@ impl Shared {
     /// The caller owns the slot, which is of `class`.
     #[inline]
     pub(super) unsafe fn lend(&self, slot: u32, class: usize) -> Spent {
-        let (number, i) = self.table.split(slot);
+        let (number, _) = self.table.split(slot);
         // SAFETY: the slot came off a stack, or out of the book, to which its slab was added before.
         let slab = unsafe { self.table.slab(number) };
+        // SAFETY: the caller's promise is passed on.
+        unsafe { self.lend_of(slab, slot, class) }
+    }
+
+    /// As above.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns the slot, which is of `class`, and of `slab`.
+    #[inline]
+    pub(super) unsafe fn lend_of(&self, slab: NonNull<Slab>, slot: u32, class: usize) -> Spent {
+        let (_, i) = self.table.split(slot);
         let lease = Lease { slab, slot };
         let size = slot_size(class);
         // SAFETY: slabs live as long as the table.
@@ -288,6 +301,8 @@ impl Drop for Handle {
             leak.bytes = leak.bytes.saturating_add(bytes);
         }
         if leak.jbufs > 0 {
+            #[cfg(feature = "metrics")]
+            super::metrics::leaked(&shared.options.name, leak);
             if let Some(leaked) = &shared.options.leaked {
                 leaked.call(leak);
             }
@@ -336,7 +351,7 @@ impl Lease {
         let shared = unsafe { slab.as_ref() }.shared;
         // SAFETY: as does what it belongs to.
         if let Some(reclaim) = &unsafe { shared.as_ref() }.options.reclaim {
-            if !RECLAIMING.get() {
+            if !is_reclaiming(reclaim) {
                 let slot = self.slot;
                 // SAFETY: as the caller says, this is the only handle from now on.
                 let slot = unsafe { Slot::pooled(base, capacity, Lease { slab, slot }) };
@@ -348,17 +363,41 @@ impl Lease {
     }
 }
 
+/// A function that reclaims, while it runs, and the one that it was called from.
+struct Reclaiming {
+    function: Callback<Spent>,
+    outer: *const Self,
+}
+
 thread_local! {
-    /// Whether this thread is in a function that reclaims: what that drops goes back at once.
-    static RECLAIMING: Cell<bool> = const { Cell::new(false) };
+    /// The one that this thread is in, if any: what it drops of its own goes back at once.
+    ///
+    /// Invariant: it, and those it was called from, are frames of this thread's `hand_over`.
+    static RECLAIMING: Cell<*const Reclaiming> = const { Cell::new(ptr::null()) };
+}
+
+/// Whether this thread is in the function.
+fn is_reclaiming(function: &Callback<Spent>) -> bool {
+    let mut frame = RECLAIMING.get();
+    // SAFETY: as the invariant says, it is on this thread's stack.
+    while let Some(reclaiming) = unsafe { frame.as_ref() } {
+        if reclaiming.function == *function {
+            return true;
+        }
+        frame = reclaiming.outer;
+    }
+    false
 }
 
 /// The function is a clone: the pool may end by what it does.
 #[cold]
-fn hand_over(reclaim: Callback<Spent>, jbuf: Spent) {
-    RECLAIMING.set(true);
-    reclaim.call(jbuf);
-    RECLAIMING.set(false);
+fn hand_over(function: Callback<Spent>, jbuf: Spent) {
+    let outer = RECLAIMING.get();
+    let frame = Reclaiming { function, outer };
+    RECLAIMING.set(&raw const frame);
+    // Its panics end there, so that the next line is reached.
+    frame.function.call(jbuf);
+    RECLAIMING.set(outer);
 }
 
 /// Puts a slot on a stack of the calling thread's shard.

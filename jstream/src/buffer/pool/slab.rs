@@ -147,15 +147,23 @@ impl Table {
     }
 }
 
-impl Links for Table {
+impl Table {
+    /// The slab and the link of a slot that has been on a stack.
     #[inline]
-    fn link(&self, slot: u32) -> &AtomicU32 {
+    pub(super) fn find(&self, slot: u32) -> (NonNull<Slab>, &AtomicU32) {
         let (number, i) = self.split(slot);
         // SAFETY: only slots of slabs in the table are on stacks, and their numbers were read from a
         // stack or a link, to which they came later.
         let slab = unsafe { self.slab(number) };
         // SAFETY: slabs live as long as the table.
-        unsafe { slab.as_ref() }.link(i)
+        (slab, unsafe { slab.as_ref() }.link(i))
+    }
+}
+
+impl Links for Table {
+    #[inline]
+    fn link(&self, slot: u32) -> &AtomicU32 {
+        self.find(slot).1
     }
 }
 

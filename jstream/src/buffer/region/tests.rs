@@ -91,3 +91,31 @@ fn a_shared_memory_file_is_written_through_its_region_alone() {
     assert!(region.share().is_ok());
     assert!(Region::anonymous(1).unwrap().share().is_err());
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn only_whole_pages_go_back() {
+    fn forget(region: &Region, offset: usize, len: usize) -> bool {
+        // SAFETY: both lie in the region, whose bytes nobody relies on.
+        unsafe { region.forget(offset, len) }
+    }
+    let page = rustix::param::page_size();
+    let mut region = Region::anonymous(2 * page).unwrap();
+    // SAFETY: the region has that byte.
+    let last = unsafe { region.base().add(page - 1) };
+    // SAFETY: nobody refers to it.
+    unsafe { last.write(7) };
+    for (offset, len) in [(0, page - 1), (page / 2, page / 2), (page / 2, page)] {
+        assert!(!forget(&region, offset, len));
+        // SAFETY: as above.
+        assert_eq!(unsafe { last.read() }, 7, "of a part of a page nothing");
+    }
+    region.pages = Pages::Huge;
+    assert!(!forget(&region, 0, page), "a part of a huge page");
+    // SAFETY: as above.
+    assert_eq!(unsafe { last.read() }, 7);
+    region.pages = Pages::Normal;
+    assert!(forget(&region, 0, page));
+    // SAFETY: as above.
+    assert_eq!(unsafe { last.read() }, 0);
+}
