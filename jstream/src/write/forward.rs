@@ -205,7 +205,7 @@ impl Writer {
         if !there {
             return Outcome::Moved(received);
         }
-        let changed = !matches!(wire, Wire::AsRead { .. });
+        let changed = wire != Wire::AsRead;
         // SAFETY: as above, and nobody looks at the object again: the jbuf becomes spent, or what a
         // panic drops.
         let there = unsafe {

@@ -10,6 +10,7 @@ mod jobs;
 mod kept;
 mod shared;
 mod text;
+mod turns;
 
 use std::io::IoSlice;
 use std::mem;
