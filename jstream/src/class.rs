@@ -302,7 +302,7 @@ unsafe impl<T: Transportable> Dynamic for T {
     }
 
     fn __jstream_write<'b>(&'b self, draft: &mut Draft<'b>) -> u64 {
-        draft.target(std::slice::from_ref(self))
+        draft.single_target(self)
     }
 }
 

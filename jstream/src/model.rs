@@ -184,7 +184,7 @@ pub unsafe trait Transportable {
     ///
     /// # Safety
     ///
-    /// `place` must be that of a job of a walk back, or of a part of such a value, and hold a value
+    /// `place` must be that of a turn of a walk back, or of a part of such a value, and hold a value
     /// that is not wire form yet.
     #[inline(always)]
     unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)

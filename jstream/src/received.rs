@@ -34,12 +34,8 @@ pub(crate) enum Wire {
     /// root.
     Unknown,
     /// Everything leads where it led when it was read.
-    AsRead {
-        /// Some targets are shared.
-        shared: bool,
-    },
-    /// Everything but the root does, which was copied as it was read behind the message. Nothing is
-    /// shared.
+    AsRead,
+    /// Everything but the root does, which was copied as it was read behind the message.
     Kept,
     /// What leads where may have been changed.
     Changed,
@@ -176,9 +172,12 @@ impl<T: Transportable + 'static> Received<T> {
         T: Covariant,
         for<'x> T::InPlace<'x>: Sync,
     {
-        if let Wire::AsRead { shared } = self.wire {
-            let kept = !shared && self.keep_root();
-            self.wire = if kept { Wire::Kept } else { Wire::Changed };
+        if self.wire == Wire::AsRead {
+            self.wire = if self.keep_root() {
+                Wire::Kept
+            } else {
+                Wire::Changed
+            };
         }
         // SAFETY: as for `with`; and nothing else leads to the root, or to a slice that it has
         // exclusively. Only a pointer in a `Cell` may lead back to what holds it: a message in which

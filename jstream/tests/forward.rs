@@ -303,6 +303,71 @@ fn shared_targets_keep_their_numbers() {
     assert_eq!(again.get().other.leaf.name, "leaf");
 }
 
+#[derive(Transportable, Debug, PartialEq)]
+struct Mixed<'b> {
+    one: Shared<'b, u64>,
+    two: Shared<'b, u64>,
+    pairs: &'b [(Shared<'b, u64>, Shared<'b, str>)],
+    leaves: &'b [Shared<'b, Leaf<'b>>],
+    numbers: &'b [Shared<'b, u64>],
+    small: &'b [Shared<'b, u32>],
+}
+
+/// A change of an object with shared targets of several kinds.
+type Mix = for<'x, 'y> fn(&'y mut Mixed<'x>);
+
+#[test]
+fn shared_targets_of_several_kinds_are_told_apart() {
+    let numbers: [u64; 8] = std::array::from_fn(|i| i as u64);
+    let small: [u32; 4] = [0, 1, 2, 3];
+    let words = ["a", "bb", "cc", "dd", "e", ""];
+    let leaves = [Leaf { name: "x" }, Leaf { name: "y" }, Leaf { name: "x" }];
+    let number = |i: usize| Shared::new(&numbers[i]);
+    let pair = |i: usize, j: usize| (number(i), Shared::new(words[j]));
+    // Each for the first time, and then again, in one run of their kind and between others.
+    let pairs = [
+        (0, 0),
+        (2, 1),
+        (3, 2),
+        (4, 2),
+        (4, 3),
+        (3, 1),
+        (5, 5),
+        (0, 4),
+    ];
+    let mixed = Mixed {
+        one: number(0),
+        two: number(1),
+        pairs: &pairs.map(|(i, j)| pair(i, j)),
+        leaves: &[0, 1, 1, 2, 0].map(|i: usize| Shared::new(&leaves[i])),
+        numbers: &[6, 5, 7, 6, 0, 1, 2, 3, 4, 5].map(number),
+        small: &[0, 1, 3, 0, 2, 1, 3].map(|i: usize| Shared::new(&small[i])),
+    };
+    let cases: [(Mix, bool); 7] = [
+        (|_| {}, true),
+        (|mixed| mixed.one = mixed.pairs[0].0, true),
+        (
+            |mixed| std::mem::swap(&mut mixed.one, &mut mixed.two),
+            false,
+        ),
+        (|mixed| mixed.two = mixed.one, false),
+        (|mixed| mixed.two = mixed.pairs[1].0, false),
+        (|mixed| mixed.numbers = &mixed.numbers[1..], false),
+        (|mixed| mixed.small = &[], false),
+    ];
+    for slack in [0, SLACK] {
+        assert!(forwarded(received::<Mixed<'_>, _>(&mixed, slack)).0);
+        for (i, (change, expected)) in cases.into_iter().enumerate() {
+            let mut object = received::<Mixed<'_>, _>(&mixed, slack);
+            object.with_mut(change);
+            let as_it_was = format!("{:?}", object.get());
+            let (in_place, again) = forwarded(object);
+            assert_eq!(in_place, expected, "change {i} with {slack} bytes of room");
+            assert_eq!(format!("{:?}", again.get()), as_it_was);
+        }
+    }
+}
+
 #[test]
 fn halves_of_a_whole_are_not_mistaken_for_it() {
     #[derive(Transportable, Debug, PartialEq)]

@@ -101,6 +101,5 @@
 //!
 //! It stays where it is as long as every pointer leads where it led: numbers, flags, and elements of
 //! exclusive slices may have any other value, and an option of plain data may come and go. An object with
-//! cells, or one with shared targets that `with_mut` has visited, is compared as a whole first, which
-//! takes as long again; so is a changed one if its jbuf has no room for a copy of the root behind the
-//! message. [`Writer::forward_to`](crate::Writer::forward_to) takes the jbuf for a copy from a pool.
+//! cells is compared as a whole first, which takes as long again; so is one that `with_mut` has visited if
+//! its jbuf has no room for a copy of the root behind the message. [`Writer::forward_to`](crate::Writer::forward_to) takes the jbuf for a copy from a pool.

@@ -33,9 +33,8 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
         // SAFETY: the caller has a value there. As a raw pointer: a reference would be one to memory
         // that another one has exclusively.
         let slice = unsafe { place.cast::<*const [T]>().read() };
-        draft.exclusive();
         let words = [
-            draft.target_back(slice.cast::<T>(), slice.len()),
+            draft.exclusive_back(slice.cast::<T>(), slice.len()),
             slice.len() as u64,
         ];
         if draft.commits() {

@@ -1,7 +1,5 @@
 //! Arrays of `ndarray`, which arrive as their shape and their elements.
 
-use std::slice;
-
 use ndarray::{
     Array, ArrayBase, ArrayView, Data, Dim, Dimension, ErrorKind, IntoDimension, IxDyn, ShapeError,
 };
@@ -73,7 +71,7 @@ unsafe fn write_elements<'b, S, T, D>(
             continue;
         }
         for element in row {
-            let place = draft.target(slice::from_ref(element));
+            let place = draft.single_target(element);
             first.get_or_insert(place);
         }
     }

@@ -3,7 +3,6 @@
 use std::any::TypeId;
 use std::mem::{align_of, size_of};
 use std::ptr;
-use std::slice;
 
 use crate::model::{Covariant, CovariantTarget, InPlace, Pointee, Shape, Target, Transportable};
 use crate::read::{Edge, Fault, Pass, Trace};
@@ -66,7 +65,7 @@ unsafe impl<T: Transportable> Target for T {
 
     #[inline(always)]
     fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
-        [draft.target(slice::from_ref(self)), 0]
+        [draft.single_target(self), 0]
     }
 
     #[inline(always)]

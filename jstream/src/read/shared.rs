@@ -179,9 +179,7 @@ impl Table {
         if self.cells {
             Wire::Changed
         } else {
-            Wire::AsRead {
-                shared: !self.entries.is_empty(),
-            }
+            Wire::AsRead
         }
     }
 

@@ -5,9 +5,9 @@
 //! has moved ends the walk.
 //!
 //! Invariants of a walk:
-//! 1. A job is for values at the place that was claimed for them: each byte of the objects and of bulk
+//! 1. A turn is for values at the places that were claimed for them: each byte of the objects and of bulk
 //!    by one target, below the cursors, which end where the message's segments do.
-//! 2. What lies at a claimed place is native until its job is done, and wire form afterwards. Only jobs
+//! 2. What lies at a claimed place is native until its turn is done, and wire form afterwards. Only turns
 //!    look at it; nothing else looks through a pointer.
 //! 3. No reference to a value is used once its bytes have been overwritten: bytes are overwritten
 //!    through raw pointers from the jbuf's base, when no call that was given the reference is left.
@@ -17,7 +17,7 @@ use std::ptr::{self, NonNull};
 
 use super::blame::NO_ROOM;
 use super::draft::{Draft, Full, NOTED, Scratch};
-use super::jobs::{Job, What, WriteJob};
+use super::turns::{Turn, TurnBack};
 use crate::buffer::{ALIGNMENT, Spent};
 use crate::model::{InPlace, Transportable};
 use crate::wire::{HEADER_LEN, Header, ORIGIN, align_up, in_memory};
@@ -94,7 +94,7 @@ pub(super) struct Back {
     commit: bool,
     /// Something is not where it should be. What is claimed from then on is of no use.
     moved: bool,
-    /// The next slice is one that the program may have changed.
+    /// The next slice that is written is one that the program may have changed.
     exclusive: bool,
     /// What is walked over is a copy of a root, of which the program may have parts of its own.
     of_copy: bool,
@@ -129,6 +129,11 @@ impl Back {
             aside: (Vec::new(), Vec::new()),
         }
     }
+
+    /// Whether the slice that is written is one that the program may have changed.
+    pub(super) fn take_exclusive(&mut self) -> bool {
+        mem::take(&mut self.exclusive)
+    }
 }
 
 impl<'b> Draft<'b> {
@@ -150,9 +155,7 @@ impl<'b> Draft<'b> {
         let root = of.root::<T>();
         let at = align_up(HEADER_LEN, align_of::<T>());
         self.cursor = at.wrapping_add(size_of::<T>());
-        // SAFETY: the root is valid, and the borrow is over before anything is overwritten: only its
-        // address is kept.
-        self.scratch.shared.set_root::<T>(unsafe { &*root });
+        self.scratch.shared.set_root::<T>(root);
         match step {
             // A value that the program had in its hands may have padding that is not initialised.
             // SAFETY: the root stands at its place, native.
@@ -161,12 +164,12 @@ impl<'b> Draft<'b> {
             _ => unsafe { T::write_back(root, self) },
         }
         while !self.back.moved {
-            let Some(job) = self.scratch.jobs.pop() else {
+            let Some(turn) = self.scratch.turns.pop() else {
                 break;
             };
-            let write = job.write;
-            // SAFETY: the job was pushed with the function for its type and just taken off.
-            if unsafe { write(self, job) }.is_err() {
+            let back = turn.back;
+            // SAFETY: the turn was pushed with the function for its type and just taken off.
+            if unsafe { back(self, turn) }.is_err() {
                 break;
             }
         }
@@ -200,13 +203,13 @@ impl<'b> Draft<'b> {
     /// Whether a root leads to the same targets as a copy that was made of it when it was read, and the
     /// targets therefore, which nothing has changed, to theirs.
     ///
-    /// The walk beyond the root depends on nothing but the jobs that the root has put into the queue, and
-    /// the cursors, where nothing is shared. So if the copy and the root give the same, the walk will
-    /// find everything in its place, as it would have done before the root was changed.
+    /// The walk beyond the root depends on nothing but the turns that the root has put into the queue, the
+    /// shared targets that it has met, and the cursors. So if the copy and the root give the same, the
+    /// walk will find everything in its place, as it would have done before the root was changed.
     ///
     /// # Safety
     ///
-    /// As for [`walk_back`](Self::walk_back), and `kept` must be the copy of a root with nothing shared.
+    /// As for [`walk_back`](Self::walk_back), and `kept` must be the copy of a root.
     /// Functions of the program see the root alone.
     pub(super) unsafe fn is_root_as_it_was<T: Transportable + 'b>(
         &mut self,
@@ -215,11 +218,19 @@ impl<'b> Draft<'b> {
     ) -> bool {
         // SAFETY: the caller's promise is passed on; nothing is written.
         let was = unsafe { self.claims_of_root(of, kept) };
-        mem::swap(&mut self.scratch.jobs, &mut self.scratch.before);
+        mem::swap(&mut self.scratch.turns, &mut self.scratch.turns_before);
+        mem::swap(&mut self.scratch.shared, &mut self.scratch.shared_before);
         // SAFETY: as above.
         let is = unsafe { self.claims_of_root(of, of.root::<T>()) };
-        let Scratch { jobs, before, .. } = &mut self.scratch;
-        let same = was.is_some() && was == is && jobs.are_the_same(before);
+        let there = was.is_some() && was == is;
+        let Scratch {
+            turns,
+            turns_before,
+            shared,
+            shared_before,
+            ..
+        } = &mut self.scratch;
+        let same = there && shared.is_the_same(shared_before) && turns.are_the_same(turns_before);
         self.leave_back();
         same
     }
@@ -237,6 +248,7 @@ impl<'b> Draft<'b> {
     ) -> Option<[usize; 3]> {
         self.enter_back(of, Step::Compare);
         self.back.of_copy = root != of.root::<T>();
+        self.scratch.shared.set_root::<T>(of.root::<T>());
         self.cursor = align_up(HEADER_LEN, align_of::<T>()).wrapping_add(size_of::<T>());
         // SAFETY: the caller has a root there.
         unsafe { T::write_back(root, self) };
@@ -284,19 +296,33 @@ impl<'b> Draft<'b> {
         let (text, bulk) = mem::take(&mut self.back.aside);
         self.back.active = false;
         self.back.of_copy = false;
-        self.scratch.before.clear();
+        self.scratch.turns.clear();
+        self.scratch.turns_before.clear();
+        self.scratch.shared_before.clear();
         self.scratch.text = text;
         self.scratch.bulk = bulk;
         self.scratch.clear();
         self.refused = None;
     }
 
-    /// How far behind the message's start something lies, if it lies in the message.
+    /// In which segment of the message something lies, if in one, and whether before its cursor.
     #[inline(always)]
-    pub(super) fn offset_back(&self, address: usize) -> Option<usize> {
-        let offset = address.wrapping_sub(self.back.base.addr());
-        let end = self.back.text.wrapping_add(self.back.text_end).addr();
-        (offset < end.wrapping_sub(self.back.base.addr())).then_some(offset)
+    pub(super) fn segment_back(&self, address: usize) -> Option<(usize, bool)> {
+        let back = &self.back;
+        let base = back.base.addr();
+        if address < base {
+            return None;
+        }
+        if address < base.wrapping_add(back.objects_end) {
+            return Some((0, address < base.wrapping_add(self.cursor)));
+        }
+        let bulk = back.bulk.addr();
+        if address < bulk.wrapping_add(back.bulk_end) {
+            return Some((1, address < bulk.wrapping_add(self.bulk_cursor)));
+        }
+        let text = back.text.addr();
+        let met = address < text.wrapping_add(back.text_cursor);
+        (address < text.wrapping_add(back.text_end)).then_some((2, met))
     }
 
     /// Whether places are written over the pointers.
@@ -305,7 +331,7 @@ impl<'b> Draft<'b> {
         self.back.commit
     }
 
-    /// Notes that the next slice is one that the program may have changed.
+    /// Notes that the next slice that is written is one that the program may have changed.
     #[inline(always)]
     pub(crate) fn exclusive(&mut self) {
         self.back.exclusive = true;
@@ -336,10 +362,20 @@ impl<'b> Draft<'b> {
         count: usize,
     ) -> u64 {
         if <T::InPlace<'b> as InPlace>::SHAPE.flat {
-            self.bulk_back(values, count)
+            self.bulk_back(values, count, false)
         } else {
             self.objects_back(values, count)
         }
+    }
+
+    /// As [`target_back`](Self::target_back), of flat values that the program may have changed.
+    #[inline(always)]
+    pub(crate) fn exclusive_back<T: Transportable + 'b>(
+        &mut self,
+        values: *const T,
+        count: usize,
+    ) -> u64 {
+        self.bulk_back(values, count, true)
     }
 
     /// Whether values of `T` can be turned into wire form where they lie.
@@ -364,7 +400,7 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// Claims values of the objects segment, whose job comes after those before it.
+    /// Claims values of the objects segment, whose turn comes after those before them.
     #[inline(always)]
     pub(super) fn objects_back<T: Transportable + 'b>(
         &mut self,
@@ -372,68 +408,66 @@ impl<'b> Draft<'b> {
         count: usize,
     ) -> u64 {
         let at = align_up(self.cursor, align_of::<T>());
-        let place = self.back.base.wrapping_add(at);
+        let start = self.back.base.wrapping_add(at);
         // They are in memory, so this does not wrap.
         let size = count.wrapping_mul(size_of::<T>());
-        let elsewhere = size > 0 && place.addr() != values.addr();
         let end = at.wrapping_add(size);
-        if elsewhere || end > self.back.objects_end || !Self::keeps_its_size::<T>() {
+        if is_elsewhere(values.addr(), start.addr(), size)
+            || end > self.back.objects_end
+            || !Self::keeps_its_size::<T>()
+        {
             return self.has_moved();
         }
         let gap = at.wrapping_sub(self.cursor);
         // SAFETY: the gap lies between two targets of the objects segment.
-        unsafe { self.erase_gap(place, gap) };
+        unsafe { self.erase_gap(start, gap) };
         self.cursor = end;
         if size > 0 {
-            let job = Job {
-                write: job_back::<T> as WriteJob<'_>,
-                what: What {
-                    values: place.cast_const(),
-                    count,
-                    at,
-                },
-            };
-            self.scratch.jobs.push_or_extend(job, size_of::<T>());
+            self.scratch.turns.push(Turn {
+                back: turn_back::<T> as TurnBack<'_>,
+                start,
+                end: start.wrapping_add(size),
+            });
         }
         at as u64
     }
 
-    /// Claims values of the bulk segment; those that are not in wire form as they are have a job too.
+    /// Claims values of the bulk segment; those that are not in wire form as they are have a turn too.
     #[inline(always)]
     pub(super) fn bulk_back<T: Transportable + 'b>(
         &mut self,
         values: *const T,
         count: usize,
+        exclusive: bool,
     ) -> u64 {
-        let exclusive = mem::take(&mut self.back.exclusive);
-        self.bulk_align = self.bulk_align.max(align_of::<T>());
+        if align_of::<T>() > 1 {
+            self.bulk_align = self.bulk_align.max(align_of::<T>());
+        }
         let at = align_up(self.bulk_cursor, align_of::<T>());
-        let place = self.back.bulk.wrapping_add(at);
+        let start = self.back.bulk.wrapping_add(at);
         let size = count.wrapping_mul(size_of::<T>());
-        let elsewhere = size > 0 && place.addr() != values.addr();
         let end = at.wrapping_add(size);
-        if elsewhere || end > self.back.bulk_end || !Self::keeps_its_size::<T>() {
+        if is_elsewhere(values.addr(), start.addr(), size)
+            || end > self.back.bulk_end
+            || !Self::keeps_its_size::<T>()
+        {
             return self.has_moved();
         }
         let gap = at.wrapping_sub(self.bulk_cursor);
         // SAFETY: the gap lies between two targets of the bulk segment.
-        unsafe { self.erase_gap(place, gap) };
+        unsafe { self.erase_gap(start, gap) };
         self.bulk_cursor = end;
         if !T::WIRE_IS_MEMORY && size > 0 {
-            let write = if exclusive {
-                rewrite_job::<T> as WriteJob<'_>
+            let back = if exclusive {
+                rewrite_turn::<T> as TurnBack<'_>
             } else {
-                job_back::<T> as WriteJob<'_>
+                turn_back::<T>
             };
-            let job = Job {
-                write,
-                what: What {
-                    values: place.cast_const(),
-                    count,
-                    at,
-                },
-            };
-            self.scratch.jobs.push_or_extend(job, size_of::<T>());
+            self.scratch.turns.push(Turn {
+                back,
+                start,
+                end: start.wrapping_add(size),
+            });
         }
         at as u64
     }
@@ -442,10 +476,9 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     pub(crate) fn string_back(&mut self, text: &str) -> u64 {
         let at = self.back.text_cursor;
-        let elsewhere =
-            !text.is_empty() && self.back.text.wrapping_add(at).addr() != text.as_ptr().addr();
+        let place = self.back.text.wrapping_add(at).addr();
         let left = self.back.text_end.wrapping_sub(at);
-        if elsewhere || left < text.len() {
+        if is_elsewhere(text.as_ptr().addr(), place, text.len()) || left < text.len() {
             return self.has_moved();
         }
         self.back.text_cursor = at.wrapping_add(text.len());
@@ -469,61 +502,70 @@ impl<'b> Draft<'b> {
     }
 }
 
-/// Does the jobs of one type that follow each other.
+/// Whether `size` bytes are not where they should be; nowhere is as good as anywhere. Whether there are
+/// any can't be foreseen, so it is no branch.
 #[inline(always)]
-fn each_job<'b>(
+fn is_elsewhere(address: usize, place: usize, size: usize) -> bool {
+    (size > 0) & (address != place)
+}
+
+/// Does the turns of one type that follow each other.
+///
+/// # Safety
+///
+/// `turn` must have been pushed with `own`, for a `T` or a type for which `own` is the same code, by a
+/// walk that is not over, and must have been taken off the queue of `draft`; `back` must turn back
+/// what is native.
+#[inline(always)]
+unsafe fn each_turn<'b, T>(
     draft: &mut Draft<'b>,
-    mut what: What,
-    own: WriteJob<'b>,
-    mut back: impl FnMut(&mut Draft<'b>, What),
+    mut turn: Turn<'b>,
+    own: TurnBack<'b>,
+    back: unsafe fn(*mut T, &mut Draft<'b>),
 ) -> Result<(), Full> {
     loop {
-        back(draft, what);
+        let end = turn.end.cast::<T>();
+        let mut place = turn.start.cast::<T>();
+        while place != end {
+            // SAFETY: the turn is for values from its start to its end, native still (invariant 2).
+            unsafe { back(place, draft) };
+            place = place.wrapping_add(1);
+        }
         if draft.back.moved {
             return Err(Full);
         }
-        match draft.scratch.jobs.pop_same(own) {
-            Some(next) => what = next,
+        match draft.scratch.turns.pop_same(own) {
+            Some(next) => turn = next,
             None => return Ok(()),
         }
     }
 }
 
-/// Turns the values of one job back, and of those that follow with the same type.
+/// Turns values back, and those that follow with the same type.
 ///
 /// # Safety
 ///
-/// `job` must have been pushed for `T`, or for a type whose instance of this function is the same
+/// `turn` must have been pushed for `T`, or for a type whose instance of this function is the same
 /// code, by a walk that is not over, and must have been taken off the queue of `draft`.
-unsafe fn job_back<'b, T: Transportable + 'b>(
+unsafe fn turn_back<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
-    job: Job<'b>,
+    turn: Turn<'b>,
 ) -> Result<(), Full> {
-    each_job(draft, job.what, job_back::<T>, |draft, what| {
-        let first = what.values.cast_mut().cast::<T>();
-        for i in 0..what.count {
-            // SAFETY: the job is for so many values, native still (invariant 2).
-            unsafe { T::write_back(first.wrapping_add(i), draft) };
-        }
-    })
+    // SAFETY: the caller's promise is passed on.
+    unsafe { each_turn(draft, turn, turn_back::<T>, T::write_back) }
 }
 
-/// As [`job_back`], of values that the program may have changed.
+/// As [`turn_back`], of values that the program may have changed.
 ///
 /// # Safety
 ///
-/// As for [`job_back`].
-unsafe fn rewrite_job<'b, T: Transportable + 'b>(
+/// As for [`turn_back`].
+unsafe fn rewrite_turn<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
-    job: Job<'b>,
+    turn: Turn<'b>,
 ) -> Result<(), Full> {
-    each_job(draft, job.what, rewrite_job::<T>, |draft, what| {
-        let first = what.values.cast_mut().cast::<T>();
-        for i in 0..what.count {
-            // SAFETY: as above.
-            unsafe { rewrite::<T>(first.wrapping_add(i), draft) };
-        }
-    })
+    // SAFETY: the caller's promise is passed on.
+    unsafe { each_turn(draft, turn, rewrite_turn::<T>, rewrite::<T>) }
 }
 
 /// Larger forms are not put on the stack.
@@ -566,7 +608,7 @@ unsafe fn rewrite_by<'b, T: Transportable + 'b>(
         unsafe { ptr::write_bytes(form, 0, 1) };
     }
     // SAFETY: the caller has a value there, and nothing overwrites it during the call: targets are
-    // claimed, and written when their jobs are done.
+    // claimed, and written when their turns come.
     let value: &'b T = unsafe { &*place };
     // SAFETY: the form is aligned, writable, and zeroed unless it is dense.
     unsafe { value.write(form, draft) };

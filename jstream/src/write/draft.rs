@@ -25,6 +25,7 @@ use super::jobs::{Job, Jobs, What, WriteJob};
 use super::kept::Kept;
 use super::shared::Shared;
 use super::text::{PADDING, append, append_padded, append_within};
+use super::turns::Turns;
 use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT, Spent};
 use crate::class::Class;
 use crate::keep::clear;
@@ -58,10 +59,13 @@ pub(super) struct Scratch<'b> {
     pub(super) bulk: Vec<u8>,
     pub(super) pieces: Vec<Piece>,
     pub(super) jobs: Jobs<'b>,
-    /// Jobs to compare with.
-    pub(super) before: Jobs<'b>,
+    pub(super) turns: Turns<'b>,
+    /// Turns to compare with.
+    pub(super) turns_before: Turns<'b>,
     pub(super) kept: Kept,
     pub(super) shared: Shared,
+    /// Shared targets to compare with.
+    pub(super) shared_before: Shared,
 }
 
 /// Scratch memory that a writer keeps between messages; more only if the last one needed it.
@@ -71,15 +75,17 @@ pub(super) const KEEP: usize = 4 << 20;
 pub(super) const KEEP_PIECES: usize = 1 << 16;
 
 impl Scratch<'_> {
-    const fn new() -> Self {
+    fn new() -> Self {
         Self {
             text: Vec::new(),
             bulk: Vec::new(),
             pieces: Vec::new(),
             jobs: Jobs::new(),
-            before: Jobs::new(),
+            turns: Turns::new(),
+            turns_before: Turns::new(),
             kept: Kept::new(),
             shared: Shared::new(),
+            shared_before: Shared::new(),
         }
     }
 
@@ -125,7 +131,7 @@ pub struct Draft<'b> {
     aligned: bool,
     /// Whether a form needed more than that. Then the message is `full` too.
     pub(super) misaligned: bool,
-    /// Plain arrays of at least this many bytes are noted.
+    /// Plain arrays of at least this many bytes, which is [`GATHERED`] at least, are noted.
     noted: usize,
     /// The field whose target found no room.
     pub(super) without_room: Option<String>,
@@ -179,9 +185,9 @@ impl<'b> Draft<'b> {
     #[inline]
     pub(super) fn begin(&mut self, limit: usize, growable: bool, noted: usize) {
         self.growable = growable;
-        self.noted = noted;
-        // Nothing in memory is longer, and sums of two such don't wrap.
-        self.limit = limit.min(isize::MAX.unsigned_abs());
+        self.noted = noted.max(GATHERED);
+        // Nothing in memory is longer, and sums of two such don't wrap, aligned or not.
+        self.limit = limit.min(isize::MAX.unsigned_abs() / 2);
         self.limit_from_origin = self.limit.wrapping_add(ORIGIN);
         self.full = false;
         let base = self.objects.base().addr().get();
@@ -279,11 +285,22 @@ impl<'b> Draft<'b> {
         true
     }
 
-    /// Allots the place for `count` values, and returns what is written for a pointer to it.
+    /// Allots the place for one value, and returns what is written for a pointer to it.
+    #[inline(always)]
+    pub(crate) fn single_target<T: Transportable>(&mut self, value: &'b T) -> u64 {
+        if <T::InPlace<'b> as InPlace>::SHAPE.flat {
+            let small = size_of::<T::InPlace<'b>>() < GATHERED;
+            self.bulk(slice::from_ref(value), small)
+        } else {
+            self.allot(value, 1)
+        }
+    }
+
+    /// Allots the place for values, and returns what is written for a pointer to it.
     #[inline(always)]
     pub(crate) fn target<T: Transportable>(&mut self, values: &'b [T]) -> u64 {
         if <T::InPlace<'b> as InPlace>::SHAPE.flat {
-            self.bulk(values)
+            self.bulk(values, false)
         } else {
             self.allot(values.as_ptr(), values.len())
         }
@@ -298,7 +315,9 @@ impl<'b> Draft<'b> {
         }
         let at = align_up(self.cursor, align_of::<T::InPlace<'b>>());
         let size = count.checked_mul(size_of::<T::InPlace<'b>>());
-        match size.and_then(|size| at.checked_add(size)) {
+        let size = size.filter(|size| *size <= isize::MAX.unsigned_abs());
+        // Neither is more than half of what a word counts to, so the sum does not wrap.
+        match size.map(|size| at.wrapping_add(size)) {
             Some(end) if end <= self.limit => self.cursor = end,
             _ => return self.allot_elsewhere(values, count),
         }
@@ -327,30 +346,49 @@ impl<'b> Draft<'b> {
     #[cold]
     fn bulk_elsewhere<T: Transportable + 'b>(&mut self, values: *const T, count: usize) -> u64 {
         if self.back.active {
-            return self.bulk_back(values, count);
+            let exclusive = self.back.take_exclusive();
+            return self.bulk_back(values, count, exclusive);
         }
         self.full = true;
         NO_ROOM
     }
 
-    /// As [`allot_elsewhere`](Self::allot_elsewhere), of text.
+    /// Makes room for flat values that are gathered; else returns what is written for a pointer to them.
     #[cold]
-    fn string_elsewhere(&mut self, text: &str) -> u64 {
+    fn bulk_without_room<T: Transportable + 'b>(
+        &mut self,
+        values: *const T,
+        count: usize,
+        room: usize,
+    ) -> Option<u64> {
         if self.back.active {
-            return self.string_back(text);
+            return Some(self.bulk_elsewhere(values, count));
         }
-        NO_ROOM
+        (!self.make_room(room, Beside::Bulk)).then_some(NO_ROOM)
     }
 
-    /// Writes a tag where it stood.
+    /// As [`bulk_without_room`](Self::bulk_without_room), of text.
+    #[cold]
+    fn string_without_room(&mut self, text: &str, room: usize) -> Option<u64> {
+        if self.back.active {
+            return Some(self.string_back(text));
+        }
+        (!self.make_room(room, Beside::Text)).then_some(NO_ROOM)
+    }
+
+    /// Makes room for a tag, or writes it where it stood.
     #[cold]
     fn tag_elsewhere(&mut self, tag: bool) {
-        self.tag_back(tag);
+        if self.back.active {
+            self.tag_back(tag);
+        } else {
+            self.scratch.text.push(u8::from(tag));
+        }
     }
 
-    /// Puts flat values into the bulk segment.
+    /// Puts flat values into the bulk segment. `small` says that there are fewer bytes than are ever noted.
     #[inline(always)]
-    fn bulk<T: Transportable>(&mut self, values: &'b [T]) -> u64 {
+    fn bulk<T: Transportable>(&mut self, values: &'b [T], small: bool) -> u64 {
         const { assert_form::<T::InPlace<'b>>() };
         if self.is_misaligned::<T::InPlace<'b>>() {
             return NO_ROOM;
@@ -360,13 +398,13 @@ impl<'b> Draft<'b> {
         let len = values.len().saturating_mul(size_of::<T::InPlace<'b>>());
         let padding = at.wrapping_sub(self.bulk_cursor);
         self.bulk_align = self.bulk_align.max(align);
-        if T::WIRE_IS_MEMORY && (len < GATHERED || len < self.noted) {
+        if T::WIRE_IS_MEMORY && (small || len < self.noted) {
             let bulk = &mut self.scratch.bulk;
             let room = len.wrapping_add(PADDING);
-            if bulk.capacity().wrapping_sub(bulk.len()) < room
-                && !self.make_room(room, Beside::Bulk)
-            {
-                return self.bulk_elsewhere(values.as_ptr(), values.len());
+            if bulk.capacity().wrapping_sub(bulk.len()) < room {
+                if let Some(at) = self.bulk_without_room(values.as_ptr(), values.len(), room) {
+                    return at;
+                }
             }
             // SAFETY: `WIRE_IS_MEMORY` says that all bytes of the values are initialised and not
             // behind a cell, and that the form has the same size.
@@ -411,9 +449,6 @@ impl<'b> Draft<'b> {
     /// Makes room for `len` bytes in a segment; false if it would have too many.
     #[cold]
     fn make_room(&mut self, len: usize, of: Beside) -> bool {
-        if self.back.active {
-            return false;
-        }
         let segment = match of {
             Beside::Bulk => &mut self.scratch.bulk,
             Beside::Text => &mut self.scratch.text,
@@ -454,10 +489,10 @@ impl<'b> Draft<'b> {
         // One byte more, so that a segment without memory has no room for an empty string either.
         let room = text.len().wrapping_add(1);
         let segment = &mut self.scratch.text;
-        if segment.capacity().wrapping_sub(segment.len()) < room
-            && !self.make_room(room, Beside::Text)
-        {
-            return self.string_elsewhere(text);
+        if segment.capacity().wrapping_sub(segment.len()) < room {
+            if let Some(at) = self.string_without_room(text, room) {
+                return at;
+            }
         }
         // SAFETY: there is room for it.
         unsafe { append_within(&mut self.scratch.text, text.as_bytes()) };
@@ -498,10 +533,12 @@ impl<'b> Draft<'b> {
     /// Appends the tag of a slot that has no room for it.
     #[inline(always)]
     pub(crate) fn tag(&mut self, tag: bool) {
-        if self.scratch.text.len() == self.scratch.text.capacity() && self.back.active {
-            return self.tag_elsewhere(tag);
+        let text = &mut self.scratch.text;
+        if text.len() == text.capacity() {
+            self.tag_elsewhere(tag);
+        } else {
+            text.push(u8::from(tag));
         }
-        self.scratch.text.push(u8::from(tag));
     }
 
     /// Sees to it that `objects` holds `end` bytes.

@@ -199,7 +199,7 @@ impl Writer {
             // ours, and nobody has references: those are borrowed from it. The copy was made before the
             // object was changed.
             Some(kept) => unsafe { writing.is_root_as_it_was(&segments, kept) },
-            None => matches!(wire, Wire::AsRead { .. }),
+            None => matches!(wire, Wire::AsRead),
         };
         // SAFETY: as above.
         let there =
@@ -207,7 +207,7 @@ impl Writer {
         if !there {
             return Outcome::Moved(received);
         }
-        let changed = !matches!(wire, Wire::AsRead { .. });
+        let changed = wire != Wire::AsRead;
         // SAFETY: as above, and nobody looks at the object again: the jbuf becomes spent, or what a
         // panic drops.
         let there = unsafe {

@@ -84,23 +84,6 @@ impl<'b> Jobs<'b> {
         self.list.push(job);
     }
 
-    /// Adds values of `size` bytes each behind all others, to the last job if they continue it: equal
-    /// function pointers do the same to both.
-    #[inline(always)]
-    pub(super) fn push_or_extend(&mut self, job: Job<'b>, size: usize) {
-        if let Some(last) = self.list.last_mut() {
-            let end = last
-                .what
-                .values
-                .wrapping_add(last.what.count.wrapping_mul(size));
-            if end == job.what.values && std::ptr::fn_addr_eq(last.write, job.write) {
-                last.what.count = last.what.count.wrapping_add(job.what.count);
-                return;
-            }
-        }
-        self.push(job);
-    }
-
     #[cold]
     fn make_room(&mut self) {
         if self.head >= COMPACT && self.head.wrapping_mul(2) >= self.list.len() {
@@ -121,20 +104,6 @@ impl<'b> Jobs<'b> {
         let job = self.list.get(self.head).copied()?;
         self.advance();
         Some(job)
-    }
-
-    /// Takes all jobs off both queues; says whether they were the same, in the same order.
-    pub(super) fn are_the_same(&mut self, other: &mut Self) -> bool {
-        loop {
-            match (self.pop(), other.pop()) {
-                (None, None) => return true,
-                (Some(a), Some(b))
-                    if std::ptr::fn_addr_eq(a.write, b.write)
-                        && a.what.values == b.what.values
-                        && a.what.count == b.what.count => {}
-                _ => return false,
-            }
-        }
     }
 
     #[inline(always)]

@@ -11,6 +11,7 @@ mod jobs;
 mod kept;
 mod shared;
 mod text;
+mod turns;
 
 #[cfg(unix)]
 use std::collections::BTreeMap;

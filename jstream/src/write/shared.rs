@@ -2,7 +2,7 @@
 
 use std::any::TypeId;
 use std::hash::{Hash, Hasher};
-use std::mem::size_of;
+use std::mem;
 
 use rustc_hash::FxHashMap;
 
@@ -26,10 +26,16 @@ impl Hash for Identity {
     }
 }
 
-/// What targets have in common.
-#[derive(Debug, Clone, Copy)]
+/// Targets of a message that is turned back where it lies, side by side in a segment, whose numbers
+/// follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
+    start: usize,
+    end: usize,
+    /// The number of the first, and the one behind that of the last.
     first: u32,
+    next: u32,
+    /// The rest of their identities.
     meta: u64,
     key: TypeId,
 }
@@ -42,39 +48,40 @@ pub(super) struct Shared {
     root: Option<Identity>,
     /// How many there are beside the root.
     count: u32,
-    /// Where those of a message stand that is turned back where it lies, in the order of their numbers,
-    /// of which the first is 1; 0 for those that are in `known`.
-    there: Vec<usize>,
-    /// What the rest of their identities is, for each run of those in which it is the same.
-    runs: Vec<Run>,
-    /// For each word of such a message, the number of the one that stands there, if it stands there
-    /// indeed. What other messages left is looked at, and not believed.
-    marks: Vec<u32>,
+    /// Those of a message that is turned back where it lies, for each of its segments by address.
+    there: [Vec<Run>; 3],
+    /// The last of these runs, which is added to, and the segment that it is in.
+    open: Run,
+    open_in: usize,
 }
 
-/// Targets are marked by words: jbufs are aligned, so words of a message are words of memory.
-const WORD: usize = size_of::<u64>();
-/// More marks are given back.
-const KEEP_MARKS: usize = 1 << 20;
+/// How a target of a message that is turned back is met.
+enum Met {
+    First,
+    Again(u32),
+    /// Not next to the last one, nor in its run.
+    Elsewhere,
+}
+
 /// A map keeps room for this many targets between messages; more is given back.
 const KEEP: usize = 1 << 16;
 
 impl Shared {
-    pub(super) const fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             known: FxHashMap::with_hasher(rustc_hash::FxBuildHasher),
             root: None,
             count: 0,
-            there: Vec::new(),
-            runs: Vec::new(),
-            marks: Vec::new(),
+            there: [const { Vec::new() }; 3],
+            open: Run::nothing(),
+            open_in: 0,
         }
     }
 
     /// The root is number 0.
-    pub(super) fn set_root<'b, T: Transportable>(&mut self, root: &'b T) {
+    pub(super) fn set_root<'b, T: Transportable + 'b>(&mut self, root: *const T) {
         self.root = Some(Identity {
-            address: std::ptr::from_ref(root).addr(),
+            address: root.addr(),
             meta: 0,
             key: typeid::of::<T::InPlace<'b>>(),
         });
@@ -88,81 +95,136 @@ impl Shared {
             self.known.shrink_to(KEEP.max(had));
         }
         self.root = None;
-        self.count = 0;
-        clear(&mut self.there, KEEP);
-        clear(&mut self.runs, KEEP);
-        if self.marks.len() > KEEP_MARKS {
-            self.marks = Vec::new();
+        if self.count > 0 {
+            self.count = 0;
+            for runs in &mut self.there {
+                clear(runs, KEEP);
+            }
+            self.open = Run::nothing();
         }
     }
 
-    /// The number of a target that stands `offset` bytes behind the start of a message, and whether it
-    /// is met for the first time. It must have a size.
-    #[inline(always)]
-    fn number_there(&mut self, identity: Identity, offset: usize) -> (u32, bool) {
+    /// Whether the same targets were met in the same order.
+    pub(super) fn is_the_same(&self, other: &Self) -> bool {
+        self.root == other.root
+            && self.count == other.count
+            && self.there == other.there
+            && self.open == other.open
+            && self.known == other.known
+    }
+
+    /// The number of a target that was met before; else it is the next one now.
+    #[inline]
+    fn number(&mut self, identity: Identity) -> Option<u32> {
+        if self.root == Some(identity) {
+            return Some(0);
+        }
         let next = self.count.wrapping_add(1);
-        let word = offset / WORD;
-        if word >= self.marks.len() {
-            self.mark_up_to(word);
+        let number = *self.known.entry(identity).or_insert(next);
+        if number != next {
+            return Some(number);
         }
-        let number = self.marks.get(word).copied().unwrap_or(0);
-        let found = self.there.get((number as usize).wrapping_sub(1)).copied();
-        match found {
-            Some(address) if address == identity.address && self.is_of(number, identity) => {
-                (number, false)
-            }
-            // Another one in the same word, of another type or smaller than it.
-            Some(address) if address / WORD == identity.address / WORD => {
-                let number = *self.known.entry(identity).or_insert(next);
-                let first = number == next;
-                self.count = if first { next } else { self.count };
-                (number, first)
-            }
-            _ => {
-                if let Some(mark) = self.marks.get_mut(word) {
-                    *mark = next;
-                }
-                self.add_there(identity, next);
-                (next, true)
-            }
-        }
+        self.count = next;
+        None
     }
 
+    /// Looks for a target of `size` bytes, which are some, in the last run and behind it. What it is
+    /// claimed as must then lie at the cursor, as it does if it lies where it should be.
     #[inline(always)]
-    fn add_there(&mut self, identity: Identity, number: u32) {
-        if self.there.len() != self.count as usize {
-            self.there.resize(self.count as usize, 0);
+    fn meet(&mut self, identity: Identity, size: usize) -> Met {
+        let Identity { address, meta, key } = identity;
+        let open = &mut self.open;
+        if open.meta != meta || open.key != key {
+            return Met::Elsewhere;
         }
-        self.there.push(identity.address);
+        let next = self.count.wrapping_add(1);
+        if address == open.end && next == open.next {
+            open.end = address.wrapping_add(size);
+            open.next = next.wrapping_add(1);
+            self.count = next;
+            return Met::First;
+        }
+        open.number(address, size)
+            .map_or(Met::Elsewhere, Met::Again)
+    }
+
+    /// Numbers a target of `size` bytes that lies in a segment behind all that were met there.
+    fn add_there(&mut self, segment: usize, identity: Identity, size: usize) {
+        let number = self.count.wrapping_add(1);
         self.count = number;
-        let Identity { meta, key, .. } = identity;
-        let last = self.runs.last();
-        if last.is_none_or(|last| last.meta != meta || last.key != key) {
-            self.runs.push(Run {
-                first: number,
-                meta,
-                key,
-            });
+        let Identity { address, meta, key } = identity;
+        let opened = Run {
+            start: address,
+            end: address.wrapping_add(size),
+            first: number,
+            next: number.wrapping_add(1),
+            meta,
+            key,
+        };
+        let closed = mem::replace(&mut self.open, opened);
+        let closed_in = mem::replace(&mut self.open_in, segment);
+        if let Some(runs) = self.there.get_mut(closed_in) {
+            if closed.next > closed.first {
+                runs.push(closed);
+            }
         }
     }
 
-    /// Whether the rest of a target's identity is this.
-    #[inline(always)]
-    fn is_of(&self, number: u32, identity: Identity) -> bool {
-        let run = match &self.runs[..] {
-            [only] => Some(only),
-            runs => {
-                let after = runs.partition_point(|run| run.first <= number);
-                runs.get(after.wrapping_sub(1))
-            }
-        };
-        run.is_some_and(|run| run.meta == identity.meta && run.key == identity.key)
+    /// The number of a target of `size` bytes that lies in a segment, if it was met there, but not in
+    /// the last run.
+    fn number_there(&self, segment: usize, identity: Identity, size: usize) -> Option<u32> {
+        let Identity { address, meta, key } = identity;
+        let runs = self.there.get(segment)?;
+        let after = runs.partition_point(|run| run.start <= address);
+        let run = runs.get(after.wrapping_sub(1))?;
+        let like = run.meta == meta && run.key == key;
+        if like {
+            run.number(address, size)
+        } else {
+            None
+        }
+    }
+}
+
+impl Run {
+    fn nothing() -> Self {
+        Self {
+            start: 0,
+            end: 0,
+            first: 0,
+            next: 0,
+            meta: 0,
+            key: TypeId::of::<()>(),
+        }
     }
 
-    #[cold]
-    fn mark_up_to(&mut self, word: usize) {
-        let room = word.saturating_add(1).next_power_of_two();
-        self.marks.resize(room, 0);
+    /// The number of a target of this kind, if it is one of these. All have one size, as they have all
+    /// but the address in common.
+    #[inline(always)]
+    fn number(&self, address: usize, size: usize) -> Option<u32> {
+        let behind = address.wrapping_sub(self.start);
+        if behind >= self.end.wrapping_sub(self.start) || behind.checked_rem(size)? != 0 {
+            return None;
+        }
+        let number = u32::try_from(behind.checked_div(size)?).ok()?;
+        Some(self.first.wrapping_add(number))
+    }
+}
+
+impl Identity {
+    #[inline(always)]
+    fn of<'b, T: Target + ?Sized + 'b>(target: &T) -> Self {
+        Self {
+            address: std::ptr::from_ref(target).addr(),
+            meta: target.meta(),
+            key: typeid::of::<T::InPlace<'b>>(),
+        }
+    }
+
+    /// The words of a pointer to a target that was met before.
+    #[inline(always)]
+    fn again(self, number: u32) -> [u64; 2] {
+        [SHARED | u64::from(number), self.meta]
     }
 }
 
@@ -171,65 +233,71 @@ impl<'b> Draft<'b> {
     ///
     /// `only` says that no other pointer leads there, so that none need be sought unless that one may
     /// be met again.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn shared<T: Target + ?Sized>(&mut self, target: &'b T, only: bool) -> [u64; 2] {
         self.skipped |= only && !self.borrows;
         if !only || self.borrows {
             if self.back.active {
-                return self.shared_back(target);
+                return self.shared_elsewhere(target);
             }
-            return self.shared_by_hash(target);
+            let identity = Identity::of(target);
+            if let Some(number) = self.scratch.shared.number(identity) {
+                return identity.again(number);
+            }
+        } else {
+            let shared = &mut self.scratch.shared;
+            shared.count = shared.count.wrapping_add(1);
         }
-        let shared = &mut self.scratch.shared;
-        shared.count = shared.count.wrapping_add(1);
         target.write_target(self)
     }
 
-    /// As [`shared`](Self::shared), of a target that may be met again.
-    #[inline]
-    fn shared_by_hash<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
-        let identity = Identity {
-            address: std::ptr::from_ref(target).addr(),
-            meta: target.meta(),
-            key: typeid::of::<T::InPlace<'b>>(),
-        };
-        let shared = &mut self.scratch.shared;
-        if shared.root == Some(identity) {
-            return [SHARED, identity.meta];
-        }
-        let next = shared.count.wrapping_add(1);
-        let number = *shared.known.entry(identity).or_insert(next);
-        if number != next {
-            return [SHARED | u64::from(number), identity.meta];
-        }
-        shared.count = next;
-        target.write_target(self)
+    /// As [`shared`](Self::shared), of a message that is turned back where it lies.
+    #[cold]
+    fn shared_elsewhere<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
+        self.shared_back(target)
     }
 
     /// The words of a pointer to a shared target of a message that is turned back where it lies.
     #[inline(always)]
     pub(crate) fn shared_back<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
-        if size_of_val(target) == 0 {
-            // Several may stand at one place.
-            return self.shared_by_hash(target);
-        }
-        let identity = Identity {
-            address: std::ptr::from_ref(target).addr(),
-            meta: target.meta(),
-            key: typeid::of::<T::InPlace<'b>>(),
+        let identity = Identity::of(target);
+        let size = size_of_val(target);
+        let met = if size == 0 {
+            Met::Elsewhere
+        } else {
+            self.scratch.shared.meet(identity, size)
         };
-        let Some(offset) = self.offset_back(identity.address) else {
-            return self.shared_by_hash(target);
+        let number = match met {
+            Met::First => None,
+            Met::Again(number) => Some(number),
+            Met::Elsewhere => self.number_back(identity, size),
+        };
+        match number {
+            Some(number) => identity.again(number),
+            None => target.claim_back(self),
+        }
+    }
+
+    /// The number of a target that was met before in such a message; else it is the next one now.
+    ///
+    /// What lies behind a segment's cursor has not been met, and what lies before has been, or is not
+    /// where it should be. Several targets without a size may stand at one place.
+    #[inline(never)]
+    fn number_back(&mut self, identity: Identity, size: usize) -> Option<u32> {
+        let place = if size == 0 {
+            None
+        } else {
+            self.segment_back(identity.address)
         };
         let shared = &mut self.scratch.shared;
-        if shared.root == Some(identity) {
-            return [SHARED, identity.meta];
-        }
-        match shared.number_there(identity, offset) {
-            (_, true) => target.claim_back(self),
-            (number, false) => [SHARED | u64::from(number), identity.meta],
+        match place {
+            None => shared.number(identity),
+            Some(_) if shared.root == Some(identity) => Some(0),
+            Some((segment, true)) => shared.number_there(segment, identity, size),
+            Some((segment, false)) => {
+                shared.add_there(segment, identity, size);
+                None
+            }
         }
     }
 }
-
-const _: () = assert!(size_of::<usize>() == size_of::<u64>());
