@@ -5,6 +5,7 @@ mod choose;
 mod describe;
 mod error;
 mod fold;
+mod layout;
 mod owners;
 mod pass;
 mod queue;
@@ -21,6 +22,7 @@ pub(crate) use choose::choose;
 pub(crate) use describe::short;
 pub use error::{ReadError, ReadFailure, Segment as MessageSegment};
 pub(crate) use fold::bytes_at_most;
+pub(crate) use layout::Layout;
 pub use pass::{Edge, Fault, FaultKind, Pass, assert_form};
 pub use trace::Trace;
 
@@ -36,7 +38,7 @@ use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
 use crate::received::Received;
 use crate::schema::{Descriptors, Learnt, Schema, SchemaError, TypeIndex};
-use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up, in_memory};
+use crate::wire::{HEADER_LEN, ORIGIN, align_up};
 
 /// What a reader accepts. Memory and work are bounded by the length of the message in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -366,85 +368,4 @@ impl Pass<'_> {
 #[inline(always)]
 const fn root_end<F>() -> usize {
     align_up(HEADER_LEN, align_of::<F>()).wrapping_add(size_of::<F>())
-}
-
-/// The segments of a message, as its header tells and its length confirms.
-pub(crate) struct Layout {
-    descriptor: u64,
-    objects_end: usize,
-    bulk_start: usize,
-    bulk_len: usize,
-    bulk_align: usize,
-    text_start: usize,
-    text_len: usize,
-    /// Whether all text is ASCII.
-    ascii: bool,
-}
-
-impl Layout {
-    #[inline]
-    fn of(message: &[u8], limits: &Limits) -> Result<Self, ReadError> {
-        let len = message.len();
-        let Ok((header, _)) = <Header as zerocopy::FromBytes>::read_from_prefix(message) else {
-            return Err(ReadError::Short { len });
-        };
-        if header.magic != MAGIC {
-            return Err(ReadError::Magic {
-                found: header.magic.to_le_bytes(),
-            });
-        }
-        if len > limits.bytes {
-            return Err(ReadError::TooLong {
-                len,
-                limit: limits.bytes,
-            });
-        }
-        let wrong = || ReadError::Lengths { len };
-        let bulk_align = in_memory(u64::from(header.bulk_align));
-        let objects_end = in_memory(header.objects_end);
-        if !bulk_align.is_power_of_two() || bulk_align > ALIGNMENT {
-            return Err(wrong());
-        }
-        // Comparing with the message's length first keeps the sums from wrapping.
-        if objects_end > len || header.bulk_len > len as u64 || header.text_len > len as u64 {
-            return Err(wrong());
-        }
-        let (bulk_len, text_len) = (in_memory(header.bulk_len), in_memory(header.text_len));
-        let bulk_start = align_up(objects_end, bulk_align);
-        let text_start = bulk_start.wrapping_add(bulk_len);
-        if text_start.wrapping_add(text_len) != len {
-            return Err(wrong());
-        }
-        Ok(Self {
-            descriptor: header.descriptor,
-            objects_end,
-            bulk_start,
-            bulk_len,
-            bulk_align,
-            text_start,
-            text_len,
-            ascii: false,
-        })
-    }
-
-    /// Checks that the text segment is UTF-8, and says whether it is ASCII.
-    fn check_text(&self, message: &[u8]) -> Result<bool, ReadError> {
-        let text = message.get(self.text_start..).unwrap_or_default();
-        if text.is_empty() {
-            return Ok(true);
-        }
-        debug_assert_eq!(text.len(), self.text_len);
-        if text.is_ascii() {
-            return Ok(true);
-        }
-        match simdutf8::basic::from_utf8(text) {
-            Ok(_) => Ok(false),
-            Err(_) => {
-                let valid = std::str::from_utf8(text).map_or_else(|e| e.valid_up_to(), str::len);
-                Err(ReadError::NotUtf8 {
-                    offset: self.text_start.wrapping_add(valid),
-                })
-            }
-        }
-    }
 }

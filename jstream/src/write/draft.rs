@@ -18,20 +18,16 @@ use std::ptr;
 use std::slice;
 
 use super::back::Back;
-use super::blame::{NO_ROOM, field_without_room};
+use super::blame::NO_ROOM;
 use super::classes::Classes;
 use super::error::WriteError;
-use super::jobs::{Job, Jobs, What, WriteJob};
-use super::kept::Kept;
-use super::shared::Shared;
+use super::jobs::{Job, What, WriteJob};
+use super::scratch::{KEEP, Piece, Scratch};
 use super::text::{PADDING, append, append_padded, append_within};
-use super::turns::Turns;
 use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT, Spent};
 use crate::class::Class;
-use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
-use crate::read::{assert_form, short};
-use crate::schema::Schema;
+use crate::read::assert_form;
 use crate::wire::{HEADER_LEN, ORIGIN, align_up};
 
 /// Plain arrays of at least this many bytes are not gathered but noted where the message is then copied
@@ -42,72 +38,6 @@ pub(super) const NOTED: usize = 128;
 
 /// Fewer bytes are always gathered, so that single values need not ask how many there must be.
 pub(super) const GATHERED: usize = 64;
-
-/// A plain array that is sent, or copied, from where it is.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Piece {
-    pub(super) start: *const u8,
-    pub(super) len: usize,
-    /// How many bytes of `bulk` come before it.
-    pub(super) after: usize,
-}
-
-/// What a writer keeps from one message to the next.
-#[derive(Debug)]
-pub(super) struct Scratch<'b> {
-    pub(super) text: Vec<u8>,
-    pub(super) bulk: Vec<u8>,
-    pub(super) pieces: Vec<Piece>,
-    pub(super) jobs: Jobs<'b>,
-    pub(super) turns: Turns<'b>,
-    /// Turns to compare with.
-    pub(super) turns_before: Turns<'b>,
-    pub(super) kept: Kept,
-    pub(super) shared: Shared,
-    /// Shared targets to compare with.
-    pub(super) shared_before: Shared,
-}
-
-/// Scratch memory that a writer keeps between messages; more only if the last one needed it.
-pub(super) const KEEP: usize = 4 << 20;
-
-/// Noted arrays that a writer keeps room for between messages.
-pub(super) const KEEP_PIECES: usize = 1 << 16;
-
-impl Scratch<'_> {
-    fn new() -> Self {
-        Self {
-            text: Vec::new(),
-            bulk: Vec::new(),
-            pieces: Vec::new(),
-            jobs: Jobs::new(),
-            turns: Turns::new(),
-            turns_before: Turns::new(),
-            kept: Kept::new(),
-            shared: Shared::new(),
-            shared_before: Shared::new(),
-        }
-    }
-
-    /// Forgets everything; keeps memory for the next message.
-    #[inline]
-    pub(super) fn clear(&mut self) {
-        clear(&mut self.text, KEEP);
-        clear(&mut self.bulk, KEEP);
-        clear(&mut self.pieces, KEEP_PIECES);
-        self.jobs.clear();
-        self.shared.clear();
-        // At last, as it drops values of the program's, which may panic.
-        self.kept.clear();
-    }
-}
-
-/// A segment that is gathered beside the objects.
-#[derive(Debug, Clone, Copy)]
-enum Beside {
-    Bulk,
-    Text,
-}
 
 /// The objects did not fit the jbuf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,11 +50,11 @@ pub struct Draft<'b> {
     /// Whether `objects` may be exchanged for a larger one.
     pub(super) growable: bool,
     /// How many bytes each segment may have.
-    limit: usize,
+    pub(super) limit: usize,
     /// The same, as a place in the segments that begin at [`ORIGIN`].
     pub(super) limit_from_origin: usize,
     /// Whether a segment would have had more. What is allotted from then on is of no use.
-    full: bool,
+    pub(super) full: bool,
     /// Why a value can't be sent: the first that was met.
     pub(super) refused: Option<WriteError>,
     /// Whether the base of `objects` is aligned to [`ALIGNMENT`]; else it is to [`LEAST_ALIGNMENT`].
@@ -332,60 +262,6 @@ impl<'b> Draft<'b> {
         at as u64
     }
 
-    /// Says that there is no room, unless there need not be any as the values are in the message.
-    #[cold]
-    fn allot_elsewhere<T: Transportable + 'b>(&mut self, values: *const T, count: usize) -> u64 {
-        if self.back.active {
-            return self.objects_back(values, count);
-        }
-        self.full = true;
-        NO_ROOM
-    }
-
-    /// As [`allot_elsewhere`](Self::allot_elsewhere), of flat values.
-    #[cold]
-    fn bulk_elsewhere<T: Transportable + 'b>(&mut self, values: *const T, count: usize) -> u64 {
-        if self.back.active {
-            let exclusive = self.back.take_exclusive();
-            return self.bulk_back(values, count, exclusive);
-        }
-        self.full = true;
-        NO_ROOM
-    }
-
-    /// Makes room for flat values that are gathered; else returns what is written for a pointer to them.
-    #[cold]
-    fn bulk_without_room<T: Transportable + 'b>(
-        &mut self,
-        values: *const T,
-        count: usize,
-        room: usize,
-    ) -> Option<u64> {
-        if self.back.active {
-            return Some(self.bulk_elsewhere(values, count));
-        }
-        (!self.make_room(room, Beside::Bulk)).then_some(NO_ROOM)
-    }
-
-    /// As [`bulk_without_room`](Self::bulk_without_room), of text.
-    #[cold]
-    fn string_without_room(&mut self, text: &str, room: usize) -> Option<u64> {
-        if self.back.active {
-            return Some(self.string_back(text));
-        }
-        (!self.make_room(room, Beside::Text)).then_some(NO_ROOM)
-    }
-
-    /// Makes room for a tag, or writes it where it stood.
-    #[cold]
-    fn tag_elsewhere(&mut self, tag: bool) {
-        if self.back.active {
-            self.tag_back(tag);
-        } else {
-            self.scratch.text.push(u8::from(tag));
-        }
-    }
-
     /// Puts flat values into the bulk segment. `small` says that there are fewer bytes than are ever noted.
     #[inline(always)]
     fn bulk<T: Transportable>(&mut self, values: &'b [T], small: bool) -> u64 {
@@ -428,37 +304,6 @@ impl<'b> Draft<'b> {
         }
         self.bulk_cursor = at.wrapping_add(len);
         at as u64
-    }
-
-    /// Notes which field of the values just written has no target, as there was no room.
-    #[cold]
-    fn blame<T: Transportable + 'b>(&mut self, at: usize, count: usize) {
-        let (schema, root) = Schema::of_form::<T::InPlace<'b>>();
-        let size = size_of::<T::InPlace<'b>>();
-        let start = self.objects.base().as_ptr().wrapping_add(at);
-        let path = (0..count).find_map(|i| {
-            let value = start.wrapping_add(i.wrapping_mul(size));
-            // SAFETY: the values were written there, each byte of them (invariant 1).
-            let bytes = unsafe { slice::from_raw_parts(value, size) };
-            field_without_room(&schema, root, bytes)
-        });
-        let name = short(std::any::type_name::<T>());
-        self.without_room = path.map(|path| name + &path);
-    }
-
-    /// Makes room for `len` bytes in a segment; false if it would have too many.
-    #[cold]
-    fn make_room(&mut self, len: usize, of: Beside) -> bool {
-        let segment = match of {
-            Beside::Bulk => &mut self.scratch.bulk,
-            Beside::Text => &mut self.scratch.text,
-        };
-        if segment.len().saturating_add(len) > self.limit.saturating_add(PADDING) {
-            self.full = true;
-            return false;
-        }
-        segment.reserve(len);
-        true
     }
 
     /// Writes flat values whose bytes in memory are not all to be sent as they are.
@@ -539,35 +384,6 @@ impl<'b> Draft<'b> {
         } else {
             text.push(u8::from(tag));
         }
-    }
-
-    /// Sees to it that `objects` holds `end` bytes.
-    #[inline]
-    fn reserve(&mut self, end: usize) -> Result<(), Full> {
-        if end <= self.objects.capacity() {
-            return Ok(());
-        }
-        self.grow(end)
-    }
-
-    #[cold]
-    fn grow(&mut self, end: usize) -> Result<(), Full> {
-        if !self.growable {
-            return Err(Full);
-        }
-        let larger = end.max(4096).saturating_mul(2);
-        let grown = Spent::heap(larger);
-        // SAFETY: the first `written` bytes are initialised (invariant 1), both jbufs have room
-        // for them, and two jbufs never overlap.
-        unsafe {
-            ptr::copy_nonoverlapping(
-                self.objects.base().as_ptr(),
-                grown.base().as_ptr(),
-                self.written,
-            );
-        };
-        self.objects = grown;
-        Ok(())
     }
 
     /// Writes zeroes from `written` to `end`, for which there must be room.

@@ -2,6 +2,7 @@
 
 mod back;
 mod blame;
+mod claims;
 mod classes;
 mod contiguous;
 mod draft;
@@ -9,6 +10,8 @@ mod error;
 mod forward;
 mod jobs;
 mod kept;
+mod room;
+mod scratch;
 mod shared;
 mod text;
 mod turns;
@@ -23,7 +26,8 @@ use std::slice;
 
 use zerocopy::IntoBytes;
 
-pub(crate) use self::back::{Segments, erase, rewrite};
+pub(crate) use self::back::Segments;
+pub(crate) use self::claims::{erase, rewrite};
 pub use self::draft::Draft;
 pub use self::error::{Unwritten, WriteError};
 pub use self::forward::{Forwarded, Unforwarded};
@@ -220,7 +224,7 @@ impl Writer {
         writing.for_each_segment(|bytes| segments.push(IoSlice::new(bytes)));
         let result = send(&segments);
         segments.clear();
-        segments.shrink_to(draft::KEEP_PIECES);
+        segments.shrink_to(scratch::KEEP_PIECES);
         let kept = segments.into_iter().map(|_| IoSlice::new(&[])).collect();
         drop(writing);
         self.segments = kept;
