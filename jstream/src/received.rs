@@ -260,18 +260,8 @@ impl<T: Transportable + 'static> Received<T> {
     where
         for<'x> T::InPlace<'x>: Transportable,
     {
-        let message = self.with(|object| {
-            Writer::new().gather(object, |segments| {
-                let len = segments.iter().map(|segment| segment.len()).sum();
-                let mut filling = Spent::heap(len).filling();
-                for segment in segments {
-                    if !filling.extend(segment) {
-                        unreachable!("the jbuf has the length of all segments");
-                    }
-                }
-                filling.finish()
-            })
-        })?;
+        let message =
+            self.with(|object| Writer::new().write_by(object, |len| Ok(Spent::heap(len))))?;
         // It was accepted by limits before.
         let limits = Limits {
             bytes: usize::MAX,

@@ -4,9 +4,41 @@ use std::io::{self, ErrorKind, IoSlice};
 
 use super::draft::NOTED;
 use super::{WriteError, Writer};
+use crate::buffer::{Filled, Pool, Spent};
 use crate::model::Transportable;
 
 impl Writer {
+    /// Writes `value`, and all that it reaches, into a jbuf of `pool` of the right size.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::Pool`] when the pool has none; else as for [`gather`](Self::gather).
+    pub fn write_to<T: Transportable>(
+        &mut self,
+        value: &T,
+        pool: &Pool,
+    ) -> Result<Filled, WriteError> {
+        self.write_by(value, |len| Ok(pool.take(len)?))
+    }
+
+    /// Writes `value`, and all that it reaches, into the jbuf that is taken for a message of its length.
+    pub(crate) fn write_by<T: Transportable>(
+        &mut self,
+        value: &T,
+        take: impl FnOnce(usize) -> Result<Spent, WriteError>,
+    ) -> Result<Filled, WriteError> {
+        self.gathered(value, NOTED, |segments| {
+            let len = segments.iter().map(|segment| segment.len()).sum();
+            let mut filling = take(len)?.filling();
+            for segment in segments {
+                if !filling.extend(segment) {
+                    unreachable!("the jbuf has the capacity that was asked for");
+                }
+            }
+            Ok(filling.finish())
+        })?
+    }
+
     /// Appends `value`, and all that it reaches, to `into`; says how long the message is.
     ///
     /// ```

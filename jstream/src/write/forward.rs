@@ -146,7 +146,7 @@ impl Writer {
             }
             Outcome::Moved(received) => received,
         };
-        match received.with(|object| self.copied(object, take)) {
+        match received.with(|object| self.write_by(object, take)) {
             Ok(message) => Ok(Forwarded {
                 message,
                 in_place: false,
@@ -156,24 +156,6 @@ impl Writer {
                 received: Some(received),
             }),
         }
-    }
-
-    /// Writes an object into a jbuf of its length.
-    fn copied<T: Transportable>(
-        &mut self,
-        object: &T,
-        take: impl FnOnce(usize) -> Result<Spent, WriteError>,
-    ) -> Result<Filled, WriteError> {
-        self.gather(object, |segments| {
-            let len = segments.iter().map(|segment| segment.len()).sum();
-            let mut filling = take(len)?.filling();
-            for segment in segments {
-                if !filling.extend(segment) {
-                    unreachable!("the jbuf has the capacity that was asked for");
-                }
-            }
-            Ok(filling.finish())
-        })?
     }
 
     /// Turns an object back where it lies, if that can be done.

@@ -31,7 +31,7 @@ pub(crate) use self::claims::{erase, rewrite};
 pub use self::draft::Draft;
 pub use self::error::{Unwritten, WriteError};
 pub use self::forward::{Forwarded, Unforwarded};
-use crate::buffer::{Filled, Pool, Spent};
+use crate::buffer::{Filled, Spent};
 #[cfg(unix)]
 use crate::class::Class;
 use crate::model::{InPlace, Transportable};
@@ -159,28 +159,6 @@ impl Writer {
             spent: objects,
             misaligned,
         })
-    }
-
-    /// Writes `value`, and all that it reaches, into a jbuf of `pool` of the right size.
-    ///
-    /// # Errors
-    ///
-    /// [`WriteError::Pool`] when the pool has none; else as for [`gather`](Self::gather).
-    pub fn write_to<T: Transportable>(
-        &mut self,
-        value: &T,
-        pool: &Pool,
-    ) -> Result<Filled, WriteError> {
-        self.gathered(value, draft::NOTED, |segments| {
-            let len = segments.iter().map(|segment| segment.len()).sum();
-            let mut filling = pool.take(len)?.filling();
-            for segment in segments {
-                if !filling.extend(segment) {
-                    unreachable!("the pool gave the capacity that was asked for");
-                }
-            }
-            Ok(filling.finish())
-        })?
     }
 
     /// Writes `value`, and all that it reaches, and lends the message as a list of segments, large
