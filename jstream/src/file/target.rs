@@ -154,7 +154,19 @@ impl Replaced {
                 path: path.to_owned(),
             });
         }
-        let file = open(path).ok();
+        let file = match open(path) {
+            Ok(file) => Some(file),
+            // A link that leads nowhere, or what may be replaced but not read: nobody appends to that.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
+                ) =>
+            {
+                None
+            }
+            Err(error) => return Err(FileError::system("opening", path)(error)),
+        };
         if let Some(file) = &file {
             lock(file, path)?;
             if !is_still(file, path).map_err(FileError::system("looking at", path))? {
