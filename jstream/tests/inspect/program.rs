@@ -357,6 +357,21 @@ pub(crate) mod files {
     }
 
     #[test]
+    fn a_damaged_directory_is_said_with_one_object_too() {
+        let folder = Folder::new("directory");
+        let path = folder.0.join("legs.jst");
+        written(&path, 3);
+        let summary = FileReader::open(&path).unwrap().summary();
+        let place = summary.commit.schemas.unwrap();
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[usize::try_from(place).unwrap() + 16] ^= 1;
+        fs::write(&path, bytes).unwrap();
+        let text = printed(1, &[path.to_str().unwrap(), "--object", "0"]);
+        assert!(text.contains(&format!("{place:#x}")), "{text}");
+        assert!(text.contains("schema directory"), "{text}");
+    }
+
+    #[test]
     fn damaged_files_are_shown_as_far_as_they_go() {
         let folder = Folder::new("damaged");
         let path = folder.0.join("legs.jst");

@@ -183,7 +183,13 @@ impl Container {
         if let Err(error) = compared {
             self.faults.push(fault_of(&error)?);
         }
-        let known = reader.descriptors().unwrap_or_default();
+        let known = match reader.descriptors() {
+            Ok(known) => known,
+            Err(error) => {
+                self.add(fault_of(&error)?);
+                Vec::new()
+            }
+        };
         for descriptor in known {
             match reader.schema(descriptor) {
                 Ok(Some((schema, root))) => {
@@ -194,15 +200,19 @@ impl Container {
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    let fault = fault_of(&error)?;
-                    if !self.faults.contains(&fault) {
-                        self.faults.push(fault);
-                    }
+                    self.add(fault_of(&error)?);
                 }
             }
         }
         self.objects = Objects::File(Box::new(reader));
         Ok(())
+    }
+
+    /// Adds a fault that is not known yet.
+    fn add(&mut self, fault: Fault) {
+        if !self.faults.contains(&fault) {
+            self.faults.push(fault);
+        }
     }
 
     /// How many objects there are.
