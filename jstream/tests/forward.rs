@@ -440,8 +440,10 @@ fn a_pool_without_room_gives_the_object_back() {
 mod honest {
     use super::Transportable;
 
+    // Both are `repr(C)`: the compiler may lay two types with the same fields out differently.
     #[derive(Transportable)]
     #[transportable(opt_in)]
+    #[repr(C)]
     pub(super) struct Pair<'b> {
         pub(super) left: Option<&'b Pair<'b>>,
         #[transportable(follow)]
@@ -453,6 +455,7 @@ mod forger {
     use super::Transportable;
 
     #[derive(Transportable)]
+    #[repr(C)]
     pub(super) struct Pair<'b> {
         pub(super) left: Option<&'b Pair<'b>>,
         pub(super) right: Option<&'b Pair<'b>>,
