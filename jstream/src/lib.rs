@@ -143,6 +143,7 @@ pub mod __private;
 mod adapter;
 pub mod buffer;
 mod class;
+mod erased;
 #[cfg(unix)]
 pub mod file;
 pub mod guide;
@@ -168,6 +169,7 @@ mod write;
 pub use adapter::Adapter;
 pub use buffer::{Filled, Pool, Spent};
 pub use class::{Registered, implementations};
+pub use erased::Erased;
 #[cfg(feature = "ndarray")]
 pub use impls::ndarray::NdArray;
 #[cfg(feature = "rkyv")]

@@ -82,6 +82,29 @@ impl<T: Transportable + 'static> Received<T> {
         Self { wire, ..self }
     }
 
+    /// What it is made of.
+    pub(crate) fn into_parts(self) -> (Slot, NonNull<T::InPlace<'static>>, Wire) {
+        (self.slot, self.root, self.wire)
+    }
+
+    /// The object again.
+    ///
+    /// # Safety
+    ///
+    /// The parts must be those of a `Received<T>`.
+    pub(crate) unsafe fn from_parts(
+        slot: Slot,
+        root: NonNull<T::InPlace<'static>>,
+        wire: Wire,
+    ) -> Self {
+        Self {
+            slot,
+            root,
+            wire,
+            of: PhantomData,
+        }
+    }
+
     /// What is known of the message.
     pub(crate) fn wire(&self) -> Wire {
         self.wire

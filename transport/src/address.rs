@@ -7,13 +7,20 @@ use std::str::FromStr;
 use crate::error::AddressError;
 
 /// The schemes that [`Address`] knows, for the error about the others.
-pub(crate) const SCHEMES: &str = "inproc, tcp";
+pub(crate) const SCHEMES: &str = "inproc, shm, uds, tcp, uring, sim";
 
 /// The most bytes an address may have as a URI. Answers the threat of error texts and tables
 /// that grow with what somebody else sends.
 const MAX_LENGTH: usize = 512;
 
-/// Where a listener is: `inproc://name` or `tcp://host:port`.
+/// What fits the name of a socket, together with a prefix of ours.
+const MAX_SHM_NAME: usize = 80;
+
+/// What fits `sockaddr_un`, with the 0 behind it.
+const MAX_SOCKET_PATH: usize = 107;
+
+/// Where a listener is: `inproc://name`, `shm://name`, `uds:///path`, `tcp://host:port`,
+/// `uring://host:port` or `sim://name`.
 ///
 /// The host is a name, an IPv4 address, or an IPv6 address in brackets. Port 0 asks
 /// [`listen`](crate::listen) for any free port.
@@ -26,6 +33,18 @@ pub enum Address {
         /// The name it listens under.
         name: String,
     },
+    /// Between processes of this host, through shared memory.
+    #[non_exhaustive]
+    Shm {
+        /// The name it listens under.
+        name: String,
+    },
+    /// Over a Unix socket.
+    #[non_exhaustive]
+    Uds {
+        /// The socket's path; behind a `@`, a name that is not in the file system.
+        path: String,
+    },
     /// Over TCP.
     #[non_exhaustive]
     Tcp {
@@ -33,6 +52,20 @@ pub enum Address {
         host: String,
         /// The port; 0 for any that is free.
         port: u16,
+    },
+    /// Over TCP, by io_uring where the system has it. Either side may use `tcp` instead.
+    #[non_exhaustive]
+    Uring {
+        /// A name, an IPv4 address or an IPv6 address (without its brackets).
+        host: String,
+        /// The port; 0 for any that is free.
+        port: u16,
+    },
+    /// Inside this process, with faults as [`sim`](crate::sim) was told.
+    #[non_exhaustive]
+    Sim {
+        /// The name it listens under.
+        name: String,
     },
 }
 
@@ -44,16 +77,44 @@ impl Address {
     /// [`AddressError`] when `name` is empty, too long, or holds white space or control
     /// characters.
     pub fn inproc(name: &str) -> Result<Self, AddressError> {
-        check_length(name)?;
-        if name.is_empty() {
-            return Err(AddressError::EmptyName);
-        }
-        if name.chars().any(is_unprintable) {
-            return Err(AddressError::BadName {
-                name: name.escape_debug().collect(),
-            });
-        }
-        Ok(Self::Inproc { name: name.into() })
+        Ok(Self::Inproc {
+            name: check_name("inproc", name, MAX_LENGTH)?,
+        })
+    }
+
+    /// The address `shm://name`.
+    ///
+    /// # Errors
+    ///
+    /// [`AddressError`] when `name` is empty, longer than 80 bytes, or holds white space or control
+    /// characters.
+    pub fn shm(name: &str) -> Result<Self, AddressError> {
+        Ok(Self::Shm {
+            name: check_name("shm", name, MAX_SHM_NAME)?,
+        })
+    }
+
+    /// The address `uds://path`; with a `@` before it, a name that is not in the file system.
+    ///
+    /// # Errors
+    ///
+    /// [`AddressError`] when `path` is empty, longer than the 107 bytes that the system allows, or
+    /// holds white space or control characters.
+    pub fn uds(path: &str) -> Result<Self, AddressError> {
+        Ok(Self::Uds {
+            path: check_name("uds", path, MAX_SOCKET_PATH)?,
+        })
+    }
+
+    /// The address `sim://name`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`inproc`](Self::inproc).
+    pub fn sim(name: &str) -> Result<Self, AddressError> {
+        Ok(Self::Sim {
+            name: check_name("sim", name, MAX_LENGTH)?,
+        })
     }
 
     /// The address `tcp://host:port`; an IPv6 `host` comes without its brackets.
@@ -62,22 +123,18 @@ impl Address {
     ///
     /// [`AddressError`] when `host` is empty, too long, or can't be a host.
     pub fn tcp(host: &str, port: u16) -> Result<Self, AddressError> {
-        check_length(host)?;
-        if host.is_empty() {
-            return Err(AddressError::EmptyHost);
-        }
-        let wrong = |c: char| is_unprintable(c) || matches!(c, '/' | '[' | ']' | '@');
-        // An IPv6 address may name its interface: fe80::1%eth0.
-        let bare = host.split('%').next().unwrap_or(host);
-        if host.chars().any(wrong) || (host.contains(':') && bare.parse::<Ipv6Addr>().is_err()) {
-            return Err(AddressError::BadHost {
-                host: host.escape_debug().collect(),
-            });
-        }
-        Ok(Self::Tcp {
-            host: host.into(),
-            port,
-        })
+        let host = check_host(host)?;
+        Ok(Self::Tcp { host, port })
+    }
+
+    /// The address `uring://host:port`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`tcp`](Self::tcp).
+    pub fn uring(host: &str, port: u16) -> Result<Self, AddressError> {
+        let host = check_host(host)?;
+        Ok(Self::Uring { host, port })
     }
 
     /// What stands before `://`.
@@ -85,7 +142,11 @@ impl Address {
     pub fn scheme(&self) -> &'static str {
         match self {
             Self::Inproc { .. } => "inproc",
+            Self::Shm { .. } => "shm",
+            Self::Uds { .. } => "uds",
             Self::Tcp { .. } => "tcp",
+            Self::Uring { .. } => "uring",
+            Self::Sim { .. } => "sim",
         }
     }
 }
@@ -100,13 +161,20 @@ impl FromStr for Address {
         };
         match scheme {
             "inproc" => Self::inproc(rest),
-            "tcp" => {
-                let (host, port) = split_port(rest)?;
+            "shm" => Self::shm(rest),
+            "uds" => Self::uds(rest),
+            "tcp" | "uring" => {
+                let (host, port) = split_port(scheme, rest)?;
                 let port = port.parse().map_err(|_| AddressError::BadPort {
                     port: port.escape_debug().collect(),
                 })?;
-                Self::tcp(host, port)
+                if scheme == "tcp" {
+                    Self::tcp(host, port)
+                } else {
+                    Self::uring(host, port)
+                }
             }
+            "sim" => Self::sim(rest),
             _ => Err(AddressError::UnknownScheme {
                 scheme: scheme.escape_debug().collect(),
                 known: SCHEMES,
@@ -117,18 +185,26 @@ impl FromStr for Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = self.scheme();
         match self {
-            Self::Inproc { name } => write!(f, "inproc://{name}"),
-            Self::Tcp { host, port } if host.contains(':') => write!(f, "tcp://[{host}]:{port}"),
-            Self::Tcp { host, port } => write!(f, "tcp://{host}:{port}"),
+            Self::Inproc { name } | Self::Shm { name } | Self::Sim { name } => {
+                write!(f, "{scheme}://{name}")
+            }
+            Self::Uds { path } => write!(f, "{scheme}://{path}"),
+            Self::Tcp { host, port } | Self::Uring { host, port } if host.contains(':') => {
+                write!(f, "{scheme}://[{host}]:{port}")
+            }
+            Self::Tcp { host, port } | Self::Uring { host, port } => {
+                write!(f, "{scheme}://{host}:{port}")
+            }
         }
     }
 }
 
 /// `host:port` or `[host]:port` in its two parts.
-fn split_port(authority: &str) -> Result<(&str, &str), AddressError> {
+fn split_port<'a>(scheme: &str, authority: &'a str) -> Result<(&'a str, &'a str), AddressError> {
     let missing = || AddressError::NoPort {
-        uri: format!("tcp://{authority}"),
+        uri: format!("{scheme}://{authority}"),
     };
     if let Some(bracketed) = authority.strip_prefix('[') {
         let (host, rest) = bracketed.split_once(']').ok_or_else(missing)?;
@@ -151,6 +227,40 @@ fn split_port(authority: &str) -> Result<(&str, &str), AddressError> {
         return Err(missing());
     }
     Ok((host, port))
+}
+
+fn check_name(scheme: &'static str, name: &str, max: usize) -> Result<String, AddressError> {
+    if name.len() > max {
+        return Err(AddressError::TooLong {
+            length: name.len(),
+            max,
+        });
+    }
+    if name.is_empty() {
+        return Err(AddressError::EmptyName { scheme });
+    }
+    if name.chars().any(is_unprintable) {
+        return Err(AddressError::BadName {
+            name: name.escape_debug().collect(),
+        });
+    }
+    Ok(name.into())
+}
+
+fn check_host(host: &str) -> Result<String, AddressError> {
+    check_length(host)?;
+    if host.is_empty() {
+        return Err(AddressError::EmptyHost);
+    }
+    let wrong = |c: char| is_unprintable(c) || matches!(c, '/' | '[' | ']' | '@');
+    // An IPv6 address may name its interface: fe80::1%eth0.
+    let bare = host.split('%').next().unwrap_or(host);
+    if host.chars().any(wrong) || (host.contains(':') && bare.parse::<Ipv6Addr>().is_err()) {
+        return Err(AddressError::BadHost {
+            host: host.escape_debug().collect(),
+        });
+    }
+    Ok(host.into())
 }
 
 fn check_length(text: &str) -> Result<(), AddressError> {
@@ -196,7 +306,7 @@ mod tests {
         let long = format!("inproc://{}", "x".repeat(600));
         for (uri, text) in [
             ("name", "no scheme"),
-            ("udp://host:1", "inproc, tcp"),
+            ("udp://host:1", "inproc, shm, uds, tcp, uring, sim"),
             ("inproc://", "has no name"),
             ("inproc://a b", "white space"),
             ("tcp://", "no port"),

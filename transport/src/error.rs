@@ -34,9 +34,12 @@ pub enum AddressError {
         /// The schemes there are.
         known: &'static str,
     },
-    /// Nothing stands after `inproc://`.
-    #[error("the in-process address has no name; write inproc://name")]
-    EmptyName,
+    /// Nothing stands after `://`.
+    #[error("the address has no name; write {scheme}://name")]
+    EmptyName {
+        /// Its scheme.
+        scheme: &'static str,
+    },
     /// A name that nobody could read in a log.
     #[error("the name `{name}` holds white space or control characters")]
     BadName {
@@ -165,6 +168,14 @@ pub enum ConnectError {
         /// What the system said about the last one.
         source: io::Error,
     },
+    /// The listener does not want this connection.
+    #[error("{address} refused the connection: {reason}")]
+    Refused {
+        /// The address asked for.
+        address: Address,
+        /// What the listener said, escaped.
+        reason: String,
+    },
     /// Somebody answered, but the two don't understand each other.
     #[error("no agreement with {address}: {source}")]
     Handshake {
@@ -175,7 +186,7 @@ pub enum ConnectError {
     },
 }
 
-/// Why two sides made no link.
+/// Why two sides made no connection.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum HandshakeError {

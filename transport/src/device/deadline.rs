@@ -4,32 +4,32 @@ use std::time::{Duration, Instant};
 
 /// A moment after which to stop waiting, or never.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Deadline(Option<Instant>);
+pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    pub(super) const NEVER: Self = Self(None);
+    pub(crate) const NEVER: Self = Self(None);
 
     /// The moment `timeout` from now; never, when there is no such moment.
-    pub(super) fn after(timeout: Duration) -> Self {
+    pub(crate) fn after(timeout: Duration) -> Self {
         Self(Instant::now().checked_add(timeout))
     }
 
     /// How long it is until then: zero when it has passed, `None` for never. Asks for the time
     /// only when it matters.
-    pub(super) fn left(self) -> Option<Duration> {
+    pub(crate) fn left(self) -> Option<Duration> {
         self.0
             .map(|then| then.saturating_duration_since(Instant::now()))
     }
 
-    pub(super) fn has_passed(self) -> bool {
+    pub(crate) fn has_passed(self) -> bool {
         self.left() == Some(Duration::ZERO)
     }
 
-    pub(super) fn is_never(self) -> bool {
+    pub(crate) fn is_never(self) -> bool {
         self.0.is_none()
     }
 
-    pub(super) fn or_sooner(self, other: Self) -> Self {
+    pub(crate) fn or_sooner(self, other: Self) -> Self {
         match (self.0, other.0) {
             (Some(a), Some(b)) => Self(Some(a.min(b))),
             (a, b) => Self(a.or(b)),
