@@ -48,6 +48,7 @@
 
 mod address;
 mod device;
+mod endpoint;
 mod error;
 mod header;
 mod options;

@@ -1,8 +1,8 @@
 //! What carries messages.
 
 #[allow(dead_code, reason = "used by the devices to come")]
-mod connection;
-mod deadline;
+pub(crate) mod connection;
+pub(crate) mod deadline;
 mod inproc;
 mod link;
 mod listener;

@@ -1,0 +1,4 @@
+//! Connections as programs use them.
+
+#[allow(dead_code, reason = "used by the endpoints to come")]
+pub(crate) mod reactor;
