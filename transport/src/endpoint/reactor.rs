@@ -1,7 +1,7 @@
 //! Waking whoever waits for a descriptor.
 //!
-//! One thread serves the whole process. It is started by the first [`watch`], sleeps in epoll, and
-//! does nothing but wake. Each registration wakes once: a half that still can't go on arms itself and
+//! One thread serves the whole process. It is started by the first [`watch`] or
+//! [`Alarm`](super::alarm::Alarm), sleeps in epoll, and does nothing but wake. Each registration wakes once: a half that still can't go on arms itself and
 //! is watched again.
 //!
 //! What is read and what is written stand in epoll instances of their own, of which the first is
@@ -17,19 +17,26 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
 use std::thread;
+use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 
+use super::alarm::Alarms;
 use crate::device::connection::Interest;
 
 /// How many events one call to the system fetches.
 const BATCH: usize = 64;
 
-/// What the event of the writable set carries: the number of no descriptor.
+/// How long the thread sleeps at most when an alarm is set; the system allows little more.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// What the events of the writable set and of the kick carry: numbers of no descriptor.
 const WRITABLE: u64 = u64::MAX;
+const KICK: u64 = u64::MAX - 1;
 
 /// Calls `waker` once when `source` is ready for `interest`, has hung up or has failed.
 ///
@@ -96,14 +103,17 @@ impl Drop for Watch {
 
 /// What the thread and the registrations share.
 #[derive(Debug)]
-struct Reactor {
+pub(super) struct Reactor {
     readable: Set,
     writable: Set,
+    alarms: Alarms,
+    /// Makes the thread look at the alarms.
+    kick: OwnedFd,
 }
 
 impl Reactor {
     /// The reactor of this process, which the first call starts.
-    fn started() -> io::Result<&'static Arc<Self>> {
+    pub(super) fn started() -> io::Result<&'static Arc<Self>> {
         static REACTOR: OnceLock<Arc<Reactor>> = OnceLock::new();
         static STARTING: Mutex<()> = Mutex::new(());
         if let Some(reactor) = REACTOR.get() {
@@ -127,7 +137,30 @@ impl Reactor {
         let (readable, writable) = (Set::new()?, Set::new()?);
         let data = EventData::new_u64(WRITABLE);
         epoll::add(&readable.epoll, &writable.epoll, data, EventFlags::IN)?;
-        Ok(Self { readable, writable })
+        let kick = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        epoll::add(
+            &readable.epoll,
+            &kick,
+            EventData::new_u64(KICK),
+            EventFlags::IN,
+        )?;
+        let alarms = Alarms::default();
+        Ok(Self {
+            readable,
+            writable,
+            alarms,
+            kick,
+        })
+    }
+
+    pub(super) fn alarms(&self) -> &Alarms {
+        &self.alarms
+    }
+
+    /// Has the thread look at the alarms.
+    pub(super) fn kick(&self) {
+        // It fails only where so many kicks wait that one more changes nothing.
+        let _ = rustix::io::write(&self.kick, &1u64.to_ne_bytes());
     }
 
     fn set(&self, interest: Interest) -> &Set {
@@ -139,13 +172,18 @@ impl Reactor {
 
     fn run(&self) {
         let mut events = Vec::with_capacity(BATCH);
+        let mut due = Vec::new();
         loop {
-            self.readable.wait(&mut events, None);
+            let left = self.alarms.ring(&mut due);
+            let timeout = left.and_then(|left| Timespec::try_from(left.min(LONGEST)).ok());
+            self.readable.wait(&mut events, timeout.as_ref());
             let mut writable = false;
             for event in &events {
-                let data = { event.data }.u64();
-                writable |= data == WRITABLE;
-                self.readable.call(data);
+                match { event.data }.u64() {
+                    WRITABLE => writable = true,
+                    KICK => drop(rustix::io::read(&self.kick, &mut [0; 8])),
+                    data => self.readable.call(data),
+                }
             }
             if writable {
                 self.writable.wait(&mut events, Some(&Timespec::default()));
@@ -267,7 +305,7 @@ impl Set {
 }
 
 /// Wakers are the program's: one that panics must not end the thread that all wait for.
-fn wake(waker: Waker) {
+pub(super) fn wake(waker: Waker) {
     let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
 }
 
