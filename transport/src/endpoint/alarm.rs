@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use super::reactor::{Reactor, wake};
+use super::reactor::Reactor;
+use super::watcher::wake;
 use crate::device::deadline::Deadline;
 
 /// Calls a waker once at a moment that is set. Dropping it keeps it quiet.
