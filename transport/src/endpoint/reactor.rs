@@ -4,17 +4,22 @@
 //! [`Watcher`], and does nothing but wake.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::Waker;
 use std::thread;
 
-use super::alarm::Alarms;
+pub(crate) use super::watcher::Watch;
+
+use super::timer::Timers;
 use super::watcher::{Room, Watcher};
+use crate::device::connection::Interest;
 
 /// What the thread and those whom it wakes share.
 #[derive(Debug)]
 pub(super) struct Reactor {
     watcher: Arc<Watcher>,
-    alarms: Alarms,
+    timers: Timers,
 }
 
 /// Where futures have their sources watched.
@@ -24,6 +29,20 @@ pub(super) struct Reactor {
 /// What the system says when it is out of descriptors, memory or threads. The next call tries again.
 pub(crate) fn watcher() -> io::Result<&'static Arc<Watcher>> {
     Ok(&Reactor::started()?.watcher)
+}
+
+/// Has the thread call `waker` once when `source` is ready for `interest`, has hung up or has failed.
+/// Readiness that is there already counts.
+///
+/// # Errors
+///
+/// Those of [`watcher`], and `source` can't be polled. The waker is not called then.
+pub(crate) fn watch(
+    source: BorrowedFd<'_>,
+    interest: Interest,
+    waker: &Waker,
+) -> io::Result<Watch> {
+    watcher()?.watch_anew(source, interest, waker)
 }
 
 impl Reactor {
@@ -40,7 +59,7 @@ impl Reactor {
         }
         let reactor = Arc::new(Self {
             watcher: Watcher::new()?,
-            alarms: Alarms::default(),
+            timers: Timers::default(),
         });
         let its = Arc::clone(&reactor);
         thread::Builder::new()
@@ -51,11 +70,11 @@ impl Reactor {
         Ok(reactor)
     }
 
-    pub(super) fn alarms(&self) -> &Alarms {
-        &self.alarms
+    pub(super) fn timers(&self) -> &Timers {
+        &self.timers
     }
 
-    /// Has the thread look at the alarms.
+    /// Has the thread look at the timers.
     pub(super) fn kick(&self) {
         self.watcher.ring();
     }
@@ -63,7 +82,7 @@ impl Reactor {
     fn run(&self) {
         let (mut room, mut due) = (Room::new(), Vec::new());
         loop {
-            let left = self.alarms.ring(&mut due);
+            let left = self.timers.ring(&mut due);
             self.watcher.turn(&mut room, left);
         }
     }

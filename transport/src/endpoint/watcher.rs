@@ -96,15 +96,27 @@ impl Watcher {
                 && watch.renew(waker)
         });
         if !again {
-            let sequence = self.set(interest).watch(source, interest, waker)?;
-            *watch = Some(Watch {
-                watcher: Arc::clone(self),
-                fd,
-                interest,
-                sequence,
-            });
+            *watch = Some(self.watch_anew(source, interest, waker)?);
         }
         Ok(())
+    }
+
+    /// As [`watch`](Self::watch), without a registration of before.
+    pub(crate) fn watch_anew(
+        self: &Arc<Self>,
+        source: BorrowedFd<'_>,
+        interest: Interest,
+        waker: &Waker,
+    ) -> io::Result<Watch> {
+        let number = source.as_raw_fd().unsigned_abs();
+        let fd = usize::try_from(number).map_err(|_| Errno::BADF)?;
+        let sequence = self.set(interest).watch(source, interest, waker)?;
+        Ok(Watch {
+            watcher: Arc::clone(self),
+            fd,
+            interest,
+            sequence,
+        })
     }
 
     /// Sleeps until something is ready, the bell is rung, or `timeout` has passed, and calls the
@@ -174,8 +186,10 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Has `waker` called instead. Whether that was in time.
-    fn renew(&self, waker: &Waker) -> bool {
+    /// Has `waker` called instead, without asking the system. Whether that was in time. The source
+    /// must have been open ever since.
+    #[must_use]
+    pub(crate) fn renew(&self, waker: &Waker) -> bool {
         let mut slots = self.watcher.set(self.interest).lock();
         let place = slots.get_mut(self.fd).and_then(|slot| {
             let mut wakers = slot.wakers.iter_mut();

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
-use crate::endpoint::reactor::watcher;
+use crate::endpoint::reactor::{watch, watcher};
 
 /// Says to whom it belongs, each time it is called.
 struct Bell {
@@ -19,13 +19,6 @@ impl Wake for Bell {
     fn wake(self: Arc<Self>) {
         let _ = self.rings.send(self.name);
     }
-}
-
-/// Registers with the reactor of the process.
-fn watch(source: BorrowedFd<'_>, interest: Interest, waker: &Waker) -> io::Result<Watch> {
-    let mut watch = None;
-    watcher()?.watch(&mut watch, source, interest, waker)?;
-    Ok(watch.unwrap())
 }
 
 /// Makes wakers that ring with the number they are given.

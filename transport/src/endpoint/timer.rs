@@ -1,6 +1,6 @@
 //! Waking whoever waits for a moment.
 //!
-//! Time-outs of messages are long, and messages many: so setting an alarm again and again is cheap,
+//! Time-outs of messages are long, and messages many: so setting a timer again and again is cheap,
 //! and looking for those that are due is not. The thread of the reactor looks through all of them
 //! at the moment of the earliest one that it has heard of.
 
@@ -15,12 +15,12 @@ use crate::device::deadline::Deadline;
 
 /// Calls a waker once at a moment that is set. Dropping it keeps it quiet.
 #[derive(Debug)]
-pub(crate) struct Alarm {
+pub(crate) struct Timer {
     reactor: Arc<Reactor>,
     place: usize,
 }
 
-impl Alarm {
+impl Timer {
     /// One that is not set.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ impl Alarm {
     /// What the system says when it is out of descriptors or threads.
     pub(crate) fn new() -> io::Result<Self> {
         let reactor = Arc::clone(Reactor::started()?);
-        let place = reactor.alarms().lock().take_place();
+        let place = reactor.timers().lock().take_place();
         Ok(Self { reactor, place })
     }
 
@@ -38,7 +38,7 @@ impl Alarm {
         let Some(moment) = deadline.moment() else {
             return self.clear();
         };
-        let mut state = self.reactor.alarms().lock();
+        let mut state = self.reactor.timers().lock();
         let old = state.places.get_mut(self.place).and_then(|place| {
             let same = place.as_ref().is_some_and(|(_, old)| old.will_wake(waker));
             match place {
@@ -63,16 +63,16 @@ impl Alarm {
 
     /// Calls nobody.
     pub(crate) fn clear(&self) {
-        let mut state = self.reactor.alarms().lock();
+        let mut state = self.reactor.timers().lock();
         let old = state.places.get_mut(self.place).and_then(Option::take);
         drop(state);
         drop(old);
     }
 }
 
-impl Drop for Alarm {
+impl Drop for Timer {
     fn drop(&mut self) {
-        let mut state = self.reactor.alarms().lock();
+        let mut state = self.reactor.timers().lock();
         let old = state.places.get_mut(self.place).and_then(Option::take);
         state.free.push(self.place);
         drop(state);
@@ -80,9 +80,9 @@ impl Drop for Alarm {
     }
 }
 
-/// All alarms.
+/// All timers.
 #[derive(Debug, Default)]
-pub(super) struct Alarms(Mutex<State>);
+pub(super) struct Timers(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -101,7 +101,7 @@ impl State {
     }
 }
 
-impl Alarms {
+impl Timers {
     /// Calls those that are due; how long it is until the next one may be. `due` is room to be used
     /// again.
     pub(super) fn ring(&self, due: &mut Vec<Waker>) -> Option<Duration> {
@@ -159,9 +159,9 @@ mod tests {
     }
 
     #[test]
-    fn an_alarm_rings_once_and_not_before_its_moment() {
+    fn a_timer_rings_once_and_not_before_its_moment() {
         let ((late, late_heard), (soon, soon_heard)) = (bell(), bell());
-        let (one, two) = (Alarm::new().unwrap(), Alarm::new().unwrap());
+        let (one, two) = (Timer::new().unwrap(), Timer::new().unwrap());
         let start = Instant::now();
         one.set(after(60), &late);
         // The sooner one comes after the thread has begun to sleep.
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn what_was_set_last_counts() {
         let ((one, one_heard), (two, two_heard)) = (bell(), bell());
-        let [a, b, c] = [(); 3].map(|()| Alarm::new().unwrap());
+        let [a, b, c] = [(); 3].map(|()| Timer::new().unwrap());
         a.set(after(10), &one);
         b.set(after(10), &one);
         c.set(after(10), &one);
@@ -195,12 +195,12 @@ mod tests {
     fn places_are_used_again() {
         let (waker, heard) = bell();
         for _ in 0..100 {
-            let alarm = Alarm::new().unwrap();
-            alarm.set(after(0), &waker);
+            let timer = Timer::new().unwrap();
+            timer.set(after(0), &waker);
             hear(&heard);
         }
         // Other tests have some at the same time.
-        let places = Reactor::started().unwrap().alarms().lock().places.len();
+        let places = Reactor::started().unwrap().timers().lock().places.len();
         assert!(places < 50, "{places}");
     }
 }
