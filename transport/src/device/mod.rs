@@ -12,6 +12,8 @@ mod poll;
 mod stream;
 #[allow(dead_code, reason = "used by the devices to come")]
 mod tcp;
+#[allow(dead_code, reason = "used by the devices to come")]
+mod uds;
 
 pub use link::{Closer, Link, Message, Receiver, Sender};
 pub use listener::{Incoming, Listener};
