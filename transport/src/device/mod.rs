@@ -3,11 +3,13 @@
 #[allow(dead_code, reason = "used by the devices to come")]
 mod connection;
 mod deadline;
+#[allow(dead_code, reason = "used by the endpoints to come")]
 mod inproc;
 mod link;
 mod listener;
 #[allow(dead_code, reason = "used by the devices to come")]
 mod poll;
+mod queues;
 mod tcp;
 
 pub use link::{Closer, Link, Message, Receiver, Sender};
@@ -55,7 +57,7 @@ pub trait Device: sealed::Sealed + Send + Sync {
 /// All devices, the cheapest first.
 #[must_use]
 pub fn devices() -> &'static [&'static dyn Device] {
-    &[&inproc::Inproc, &tcp::Tcp]
+    &[&queues::Inproc, &tcp::Tcp]
 }
 
 /// Listens on `address`; the links it accepts receive according to `options`.
@@ -78,7 +80,7 @@ pub fn connect(address: &Address, options: &Options) -> Result<Link, ConnectErro
 
 fn device(address: &Address) -> &'static dyn Device {
     match address {
-        Address::Inproc { .. } => &inproc::Inproc,
+        Address::Inproc { .. } => &queues::Inproc,
         Address::Tcp { .. } => &tcp::Tcp,
         _ => todo!("the devices to come"),
     }
