@@ -1,205 +1,100 @@
-//! Waking whoever waits for a moment.
-//!
-//! Time-outs of messages are long, and messages many: so setting an alarm again and again is cheap,
-//! and looking for those that are due is not. The thread of the reactor looks through all of them
-//! at the moment of the earliest one that it has heard of.
+//! What a device calls when a direction can go on, for all the tasks that wait for it.
 
-use std::io;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::task::{Wake, Waker};
 
-use super::reactor::{Reactor, wake};
-use crate::device::deadline::Deadline;
+/// Nobody waits.
+const IDLE: u8 = 0;
+/// Tasks wait, and the device was not asked to call.
+const WANTED: u8 = 1;
+/// The device is going to call.
+const ARMED: u8 = 2;
 
-/// Calls a waker once at a moment that is set. Dropping it keeps it quiet.
-#[derive(Debug)]
+/// The waker that a half is armed with. It wakes every task that waits: one that was forgotten, or
+/// does not look again, then holds up nobody.
+///
+/// The state changes under the lock of the tasks only; that lock is the innermost of all.
+#[derive(Debug, Default)]
 pub(crate) struct Alarm {
-    reactor: Arc<Reactor>,
-    place: usize,
+    state: AtomicU8,
+    tasks: Mutex<VecDeque<Waker>>,
 }
 
 impl Alarm {
-    /// One that is not set.
-    ///
-    /// # Errors
-    ///
-    /// What the system says when it is out of descriptors or threads.
-    pub(crate) fn new() -> io::Result<Self> {
-        let reactor = Arc::clone(Reactor::started()?);
-        let place = reactor.alarms().lock().take_place();
-        Ok(Self { reactor, place })
+    /// Has `task` woken at the next call.
+    pub(crate) fn register(&self, task: &Waker) {
+        let mut tasks = self.lock();
+        if !tasks.iter().any(|other| other.will_wake(task)) {
+            tasks.push_back(task.clone());
+        }
+        if self.state.load(Ordering::Relaxed) == IDLE {
+            self.state.store(WANTED, Ordering::Relaxed);
+        }
     }
 
-    /// Calls `waker` at `deadline`, instead of what was set before. Setting it later or to the same
-    /// moment, again and again, does not call the system.
-    pub(crate) fn set(&self, deadline: Deadline, waker: &Waker) {
-        let Some(moment) = deadline.moment() else {
-            return self.clear();
-        };
-        let mut state = self.reactor.alarms().lock();
-        let old = state.places.get_mut(self.place).and_then(|place| {
-            let same = place.as_ref().is_some_and(|(_, old)| old.will_wake(waker));
-            match place {
-                Some((then, _)) if same => {
-                    *then = moment;
-                    None
-                }
-                _ => place.replace((moment, waker.clone())),
+    /// `task` need not be woken any more, as far as its caller knows.
+    pub(crate) fn forget(&self, task: &Waker) {
+        let mut tasks = self.lock();
+        let place = tasks.iter().position(|other| other.will_wake(task));
+        let forgotten = place.and_then(|place| tasks.remove(place));
+        drop(tasks);
+        drop(forgotten);
+    }
+
+    /// Whether the device should be armed: tasks wait, and it won't call.
+    #[inline]
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == WANTED
+    }
+
+    /// Right before the device is armed: its call may come before it answers.
+    pub(crate) fn set_armed(&self) {
+        let tasks = self.lock();
+        self.state.store(ARMED, Ordering::Relaxed);
+        drop(tasks);
+    }
+
+    /// The device may have forgotten that it was armed.
+    #[inline]
+    pub(crate) fn disarm(&self) {
+        if self.state.load(Ordering::Relaxed) == ARMED {
+            let tasks = self.lock();
+            if self.state.load(Ordering::Relaxed) == ARMED {
+                let state = if tasks.is_empty() { IDLE } else { WANTED };
+                self.state.store(state, Ordering::Relaxed);
             }
-        });
-        let sooner = state.next.is_none_or(|next| moment < next);
-        if sooner {
-            state.next = Some(moment);
-        }
-        drop(state);
-        // Outside of the lock: the last handle of a task may end it here.
-        drop(old);
-        if sooner {
-            self.reactor.kick();
         }
     }
 
-    /// Calls nobody.
-    pub(crate) fn clear(&self) {
-        let mut state = self.reactor.alarms().lock();
-        let old = state.places.get_mut(self.place).and_then(Option::take);
-        drop(state);
-        drop(old);
-    }
-}
-
-impl Drop for Alarm {
-    fn drop(&mut self) {
-        let mut state = self.reactor.alarms().lock();
-        let old = state.places.get_mut(self.place).and_then(Option::take);
-        state.free.push(self.place);
-        drop(state);
-        drop(old);
-    }
-}
-
-/// All alarms.
-#[derive(Debug, Default)]
-pub(super) struct Alarms(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    places: Vec<Option<(Instant, Waker)>>,
-    free: Vec<usize>,
-    /// When the thread looks for those that are due: not later than the first of them.
-    next: Option<Instant>,
-}
-
-impl State {
-    fn take_place(&mut self) -> usize {
-        self.free.pop().unwrap_or_else(|| {
-            self.places.push(None);
-            self.places.len().saturating_sub(1)
-        })
-    }
-}
-
-impl Alarms {
-    /// Calls those that are due; how long it is until the next one may be. `due` is room to be used
-    /// again.
-    pub(super) fn ring(&self, due: &mut Vec<Waker>) -> Option<Duration> {
-        let mut state = self.lock();
-        let now = Instant::now();
-        if state.next? <= now {
-            let mut next: Option<Instant> = None;
-            for place in &mut state.places {
-                if let Some((_, waker)) = place.take_if(|(moment, _)| *moment <= now) {
-                    due.push(waker);
-                } else if let Some((moment, _)) = place {
-                    next = Some(next.map_or(*moment, |next| next.min(*moment)));
-                }
-            }
-            state.next = next;
-        }
-        let next = state.next;
-        drop(state);
-        due.drain(..).for_each(wake);
-        next.map(|next| next.saturating_duration_since(now))
-    }
-
-    /// Nothing panics while it is held, except where memory is out and nothing was changed.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc;
-    use std::task::Wake;
-
-    use super::*;
-
-    struct Bell(mpsc::Sender<()>);
-
-    impl Wake for Bell {
-        fn wake(self: Arc<Self>) {
-            let _ = self.0.send(());
+    /// Wakes the tasks that wait now.
+    pub(crate) fn ring(&self) {
+        let mut tasks = self.lock();
+        self.state.store(IDLE, Ordering::Relaxed);
+        // Those that register from here on wait for the next call.
+        for _ in 0..tasks.len() {
+            let Some(task) = tasks.pop_front() else {
+                break;
+            };
+            drop(tasks);
+            task.wake();
+            tasks = self.lock();
         }
     }
 
-    fn bell() -> (Waker, mpsc::Receiver<()>) {
-        let (rings, heard) = mpsc::channel();
-        (Arc::new(Bell(rings)).into(), heard)
+    /// Nothing of the program runs while it is held, but the cloning of wakers.
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Waker>> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        self.ring();
     }
 
-    fn hear(heard: &mpsc::Receiver<()>) {
-        heard.recv_timeout(Duration::from_secs(20)).unwrap();
-    }
-
-    fn after(milliseconds: u64) -> Deadline {
-        Deadline::after(Duration::from_millis(milliseconds))
-    }
-
-    #[test]
-    fn an_alarm_rings_once_and_not_before_its_moment() {
-        let ((late, late_heard), (soon, soon_heard)) = (bell(), bell());
-        let (one, two) = (Alarm::new().unwrap(), Alarm::new().unwrap());
-        let start = Instant::now();
-        one.set(after(60), &late);
-        // The sooner one comes after the thread has begun to sleep.
-        two.set(after(20), &soon);
-        hear(&soon_heard);
-        assert!(start.elapsed() >= Duration::from_millis(20));
-        hear(&late_heard);
-        assert!(start.elapsed() >= Duration::from_millis(60));
-        two.set(after(1), &late);
-        hear(&late_heard);
-        assert!(soon_heard.try_recv().is_err() && late_heard.try_recv().is_err());
-    }
-
-    #[test]
-    fn what_was_set_last_counts() {
-        let ((one, one_heard), (two, two_heard)) = (bell(), bell());
-        let [a, b, c] = [(); 3].map(|()| Alarm::new().unwrap());
-        a.set(after(10), &one);
-        b.set(after(10), &one);
-        c.set(after(10), &one);
-        a.set(after(30), &two);
-        b.set(Deadline::NEVER, &one);
-        drop((c, one));
-        hear(&two_heard);
-        // Nobody holds that waker any more.
-        assert_eq!(one_heard.recv(), Err(mpsc::RecvError));
-        a.clear();
-    }
-
-    #[test]
-    fn places_are_used_again() {
-        let (waker, heard) = bell();
-        for _ in 0..100 {
-            let alarm = Alarm::new().unwrap();
-            alarm.set(after(0), &waker);
-            hear(&heard);
-        }
-        // Other tests have some at the same time.
-        let places = Reactor::started().unwrap().alarms().lock().places.len();
-        assert!(places < 50, "{places}");
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.ring();
     }
 }

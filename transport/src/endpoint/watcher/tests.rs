@@ -1,12 +1,13 @@
 use std::io::{Read, Write};
-use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::task::Wake;
+use std::thread;
 use std::time::Duration;
 
 use super::*;
+use crate::endpoint::reactor::{watch, watcher};
 
 /// Says to whom it belongs, each time it is called.
 struct Bell {
@@ -101,18 +102,52 @@ fn the_two_interests_of_a_descriptor_are_apart() {
 }
 
 #[test]
-fn the_last_waker_counts() {
+fn a_registration_is_renewed_and_others_stay() {
     let bells = Bells::new();
     let (one, mut other) = UnixStream::pair().unwrap();
-    let first = watch(one.as_fd(), Interest::Readable, &bells.waker(1)).unwrap();
-    let second = watch(one.as_fd(), Interest::Readable, &bells.waker(2)).unwrap();
-    assert!(!first.renew(&bells.waker(3)));
-    assert!(second.renew(&bells.waker(4)));
-    // Does not undo the second.
-    drop(first);
+    let mut first = Some(watch(one.as_fd(), Interest::Readable, &bells.waker(1)).unwrap());
+    let _second = watch(one.as_fd(), Interest::Readable, &bells.waker(2)).unwrap();
+    let third = watch(one.as_fd(), Interest::Readable, &bells.waker(3)).unwrap();
+    let before = first.as_ref().unwrap().sequence;
+    let watcher = watcher().unwrap();
+    let (fd, waker) = (one.as_fd(), bells.waker(4));
+    watcher
+        .watch(&mut first, fd, Interest::Readable, &waker)
+        .unwrap();
+    assert_eq!(
+        first.as_ref().unwrap().sequence,
+        before,
+        "the system was not asked"
+    );
+    drop(third);
     other.write_all(&[1]).unwrap();
+    let mut rung = [bells.hear(), bells.hear()];
+    rung.sort_unstable();
+    assert_eq!(rung, [2, 4]);
+    bells.is_silent();
+    watcher
+        .watch(&mut first, fd, Interest::Readable, &waker)
+        .unwrap();
     assert_eq!(bells.hear(), 4);
-    assert!(!second.renew(&bells.waker(5)));
+    bells.is_silent();
+}
+
+#[test]
+fn registrations_move_from_watcher_to_watcher() {
+    let bells = Bells::new();
+    let own = Watcher::new().unwrap();
+    let (one, mut other) = UnixStream::pair().unwrap();
+    let mut its = Some(watch(one.as_fd(), Interest::Readable, &bells.waker(1)).unwrap());
+    own.watch(&mut its, one.as_fd(), Interest::Readable, &bells.waker(2))
+        .unwrap();
+    other.write_all(&[1]).unwrap();
+    bells.is_silent();
+    let mut room = Room::new();
+    own.turn(&mut room, None);
+    assert_eq!(bells.hear(), 2);
+    own.turn(&mut room, Some(Duration::ZERO));
+    own.ring();
+    own.turn(&mut room, None);
     bells.is_silent();
 }
 
@@ -148,11 +183,14 @@ fn a_number_that_is_used_again_is_another_descriptor() {
     let mut fd = OwnedFd::from(one);
     let _first = watch(fd.as_fd(), Interest::Readable, &bells.waker(1)).unwrap();
     rustix::io::dup2(&three, &mut fd).unwrap();
-    let second = watch(fd.as_fd(), Interest::Readable, &bells.waker(2)).unwrap();
+    let mut second = Some(watch(fd.as_fd(), Interest::Readable, &bells.waker(2)).unwrap());
     assert_eq!(bells.hear(), 1, "who waited for the first hears of it");
     other.write_all(&[1]).unwrap();
     bells.is_silent();
-    assert!(second.renew(&bells.waker(3)));
+    let watcher = watcher().unwrap();
+    watcher
+        .watch(&mut second, fd.as_fd(), Interest::Readable, &bells.waker(3))
+        .unwrap();
     four.write_all(&[1]).unwrap();
     assert_eq!(bells.hear(), 3);
     bells.is_silent();
@@ -215,7 +253,7 @@ fn what_cannot_be_polled_is_an_error() {
 #[test]
 fn out_of_descriptors_is_an_error_and_not_for_ever() {
     use rustix::process::{Resource, Rlimit, setrlimit};
-    const NAME: &str = "endpoint::reactor::tests::out_of_descriptors_is_an_error_and_not_for_ever";
+    const NAME: &str = "endpoint::watcher::tests::out_of_descriptors_is_an_error_and_not_for_ever";
     const ASKED: &str = "JSTREAM_TEST_OUT_OF_DESCRIPTORS";
     if std::env::var_os(ASKED).is_none() {
         let mut test = std::process::Command::new(std::env::current_exe().unwrap());
