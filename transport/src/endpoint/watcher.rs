@@ -119,12 +119,16 @@ impl Watcher {
         })
     }
 
-    /// Sleeps until something is ready, the bell is rung, or `timeout` has passed, and calls the
-    /// wakers of what is ready. Several threads may do so; whoever comes first calls a waker.
-    pub(crate) fn turn(&self, room: &mut Room, timeout: Option<Duration>) {
+    /// Sleeps until something is ready, the bell is rung, or `timeout` has passed, and notes in `room`
+    /// what is ready. Several threads may do so; each event is one's.
+    pub(crate) fn sleep(&self, room: &mut Room, timeout: Option<Duration>) {
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout.min(LONGEST)).ok());
+        self.readable.fetch(&mut room.events, timeout.as_ref());
+    }
+
+    /// Calls the wakers of what was noted.
+    pub(crate) fn call(&self, room: &mut Room) {
         let Room { events, wakers } = room;
-        self.readable.fetch(events, timeout.as_ref());
         let mut writable = false;
         for event in &*events {
             match { event.data }.u64() {
@@ -140,6 +144,7 @@ impl Watcher {
                 self.writable.call({ event.data }.u64(), wakers);
             }
         }
+        events.clear();
     }
 
     /// Ends the sleep of one who waits at least, or the next one.
@@ -148,7 +153,7 @@ impl Watcher {
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
 
-    /// Is readable while a turn finds something.
+    /// Is readable while a sleep would end at once.
     pub(crate) fn source(&self) -> BorrowedFd<'_> {
         self.readable.epoll.as_fd()
     }
@@ -161,14 +166,14 @@ impl Watcher {
     }
 }
 
-/// What a turn needs for itself, to be used again.
+/// What is noted between a sleep and its calls, to be used again.
 pub(crate) struct Room {
     events: Vec<Event>,
     wakers: Vec<(u32, Waker)>,
 }
 
-impl Room {
-    pub(crate) fn new() -> Self {
+impl Default for Room {
+    fn default() -> Self {
         Self {
             events: Vec::with_capacity(BATCH),
             wakers: Vec::with_capacity(FEW),
