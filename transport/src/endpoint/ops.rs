@@ -27,6 +27,22 @@ pub(crate) enum Notify {
 }
 
 impl Notify {
+    /// Has `task` woken, and gives back the one of before, if it was another.
+    pub(super) fn set_task(&mut self, task: &Waker) -> Option<Waker> {
+        if self.is_task(task) {
+            return None;
+        }
+        match std::mem::replace(self, Self::Task(task.clone())) {
+            Self::Task(other) => Some(other),
+            _ => None,
+        }
+    }
+
+    /// Whether it is this task.
+    pub(super) fn is_task(&self, task: &Waker) -> bool {
+        matches!(self, Self::Task(own) if own.will_wake(task))
+    }
+
     /// Whether it is this sink.
     pub(super) fn is_of(&self, sink: &Arc<dyn Sink>) -> bool {
         matches!(self, Self::Sink(own, _) if Arc::ptr_eq(own, sink))
@@ -86,6 +102,13 @@ impl<T> Ops<T> {
             slot,
             generation: 0,
         }
+    }
+
+    pub(crate) fn get(&self, id: OpId) -> Option<&T> {
+        self.slots
+            .get(id.slot as usize)
+            .filter(|slot| slot.generation == id.generation)
+            .and_then(|slot| slot.op.as_ref())
     }
 
     #[inline]
