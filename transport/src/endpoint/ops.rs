@@ -142,11 +142,11 @@ mod tests {
         let (one, two) = (ops.insert('a'), ops.insert('b'));
         assert_eq!(ops.get_mut(one), Some(&mut 'a'));
         assert_eq!(ops.remove(one), Some('a'));
-        assert_eq!((ops.get_mut(one), ops.remove(one)), (None, None));
+        assert_eq!((ops.get(one).copied(), ops.remove(one)), (None, None));
         let three = ops.insert('c');
         assert_eq!(three.slot, one.slot);
         assert_ne!(three, one);
-        assert_eq!((ops.get_mut(one), ops.remove(one)), (None, None));
+        assert_eq!((ops.get(one).copied(), ops.remove(one)), (None, None));
         assert_eq!((ops.remove(two), ops.remove(three)), (Some('b'), Some('c')));
         assert_eq!(ops.slots.len(), 2);
     }
