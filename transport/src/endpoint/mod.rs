@@ -12,6 +12,8 @@ mod facts;
 mod listener;
 mod message;
 pub(crate) mod ops;
+mod progress;
+mod queue;
 pub(crate) mod reactor;
 pub(crate) mod receiving;
 pub(crate) mod sending;
@@ -36,6 +38,8 @@ pub use self::closer::Closer;
 pub use self::counters::{Counters, device_counters};
 pub use self::listener::{Incoming, Listener, listen, listen_all};
 pub use self::message::Message;
+pub use self::progress::Progress;
+pub use self::queue::{Completion, CompletionQueue, Next, Outcome};
 pub use self::ticket::{RecvTicket, SendTicket};
 pub use crate::device::connection::Limits;
 
