@@ -424,6 +424,37 @@ fn tasks_and_threads_wait_side_by_side(scheme: &str) {
     });
 }
 
+/// Both sides send more than the device takes before they receive.
+fn what_is_posted_one_way_goes_on_while_the_other_is_waited_for(scheme: &str) {
+    let (client, server) = default_pair(scheme);
+    thread::scope(|scope| {
+        for endpoint in [&client, &server] {
+            scope.spawn(move || {
+                let payload = bytes(1 << 20, 1);
+                // Receives are waited for while sends are posted.
+                let sends =
+                    [(); 100].map(|()| endpoint.post_send(Header::default(), filled(&payload)));
+                for _ in 0..100 {
+                    let message = endpoint.recv_message().unwrap();
+                    assert!(message.payload.as_bytes() == payload);
+                }
+                for ticket in sends {
+                    ticket.wait().unwrap();
+                }
+                // The other way round.
+                let receives = [(); 100].map(|()| endpoint.post_recv_any());
+                for _ in 0..100 {
+                    let segments = [IoSlice::new(&payload)];
+                    endpoint.send_message(Header::default(), &segments).unwrap();
+                }
+                for ticket in receives {
+                    assert_eq!(ticket.wait().unwrap().payload.len(), 1 << 20);
+                }
+            });
+        }
+    });
+}
+
 fn a_listener_waits_no_longer_than_it_is_told(scheme: &str) {
     let listener = listen(&fresh(scheme), &Options::default()).unwrap();
     assert!(listener.try_accept().unwrap().is_none());
@@ -492,6 +523,7 @@ macro_rules! for_every_device {
                 many_threads_use_one_endpoint
                 a_forgotten_future_owns_its_jbuf
                 tasks_and_threads_wait_side_by_side
+                what_is_posted_one_way_goes_on_while_the_other_is_waited_for
                 a_listener_waits_no_longer_than_it_is_told
                 whoever_is_refused_learns_why
         })+
@@ -579,27 +611,22 @@ fn a_program_polls_for_itself() {
         assert!(!server.arm());
         assert_eq!(sleep(Timespec::default()), 0, "{scheme}");
         say(&client, 1);
-        while !server.arm() {
-            assert_eq!(
-                sleep(Timespec {
-                    tv_sec: 100,
-                    tv_nsec: 0
-                }),
-                1,
-                "{scheme}"
-            );
-        }
-        assert_eq!(tag(server.recv_message_timeout(LONG)), 1);
-        drop(client);
-        while server.try_recv_message().is_ok_and(|_| true) {}
-        while !server.arm() {
-            if let Err(RecvError::Closed { .. }) = server.try_recv_message() {
-                break;
+        let receive = || loop {
+            match server.try_recv_message() {
+                Err(RecvError::Empty) if server.arm() => {}
+                Err(RecvError::Empty) => {
+                    let long = Timespec {
+                        tv_sec: 100,
+                        tv_nsec: 0,
+                    };
+                    assert_eq!(sleep(long), 1, "{scheme}");
+                }
+                result => break result,
             }
-            sleep(Timespec {
-                tv_sec: 100,
-                tv_nsec: 0,
-            });
-        }
+        };
+        assert_eq!(tag(receive()), 1);
+        drop(client);
+        let error = receive().unwrap_err();
+        assert!(matches!(error, RecvError::Closed { .. }), "{error}");
     }
 }

@@ -336,7 +336,7 @@ fn the_largest_length_then_silence_commits_nothing() {
         );
         kept.push((stream, endpoint));
     }
-    assert!(options.pool.stats().mapped >= PEERS * MAX as usize);
+    assert!(options.pool.stats().mapped >= MAX as usize);
     if let (Some(before), Some(after)) = (before, resident()) {
         // The peers claimed 1 GiB; other tests run beside this one.
         assert!(
@@ -415,10 +415,8 @@ fn many_messages_in_one_packet() {
         }
     });
     drop(stream);
-    assert!(matches!(
-        endpoint.recv_message(),
-        Err(RecvError::Closed { .. })
-    ));
+    let error = endpoint.recv_message().unwrap_err();
+    assert!(matches!(error, RecvError::Closed { .. }), "{error}");
 }
 
 #[test]
