@@ -67,7 +67,10 @@ impl Listener {
         if devices.is_empty() {
             return Err(ListenError::NoAddress);
         }
-        let addresses: Vec<_> = devices.iter().map(|device| device.local().clone()).collect();
+        let addresses: Vec<_> = devices
+            .iter()
+            .map(|device| device.local().clone())
+            .collect();
         for address in &addresses {
             tracing::debug!(%address, "listening");
         }
@@ -136,9 +139,12 @@ impl Listener {
                 });
             }
             let sources = shared.devices.iter().map(|device| device.source());
-            poll::sleep_on_any(sources, deadline).map_err(|source| AcceptError::System {
-                address: self.local_address().clone(),
-                source,
+            poll::sleep_on_any(sources, deadline).map_err(|source| {
+                shared.set_troubled(true);
+                AcceptError::System {
+                    address: self.local_address().clone(),
+                    source,
+                }
             })?;
         }
     }
