@@ -17,8 +17,7 @@ use std::time::Duration;
 use common::{LONG, SHORT};
 use jstream::buffer::Pool;
 use jstream_transport::{
-    Address, ConnectError, Endpoint, HandshakeError, Header, Listener, Options, RecvError,
-    SendError, connect, listen,
+    Address, ConnectError, Endpoint, HandshakeError, Listener, Options, RecvError, connect, listen,
 };
 use socket2::SockRef;
 
@@ -54,15 +53,24 @@ fn raw(listener: &Listener) -> TcpStream {
 }
 
 /// An endpoint whose peer is a bare socket that has said hello.
-fn with_raw(options: &Options) -> (TcpStream, Endpoint) {
+fn receiving(options: &Options) -> (TcpStream, Endpoint) {
     let listener = listener(options);
     let mut stream = raw(&listener);
     stream.write_all(&hello()).unwrap();
     let endpoint = listener.accept().unwrap().establish().unwrap();
-    let mut theirs = [0; 40];
+    let mut theirs = [1; 40];
     stream.read_exact(&mut theirs).unwrap();
     assert_eq!(theirs[..16], hello()[..16]);
+    // The verdict: welcome.
+    assert_eq!(theirs[32..], [0; 8]);
     (stream, endpoint)
+}
+
+/// What stands instead of a header when a side has no more to say.
+fn farewell() -> [u8; 40] {
+    let mut farewell = [0; 40];
+    farewell[..8].copy_from_slice(b"\xff\xff\xff\xffbye\0");
+    farewell
 }
 
 fn patient() -> Options {
@@ -95,7 +103,7 @@ fn greetings_that_do_not_fit() {
         matches!(garbage, E::Magic { theirs, .. } if theirs == *b"GET / HT"),
         "{garbage}"
     );
-    assert!(matches!(with(8, 3), E::Version { ours: 2, theirs: 3 }));
+    assert!(matches!(with(8, 1), E::Version { ours: 2, theirs: 1 }));
     assert!(matches!(with(14, 16), E::PointerWidth { theirs: 16, .. }));
     assert!(matches!(with(15, 1), E::Reserved { theirs: 1 }));
     assert!(matches!(with(31, 1), E::Reserved { .. }));
@@ -241,7 +249,7 @@ fn half_a_message_then_silence() {
     let mut options = Options::default();
     options.message_timeout = SHORT;
     for part in [1usize, 39, 40, 41, 40 + 4096, 40 + 50_000] {
-        let (mut stream, endpoint) = with_raw(&options);
+        let (mut stream, endpoint) = receiving(&options);
         // Before the first byte there is no limit.
         let error = endpoint.recv_message_timeout(SHORT * 2).unwrap_err();
         assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
@@ -255,8 +263,6 @@ fn half_a_message_then_silence() {
         assert_eq!(received, part as u64);
         let error = endpoint.recv_message().unwrap_err();
         assert!(matches!(error, RecvError::Stalled { .. }), "{error}");
-        let error = endpoint.send_message(Header::default(), &[]).unwrap_err();
-        assert!(matches!(error, SendError::Closed { .. }), "{error}");
         // The peer is told.
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
@@ -271,7 +277,7 @@ fn a_message_that_trickles_times_out() {
         [&header(100)[..], &[1; 100]].concat(),
         [&header(3000)[..], &[1; 3000]].concat(),
     ] {
-        let (mut stream, endpoint) = with_raw(&options);
+        let (mut stream, endpoint) = receiving(&options);
         thread::scope(|scope| {
             scope.spawn(move || {
                 stream.write_all(&whole[..whole.len().min(41) - 1]).unwrap();
@@ -298,7 +304,7 @@ fn a_message_that_trickles_times_out() {
 #[test]
 fn lengths_beyond_the_limit() {
     for length in [MAX + 1, u64::from(u32::MAX), u64::MAX] {
-        let (mut stream, endpoint) = with_raw(&patient());
+        let (mut stream, endpoint) = receiving(&patient());
         stream.write_all(&header(length)).unwrap();
         let error = endpoint.recv_message().unwrap_err();
         assert!(
@@ -319,31 +325,31 @@ fn the_largest_length_then_silence_commits_nothing() {
     options.message_timeout = SHORT;
     options.pool = Pool::default();
     let before = resident();
-    let peers: Vec<_> = (0..PEERS).map(|_| with_raw(&options)).collect();
-    let mut kept = Vec::new();
+    let peers: Vec<_> = (0..PEERS).map(|_| receiving(&options)).collect();
+    let mut endpoints = Vec::new();
     for (mut stream, endpoint) in peers {
         stream.write_all(&header(MAX)).unwrap();
         stream.write_all(&[1; 1000]).unwrap();
-        let error = loop {
-            match endpoint.recv_message_timeout(SHORT / 4).unwrap_err() {
-                RecvError::TimedOut { .. } => {}
-                error => break error,
-            }
-        };
-        assert!(
-            matches!(error, RecvError::Stalled { received: 1040, .. }),
-            "{error}"
-        );
-        kept.push((stream, endpoint));
+        let error = endpoint.recv_message_timeout(SHORT / 4).unwrap_err();
+        assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
+        endpoints.push((stream, endpoint));
     }
-    assert!(options.pool.stats().mapped >= MAX as usize);
+    // The peers claimed 1 GiB; other tests run beside this one.
+    assert!(options.pool.stats().mapped >= PEERS * MAX as usize);
     if let (Some(before), Some(after)) = (before, resident()) {
-        // The peers claimed 1 GiB; other tests run beside this one.
         assert!(
             after.saturating_sub(before) < 256 << 20,
             "{before} -> {after}"
         );
     }
+    for (_stream, endpoint) in &endpoints {
+        let error = endpoint.recv_message().unwrap_err();
+        assert!(
+            matches!(error, RecvError::Stalled { received: 1040, .. }),
+            "{error}"
+        );
+    }
+    assert_eq!(options.pool.stats().in_use, 0);
 }
 
 /// Bytes of this process that are in memory, where the system says it.
@@ -355,7 +361,7 @@ fn resident() -> Option<usize> {
 
 #[test]
 fn a_bad_header() {
-    let (mut stream, endpoint) = with_raw(&patient());
+    let (mut stream, endpoint) = receiving(&patient());
     let mut bad = header(0);
     bad[7] = 1;
     stream.write_all(&bad).unwrap();
@@ -367,7 +373,7 @@ fn a_bad_header() {
 fn an_end_inside_a_message() {
     for part in [1usize, 40, 4000, 50_000] {
         for reset in [false, true] {
-            let (mut stream, endpoint) = with_raw(&patient());
+            let (mut stream, endpoint) = receiving(&patient());
             let mut message = header(100_000).to_vec();
             message.resize(40 + 100_000, 1);
             stream.write_all(&message[..part]).unwrap();
@@ -401,13 +407,14 @@ fn an_end_inside_a_message() {
 
 #[test]
 fn many_messages_in_one_packet() {
-    let (mut stream, endpoint) = with_raw(&patient());
+    let (mut stream, endpoint) = receiving(&patient());
     let mut all = Vec::new();
     for length in 0..400u64 {
         all.extend(header(length * 13));
         all.extend(common::bytes(length as usize * 13, length));
     }
     thread::scope(|scope| {
+        all.extend(farewell());
         scope.spawn(|| stream.write_all(&all).unwrap());
         for length in 0..400u64 {
             let message = endpoint.recv_message_timeout(LONG).unwrap();
@@ -415,8 +422,10 @@ fn many_messages_in_one_packet() {
         }
     });
     drop(stream);
-    let error = endpoint.recv_message().unwrap_err();
-    assert!(matches!(error, RecvError::Closed { .. }), "{error}");
+    assert!(matches!(
+        endpoint.recv_message(),
+        Err(RecvError::Closed { .. })
+    ));
 }
 
 #[test]
@@ -428,4 +437,61 @@ fn the_greeting_and_a_message_in_one_packet() {
         .unwrap();
     let endpoint = listener.accept().unwrap().establish().unwrap();
     assert_eq!(endpoint.recv_message().unwrap().payload.as_bytes(), b"abc");
+}
+
+#[test]
+fn an_end_without_a_farewell_is_a_loss() {
+    let (stream, endpoint) = receiving(&patient());
+    drop(stream);
+    let error = endpoint.recv_message().unwrap_err();
+    let RecvError::Lost {
+        received: 0,
+        source,
+        ..
+    } = error
+    else {
+        panic!("{error}")
+    };
+    assert_eq!(source.kind(), std::io::ErrorKind::UnexpectedEof);
+}
+
+#[test]
+fn who_is_refused_learns_why() {
+    let listener = listener(&patient());
+    thread::scope(|scope| {
+        let connecting = scope.spawn(|| connect(listener.local_address(), &patient()));
+        listener.accept().unwrap().refuse("too many by one");
+        let error = connecting.join().unwrap().unwrap_err();
+        assert!(
+            matches!(&error, ConnectError::Refused { reason, .. } if reason == "too many by one"),
+            "{error}"
+        );
+    });
+}
+
+/// A verdict of nobody.
+#[test]
+fn a_client_checks_the_verdict() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = Address::tcp("127.0.0.1", server.local_addr().unwrap().port()).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut stream, _) = server.accept().unwrap();
+            // A reason that is longer than any.
+            let verdict = [1, 0, 0xff, 0xff, 0, 0, 0, 0];
+            stream
+                .write_all(&[&hello()[..], &verdict].concat())
+                .unwrap();
+            let mut rest = Vec::new();
+            let _ = stream.read_to_end(&mut rest);
+        });
+        let error = connect(&address, &patient()).unwrap_err();
+        let ConnectError::Handshake { source, .. } = error else {
+            panic!("{error}")
+        };
+        assert!(
+            matches!(source, HandshakeError::Reserved { .. }),
+            "{source}"
+        );
+    });
 }
