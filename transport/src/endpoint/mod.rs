@@ -11,16 +11,20 @@ mod counters;
 mod facts;
 mod listener;
 mod message;
+mod object;
 pub(crate) mod ops;
 pub(crate) mod reactor;
 pub(crate) mod receiving;
+mod scope;
 pub(crate) mod sending;
 pub(crate) mod shared;
 mod spin;
 pub(crate) mod ticket;
 #[allow(dead_code, reason = "used by the queues to come")]
 pub(crate) mod timer;
+mod tools;
 mod turn;
+mod typed;
 #[allow(dead_code, reason = "used by the queues to come")]
 pub(crate) mod watcher;
 
@@ -36,6 +40,8 @@ pub use self::closer::Closer;
 pub use self::counters::{Counters, device_counters};
 pub use self::listener::{Incoming, Listener, listen, listen_all};
 pub use self::message::Message;
+pub use self::object::{ObjectTicket, RecvObjectError, Remains, SendObjectError, UnsentObject};
+pub use self::scope::{Scope, ScopedTicket};
 pub use self::ticket::{RecvTicket, SendTicket};
 pub use crate::device::connection::Limits;
 
@@ -95,7 +101,10 @@ pub fn connect(address: &Address, options: &Options) -> Result<Endpoint, Connect
 /// # Errors
 ///
 /// [`ConnectError::NoneWorks`], with the reason of the one that was tried last.
-pub fn connect_cheapest(addresses: &[Address], options: &Options) -> Result<Endpoint, ConnectError> {
+pub fn connect_cheapest(
+    addresses: &[Address],
+    options: &Options,
+) -> Result<Endpoint, ConnectError> {
     let mut last = None;
     for device in device::devices() {
         for address in addresses {

@@ -23,13 +23,14 @@ use super::ops::{Notify, OpId};
 use super::receiving::{Arrived, Place, Receipt, Receiving};
 use super::sending::{self, Sending, Sent};
 use super::spin::Spin;
+use super::tools::Tools;
 use super::turn::{Broke, Direction, Held, Turn};
+use crate::address::Address;
 use crate::device::connection::{Body, Connection, Fault, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
 use crate::error::{RecvError, SendError};
 use crate::header::Header;
 use crate::options::Options;
-use crate::address::Address;
 
 /// How long a call may wait.
 #[derive(Debug, Clone, Copy)]
@@ -68,6 +69,8 @@ pub(crate) struct Shared {
     receiving_alarm: Arc<Alarm>,
     /// What is polled for messages, once somebody asked.
     pub(super) source: OnceLock<OwnedFd>,
+    /// What objects are written and read with.
+    pub(super) tools: Tools,
 }
 
 impl Shared {
@@ -108,6 +111,7 @@ impl Shared {
             sending_alarm,
             receiving_alarm,
             source: OnceLock::new(),
+            tools: Tools::new(),
         }
     }
 
@@ -494,11 +498,11 @@ impl Shared {
     pub(crate) fn finish(&self) -> Result<(), SendError> {
         let patience = Patience::For(self.facts.send_timeout);
         let held = self.sending.lock();
-        let (mut held, come) =
-            self.sending
-                .wait_until(held, || patience.deadline(), |sending| {
-                    sending.has_turn().then_some(())
-                });
+        let (mut held, come) = self.sending.wait_until(
+            held,
+            || patience.deadline(),
+            |sending| sending.has_turn().then_some(()),
+        );
         let half = come.and_then(|()| held.finish());
         self.settle(self.sending.leave(held));
         drop(half);
