@@ -17,8 +17,8 @@ use std::time::Duration;
 use common::{LONG, SHORT};
 use jstream::buffer::Pool;
 use jstream_transport::{
-    Address, ConnectError, HandshakeError, Link, Listener, Options, Receiver, RecvError, Sender,
-    connect, listen,
+    Address, ConnectError, Endpoint, HandshakeError, Header, Listener, Options, RecvError,
+    SendError, connect, listen,
 };
 use socket2::SockRef;
 
@@ -28,7 +28,7 @@ const MAX: u64 = 64 << 20;
 fn hello() -> [u8; 32] {
     let mut hello = [0; 32];
     hello[..8].copy_from_slice(b"jstream\0");
-    hello[8] = 1;
+    hello[8] = 2;
     hello[12..14].copy_from_slice(&0x0102u16.to_ne_bytes());
     hello[14] = usize::BITS as u8;
     hello[16..24].copy_from_slice(&MAX.to_le_bytes());
@@ -53,23 +53,16 @@ fn raw(listener: &Listener) -> TcpStream {
     stream
 }
 
-/// A link whose peer is a bare socket that has said hello.
-fn with_raw(options: &Options) -> (TcpStream, Link) {
+/// An endpoint whose peer is a bare socket that has said hello.
+fn with_raw(options: &Options) -> (TcpStream, Endpoint) {
     let listener = listener(options);
     let mut stream = raw(&listener);
     stream.write_all(&hello()).unwrap();
-    let link = listener.accept().unwrap().establish().unwrap();
-    let mut theirs = [0; 32];
+    let endpoint = listener.accept().unwrap().establish().unwrap();
+    let mut theirs = [0; 40];
     stream.read_exact(&mut theirs).unwrap();
     assert_eq!(theirs[..16], hello()[..16]);
-    (stream, link)
-}
-
-/// The same in halves, since a sender that is dropped would end its direction.
-fn receiving(options: &Options) -> (TcpStream, Sender, Receiver) {
-    let (stream, link) = with_raw(options);
-    let (sender, receiver) = link.split();
-    (stream, sender, receiver)
+    (stream, endpoint)
 }
 
 fn patient() -> Options {
@@ -102,7 +95,7 @@ fn greetings_that_do_not_fit() {
         matches!(garbage, E::Magic { theirs, .. } if theirs == *b"GET / HT"),
         "{garbage}"
     );
-    assert!(matches!(with(8, 2), E::Version { ours: 1, theirs: 2 }));
+    assert!(matches!(with(8, 3), E::Version { ours: 2, theirs: 3 }));
     assert!(matches!(with(14, 16), E::PointerWidth { theirs: 16, .. }));
     assert!(matches!(with(15, 1), E::Reserved { theirs: 1 }));
     assert!(matches!(with(31, 1), E::Reserved { .. }));
@@ -228,11 +221,11 @@ fn a_byte_at_a_time_is_fine_in_time() {
                 stream.write_all(&[*byte]).unwrap();
             }
         });
-        let (_keep, mut receiver) = listener.accept().unwrap().establish().unwrap().split();
+        let endpoint = listener.accept().unwrap().establish().unwrap();
         for length in [300, 5000] {
             // Time-outs in between lose nothing.
             let message = loop {
-                match receiver.recv_timeout(Duration::from_millis(2)) {
+                match endpoint.recv_message_timeout(Duration::from_millis(2)) {
                     Err(RecvError::TimedOut { .. }) => {}
                     result => break result.unwrap(),
                 }
@@ -248,20 +241,22 @@ fn half_a_message_then_silence() {
     let mut options = Options::default();
     options.message_timeout = SHORT;
     for part in [1usize, 39, 40, 41, 40 + 4096, 40 + 50_000] {
-        let (mut stream, _sender, mut receiver) = receiving(&options);
+        let (mut stream, endpoint) = with_raw(&options);
         // Before the first byte there is no limit.
-        let error = receiver.recv_timeout(SHORT * 2).unwrap_err();
+        let error = endpoint.recv_message_timeout(SHORT * 2).unwrap_err();
         assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
         let mut message = header(100_000).to_vec();
         message.resize(40 + 100_000, 1);
         stream.write_all(&message[..part]).unwrap();
-        let error = receiver.recv().unwrap_err();
+        let error = endpoint.recv_message().unwrap_err();
         let RecvError::Stalled { received, .. } = error else {
             panic!("{part}: {error}")
         };
         assert_eq!(received, part as u64);
-        let error = receiver.recv().unwrap_err();
-        assert!(matches!(error, RecvError::Lost { .. }), "{error}");
+        let error = endpoint.recv_message().unwrap_err();
+        assert!(matches!(error, RecvError::Stalled { .. }), "{error}");
+        let error = endpoint.send_message(Header::default(), &[]).unwrap_err();
+        assert!(matches!(error, SendError::Closed { .. }), "{error}");
         // The peer is told.
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
@@ -276,7 +271,7 @@ fn a_message_that_trickles_times_out() {
         [&header(100)[..], &[1; 100]].concat(),
         [&header(3000)[..], &[1; 3000]].concat(),
     ] {
-        let (mut stream, _sender, mut receiver) = receiving(&options);
+        let (mut stream, endpoint) = with_raw(&options);
         thread::scope(|scope| {
             scope.spawn(move || {
                 stream.write_all(&whole[..whole.len().min(41) - 1]).unwrap();
@@ -290,7 +285,7 @@ fn a_message_that_trickles_times_out() {
                 let _ = stream.read_to_end(&mut rest);
             });
             let error = loop {
-                match receiver.recv_timeout(SHORT / 3).unwrap_err() {
+                match endpoint.recv_message_timeout(SHORT / 3).unwrap_err() {
                     RecvError::TimedOut { .. } => {}
                     error => break error,
                 }
@@ -303,15 +298,15 @@ fn a_message_that_trickles_times_out() {
 #[test]
 fn lengths_beyond_the_limit() {
     for length in [MAX + 1, u64::from(u32::MAX), u64::MAX] {
-        let (mut stream, _sender, mut receiver) = receiving(&patient());
+        let (mut stream, endpoint) = with_raw(&patient());
         stream.write_all(&header(length)).unwrap();
-        let error = receiver.recv().unwrap_err();
+        let error = endpoint.recv_message().unwrap_err();
         assert!(
             matches!(error, RecvError::TooLarge { length: l, max: MAX, .. } if l == length),
             "{error}"
         );
-        let error = receiver.recv().unwrap_err();
-        assert!(matches!(error, RecvError::Lost { .. }), "{error}");
+        let error = endpoint.recv_message().unwrap_err();
+        assert!(matches!(error, RecvError::TooLarge { .. }), "{error}");
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
     }
@@ -324,13 +319,13 @@ fn the_largest_length_then_silence_commits_nothing() {
     options.message_timeout = SHORT;
     options.pool = Pool::default();
     let before = resident();
-    let links: Vec<_> = (0..PEERS).map(|_| receiving(&options)).collect();
-    let mut receivers = Vec::new();
-    for (mut stream, sender, mut receiver) in links {
+    let peers: Vec<_> = (0..PEERS).map(|_| with_raw(&options)).collect();
+    let mut kept = Vec::new();
+    for (mut stream, endpoint) in peers {
         stream.write_all(&header(MAX)).unwrap();
         stream.write_all(&[1; 1000]).unwrap();
         let error = loop {
-            match receiver.recv_timeout(SHORT / 4).unwrap_err() {
+            match endpoint.recv_message_timeout(SHORT / 4).unwrap_err() {
                 RecvError::TimedOut { .. } => {}
                 error => break error,
             }
@@ -339,9 +334,9 @@ fn the_largest_length_then_silence_commits_nothing() {
             matches!(error, RecvError::Stalled { received: 1040, .. }),
             "{error}"
         );
-        receivers.push((stream, sender, receiver));
+        kept.push((stream, endpoint));
     }
-    assert!(options.pool.stats().mapped >= PEERS * MAX as usize);
+    assert!(options.pool.stats().mapped >= MAX as usize);
     if let (Some(before), Some(after)) = (before, resident()) {
         // The peers claimed 1 GiB; other tests run beside this one.
         assert!(
@@ -360,11 +355,11 @@ fn resident() -> Option<usize> {
 
 #[test]
 fn a_bad_header() {
-    let (mut stream, _sender, mut receiver) = receiving(&patient());
+    let (mut stream, endpoint) = with_raw(&patient());
     let mut bad = header(0);
     bad[7] = 1;
     stream.write_all(&bad).unwrap();
-    let error = receiver.recv().unwrap_err();
+    let error = endpoint.recv_message().unwrap_err();
     assert!(matches!(error, RecvError::Malformed { .. }), "{error}");
 }
 
@@ -372,20 +367,20 @@ fn a_bad_header() {
 fn an_end_inside_a_message() {
     for part in [1usize, 40, 4000, 50_000] {
         for reset in [false, true] {
-            let (mut stream, _sender, mut receiver) = receiving(&patient());
+            let (mut stream, endpoint) = with_raw(&patient());
             let mut message = header(100_000).to_vec();
             message.resize(40 + 100_000, 1);
             stream.write_all(&message[..part]).unwrap();
             if reset {
                 // What was sent has to be here before the reset throws it away.
-                let error = receiver.recv_timeout(SHORT).unwrap_err();
+                let error = endpoint.recv_message_timeout(SHORT).unwrap_err();
                 assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
                 SockRef::from(&stream)
                     .set_linger(Some(Duration::ZERO))
                     .unwrap();
             }
             drop(stream);
-            let error = receiver.recv().unwrap_err();
+            let error = endpoint.recv_message().unwrap_err();
             let RecvError::Lost {
                 received, source, ..
             } = error
@@ -406,7 +401,7 @@ fn an_end_inside_a_message() {
 
 #[test]
 fn many_messages_in_one_packet() {
-    let (mut stream, _sender, mut receiver) = receiving(&patient());
+    let (mut stream, endpoint) = with_raw(&patient());
     let mut all = Vec::new();
     for length in 0..400u64 {
         all.extend(header(length * 13));
@@ -415,12 +410,13 @@ fn many_messages_in_one_packet() {
     thread::scope(|scope| {
         scope.spawn(|| stream.write_all(&all).unwrap());
         for length in 0..400u64 {
-            let message = receiver.recv_timeout(LONG).unwrap();
+            let message = endpoint.recv_message_timeout(LONG).unwrap();
             assert!(message.payload.as_bytes() == common::bytes(length as usize * 13, length));
         }
     });
     drop(stream);
-    assert!(matches!(receiver.recv(), Err(RecvError::Closed { .. })));
+    let error = endpoint.recv_message().unwrap_err();
+    assert!(matches!(error, RecvError::Closed { .. }), "{error}");
 }
 
 #[test]
@@ -430,6 +426,6 @@ fn the_greeting_and_a_message_in_one_packet() {
     stream
         .write_all(&[&hello()[..], &header(3), b"abc"].concat())
         .unwrap();
-    let (_keep, mut receiver) = listener.accept().unwrap().establish().unwrap().split();
-    assert_eq!(receiver.recv().unwrap().payload.as_bytes(), b"abc");
+    let endpoint = listener.accept().unwrap().establish().unwrap();
+    assert_eq!(endpoint.recv_message().unwrap().payload.as_bytes(), b"abc");
 }
