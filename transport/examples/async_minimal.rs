@@ -71,7 +71,7 @@ fn main() -> Result<(), Failure> {
         let server = connect(&address, &options)?;
         for size in SIZES {
             let took = block_on(ping(&server, size, &options.pool))?;
-            let each = took / ROUNDS;
+            let each = took.div_f64(f64::from(ROUNDS));
             println!("{address}: {size} bytes there and back in {each:.1?}");
         }
         drop(server);

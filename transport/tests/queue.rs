@@ -10,21 +10,15 @@
 mod common;
 
 use std::collections::HashMap;
-use std::future::Future;
-use std::os::fd::AsFd;
-use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake};
-use std::thread::{self, Thread};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use common::{LONG, SHORT, bytes, pair};
 use jstream::Pool;
 use jstream_transport::{
-    Completion, CompletionQueue, Endpoint, Header, Options, Outcome, Progress, RecvError, SendError,
+    Completion, CompletionQueue, Endpoint, Header, Options, Outcome, RecvError, SendError,
 };
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 const SCHEMES: [&str; 3] = ["inproc", "uds", "tcp"];
 
@@ -56,26 +50,6 @@ fn received(completion: Completion) -> (u64, u64, Vec<u8>) {
 /// How many jbufs of the pool are in use.
 fn used(pool: &Pool) -> usize {
     pool.stats().in_use
-}
-
-struct Unpark(Thread, AtomicUsize);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Arc::new(Unpark(thread::current(), AtomicUsize::new(0))).into();
-    let (mut future, mut context) = (pin!(future), Context::from_waker(&waker));
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park_timeout(LONG),
-        }
-    }
 }
 
 #[test]
@@ -240,121 +214,6 @@ fn threads_share_a_queue() {
 }
 
 #[test]
-fn tasks_share_a_queue() {
-    for scheme in SCHEMES {
-        let options = Options::default();
-        let (client, server) = pair(scheme, &options, &options);
-        let queue = CompletionQueue::new().unwrap();
-        let count = AtomicUsize::new(0);
-        thread::scope(|scope| {
-            for _ in 0..3 {
-                scope.spawn(|| {
-                    loop {
-                        let (user, ..) = received(block_on(queue.next()).unwrap());
-                        if user == 1 {
-                            break;
-                        }
-                        count.fetch_add(1, Ordering::Relaxed);
-                        queue.post_recv_any(&server, 0);
-                    }
-                });
-            }
-            queue.post_recv_any(&server, 0);
-            for number in 0..3000 {
-                send(&client, number, b"", &options.pool);
-                if number % 64 == 0 {
-                    thread::yield_now();
-                }
-            }
-            while count.load(Ordering::Relaxed) < 3000 {
-                thread::yield_now();
-            }
-            // The one that still waits is the first to get something, then the ends of the tasks.
-            for _ in 0..4 {
-                queue.post_recv_any(&server, 1);
-            }
-            for number in 0..4 {
-                send(&client, number, b"", &options.pool);
-            }
-        });
-        assert_eq!(count.into_inner(), 3001, "{scheme}");
-    }
-}
-
-/// A future that is dropped takes nothing, and what another one of the same task waits for comes.
-#[test]
-fn a_dropped_future_takes_nothing() {
-    let options = Options::default();
-    let (client, server) = pair("tcp", &options, &options);
-    let queue = CompletionQueue::new().unwrap();
-    let unpark = Arc::new(Unpark(thread::current(), AtomicUsize::new(0)));
-    let waker = unpark.clone().into();
-    let mut context = Context::from_waker(&waker);
-    for number in 0..200 {
-        queue.post_recv_any(&server, number);
-        let mut stays = pin!(queue.next());
-        assert!(stays.as_mut().poll(&mut context).is_pending());
-        {
-            let mut goes = pin!(queue.next());
-            assert!(goes.as_mut().poll(&mut context).is_pending());
-        }
-        let before = unpark.1.load(Ordering::Relaxed);
-        send(&client, number, b"x", &options.pool);
-        while unpark.1.load(Ordering::Relaxed) == before {
-            thread::park_timeout(LONG);
-        }
-        let completion = loop {
-            match stays.as_mut().poll(&mut context) {
-                Poll::Ready(completion) => break completion.unwrap(),
-                Poll::Pending => thread::park_timeout(LONG),
-            }
-        };
-        assert_eq!(received(completion), (number, number, b"x".to_vec()));
-    }
-}
-
-fn is_readable(queue: &CompletionQueue, timeout: Duration) -> bool {
-    let mut fds = [PollFd::new(queue, PollFlags::IN)];
-    poll(&mut fds, Some(&Timespec::try_from(timeout).unwrap())).unwrap() > 0
-}
-
-#[test]
-fn its_descriptor_can_be_polled() {
-    for scheme in SCHEMES {
-        let options = Options::default();
-        let (client, server) = pair(scheme, &options, &options);
-        let queue = CompletionQueue::new().unwrap();
-        let _ = queue.as_fd();
-        for number in 0..100 {
-            queue.post_recv_any(&server, number);
-            while let Some(early) = queue.poll() {
-                panic!("{early:?}");
-            }
-            assert!(!is_readable(&queue, Duration::ZERO), "{scheme}");
-            send(&client, number, b"x", &options.pool);
-            let completion = loop {
-                assert!(is_readable(&queue, LONG), "{scheme}");
-                if let Some(completion) = queue.poll() {
-                    break completion;
-                }
-            };
-            assert_eq!(received(completion).1, number);
-        }
-        // What another thread's receive carried on is told, too.
-        queue.post_recv_any(&server, 100);
-        assert!(queue.poll().is_none());
-        thread::scope(|scope| {
-            let other = scope.spawn(|| server.recv_message_timeout(LONG).unwrap());
-            send(&client, 100, b"x", &options.pool);
-            send(&client, 101, b"x", &options.pool);
-            assert!(is_readable(&queue, LONG), "{scheme}");
-            assert_eq!(other.join().unwrap().header.words[0], 101);
-        });
-        assert_eq!(received(queue.wait(LONG).unwrap()).1, 100);
-    }
-}
-
-#[test]
 fn the_death_of_one_endpoint_is_nobody_elses() {
     for scheme in SCHEMES {
         let options = Options::default();
@@ -455,37 +314,6 @@ fn a_dropped_queue_loses_no_message() {
     }
 }
 
-/// A future and a call of an endpoint whose queue nobody looks at.
-#[test]
-fn others_do_not_depend_on_a_queue() {
-    for scheme in SCHEMES {
-        let options = Options::default();
-        let (client, server) = pair(scheme, &options, &options);
-        let queue = CompletionQueue::new().unwrap();
-        for round in 0..100 {
-            queue.post_recv_any(&server, round);
-            if round % 3 > 0 {
-                assert!(queue.poll().is_none());
-            }
-            thread::scope(|scope| {
-                let other = scope.spawn(|| {
-                    if round % 2 == 0 {
-                        block_on(server.recv_message_async()).unwrap()
-                    } else {
-                        server.recv_message_timeout(LONG).unwrap()
-                    }
-                });
-                send(&client, 2 * round, b"", &options.pool);
-                thread::yield_now();
-                send(&client, 2 * round + 1, b"", &options.pool);
-                let message = other.join().unwrap();
-                assert_eq!(message.header.words[0], 2 * round + 1, "{scheme}");
-            });
-            assert_eq!(received(queue.poll().unwrap()).1, 2 * round, "{scheme}");
-        }
-    }
-}
-
 #[test]
 fn waiting_ends() {
     let queue = CompletionQueue::new().unwrap();
@@ -497,62 +325,6 @@ fn waiting_ends() {
     queue.post_recv_any(&server, 0);
     assert!(queue.wait(SHORT).is_none());
     assert_eq!(queue.pending(), 1);
-}
-
-/// Tickets are carried on while nobody waits for them.
-#[test]
-fn a_progress_thread_carries_on() {
-    const LARGE: usize = 3_000_000;
-    for scheme in SCHEMES {
-        let options = Options::default();
-        let (client, server) = pair(scheme, &options, &options);
-        let progress = Progress::start().unwrap();
-        progress.attach(&client);
-        progress.attach(&server);
-        for round in 0..3 {
-            let receives: Vec<_> = (0..3).map(|_| server.post_recv_any()).collect();
-            let sends: Vec<_> = (0..3u64)
-                .map(|number| {
-                    let filled = options.pool.take(LARGE).unwrap();
-                    let filled = filled.copy_from(&bytes(LARGE, number)).unwrap();
-                    client.post_send(header(number), filled)
-                })
-                .collect();
-            // Nobody looks at the tickets meanwhile.
-            while server.counters().messages_received < (round + 1) * 3 {
-                thread::yield_now();
-            }
-            for (number, mut receive) in (0..).zip(receives) {
-                let message = receive.try_take().unwrap().unwrap();
-                assert_eq!(message.header.words[0], number);
-                assert!(
-                    message.payload.as_bytes() == bytes(LARGE, number),
-                    "{scheme}"
-                );
-            }
-            for send in sends {
-                send.wait().unwrap();
-            }
-        }
-        drop(progress);
-        // It is as before: whoever waits carries on.
-        let receive = server.post_recv_any();
-        send(&client, 9, b"later", &options.pool);
-        assert_eq!(receive.wait().unwrap().header.words[0], 9);
-        drop((client, server));
-        assert_eq!(used(&options.pool), 0, "{scheme}");
-    }
-}
-
-#[test]
-fn a_progress_thread_does_not_keep_connections() {
-    let options = Options::default();
-    let (client, server) = pair("tcp", &options, &options);
-    let progress = Progress::start().unwrap();
-    progress.attach(&server);
-    drop(server);
-    let end = client.recv_message_timeout(LONG).unwrap_err();
-    assert!(matches!(end, RecvError::Closed { .. }), "{end}");
 }
 
 #[test]

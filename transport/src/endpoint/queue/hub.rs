@@ -11,6 +11,7 @@ use super::member::{Ended, Member};
 use crate::device::connection::Interest;
 use crate::device::deadline::Deadline;
 use crate::endpoint::reactor;
+use crate::endpoint::spin::Spin;
 use crate::endpoint::watcher::{Room, Watch, Watcher};
 
 /// The heart of a queue.
@@ -35,6 +36,9 @@ struct State {
     asleep: usize,
     /// The program may be polling the watcher by itself.
     polled: bool,
+    spin: Duration,
+    /// How often spinning was in vain lately.
+    vain: u8,
     /// Tasks that wait for a completion, with the numbers of their futures.
     tasks: VecDeque<(u64, Waker)>,
     /// The number of the next future.
@@ -73,6 +77,8 @@ impl Hub {
             rung: VecDeque::new(),
             asleep: 0,
             polled: false,
+            spin: Duration::ZERO,
+            vain: 0,
             tasks: VecDeque::new(),
             next: 0,
             watch: None,
@@ -154,14 +160,38 @@ impl Hub {
 
     /// The next completion; `None` when there was none until the deadline.
     pub(super) fn wait(&self, deadline: Deadline) -> Option<Completion> {
+        let mut spin = None;
         loop {
             match self.step() {
-                Step::Took(completion) => return Some(completion),
+                Step::Took(completion) => {
+                    if let Some(spin) = spin {
+                        Spin::end(spin, &mut self.lock().vain);
+                    }
+                    return Some(completion);
+                }
                 Step::Visited => {}
                 Step::Nothing if deadline.has_passed() => return self.poll(),
-                Step::Nothing => self.turn(deadline.left()),
+                Step::Nothing => {
+                    let spin = spin.get_or_insert_with(|| self.begin_to_spin(deadline));
+                    if spin.again() {
+                        self.turn(Some(Duration::ZERO));
+                    } else {
+                        self.turn(deadline.left());
+                        spin.has_slept();
+                    }
+                }
             }
         }
+    }
+
+    fn begin_to_spin(&self, deadline: Deadline) -> Spin {
+        let state = self.lock();
+        Spin::begin(state.spin, state.vain, deadline)
+    }
+
+    /// For how long a thread that waits looks again and again before it sleeps.
+    pub(super) fn set_spin(&self, spin: Duration) {
+        self.lock().spin = spin;
     }
 
     /// The next completion, or has `task` woken when there may be one. `future` is who asks, and not

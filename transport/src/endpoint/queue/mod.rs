@@ -147,7 +147,7 @@ impl CompletionQueue {
     }
 
     /// Waits for the next completion; `None` when none came within `timeout`. `Duration::MAX` waits
-    /// for ever.
+    /// for ever. It spins as the options of the endpoint say that was new to the queue last.
     #[must_use]
     pub fn wait(&self, timeout: Duration) -> Option<Completion> {
         self.hub.wait(Deadline::after(timeout))
@@ -181,10 +181,10 @@ impl CompletionQueue {
             members.map.retain(|_, member| !member.is_over());
             members.enough = members.map.len().saturating_mul(2).max(64);
         }
-        let member = members
-            .map
-            .entry(key)
-            .or_insert_with(|| Member::new(self.hub.clone(), endpoint, way));
+        let member = members.map.entry(key).or_insert_with(|| {
+            self.hub.set_spin(endpoint.shared().facts().spin);
+            Member::new(self.hub.clone(), endpoint, way)
+        });
         member.hold(endpoint);
         member.clone()
     }

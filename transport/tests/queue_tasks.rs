@@ -1,0 +1,215 @@
+//! Queues that tasks wait at, that programs poll, and beside which others wait.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test fails where these fail"
+)]
+
+mod common;
+
+use std::future::Future;
+use std::os::fd::AsFd;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use common::{LONG, pair};
+use jstream::Pool;
+use jstream_transport::{Completion, CompletionQueue, Endpoint, Header, Options, Outcome};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+const SCHEMES: [&str; 3] = ["inproc", "uds", "tcp"];
+
+fn header(number: u64) -> Header {
+    Header::new(1, [number, 0, 0])
+}
+
+fn send(endpoint: &Endpoint, number: u64, payload: &[u8], pool: &Pool) {
+    let filled = pool
+        .take(payload.len())
+        .unwrap()
+        .copy_from(payload)
+        .unwrap();
+    endpoint.send_filled(header(number), filled).unwrap();
+}
+
+fn received(completion: Completion) -> (u64, u64, Vec<u8>) {
+    let Outcome::Received(message) = completion.outcome else {
+        panic!("something was sent");
+    };
+    let message = message.unwrap();
+    (
+        completion.user,
+        message.header.words[0],
+        message.payload.as_bytes().to_vec(),
+    )
+}
+
+struct Unpark(Thread, AtomicUsize);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Arc::new(Unpark(thread::current(), AtomicUsize::new(0))).into();
+    let (mut future, mut context) = (pin!(future), Context::from_waker(&waker));
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park_timeout(LONG),
+        }
+    }
+}
+
+#[test]
+fn tasks_share_a_queue() {
+    for scheme in SCHEMES {
+        let options = Options::default();
+        let (client, server) = pair(scheme, &options, &options);
+        let queue = CompletionQueue::new().unwrap();
+        let count = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    loop {
+                        let (user, ..) = received(block_on(queue.next()).unwrap());
+                        if user == 1 {
+                            break;
+                        }
+                        count.fetch_add(1, Ordering::Relaxed);
+                        queue.post_recv_any(&server, 0);
+                    }
+                });
+            }
+            queue.post_recv_any(&server, 0);
+            for number in 0..3000 {
+                send(&client, number, b"", &options.pool);
+                if number % 64 == 0 {
+                    thread::yield_now();
+                }
+            }
+            while count.load(Ordering::Relaxed) < 3000 {
+                thread::yield_now();
+            }
+            // The one that still waits is the first to get something, then the ends of the tasks.
+            for _ in 0..4 {
+                queue.post_recv_any(&server, 1);
+            }
+            for number in 0..4 {
+                send(&client, number, b"", &options.pool);
+            }
+        });
+        assert_eq!(count.into_inner(), 3001, "{scheme}");
+    }
+}
+
+/// A future that is dropped takes nothing, and what another one of the same task waits for comes.
+#[test]
+fn a_dropped_future_takes_nothing() {
+    let options = Options::default();
+    let (client, server) = pair("tcp", &options, &options);
+    let queue = CompletionQueue::new().unwrap();
+    let unpark = Arc::new(Unpark(thread::current(), AtomicUsize::new(0)));
+    let waker = unpark.clone().into();
+    let mut context = Context::from_waker(&waker);
+    for number in 0..200 {
+        queue.post_recv_any(&server, number);
+        let mut stays = pin!(queue.next());
+        assert!(stays.as_mut().poll(&mut context).is_pending());
+        {
+            let mut goes = pin!(queue.next());
+            assert!(goes.as_mut().poll(&mut context).is_pending());
+        }
+        let before = unpark.1.load(Ordering::Relaxed);
+        send(&client, number, b"x", &options.pool);
+        while unpark.1.load(Ordering::Relaxed) == before {
+            thread::park_timeout(LONG);
+        }
+        let completion = loop {
+            match stays.as_mut().poll(&mut context) {
+                Poll::Ready(completion) => break completion.unwrap(),
+                Poll::Pending => thread::park_timeout(LONG),
+            }
+        };
+        assert_eq!(received(completion), (number, number, b"x".to_vec()));
+    }
+}
+
+fn is_readable(queue: &CompletionQueue, timeout: Duration) -> bool {
+    let mut fds = [PollFd::new(queue, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec::try_from(timeout).unwrap())).unwrap() > 0
+}
+
+#[test]
+fn its_descriptor_can_be_polled() {
+    for scheme in SCHEMES {
+        let options = Options::default();
+        let (client, server) = pair(scheme, &options, &options);
+        let queue = CompletionQueue::new().unwrap();
+        let _ = queue.as_fd();
+        for number in 0..100 {
+            queue.post_recv_any(&server, number);
+            assert!(queue.poll().is_none(), "{scheme}");
+            assert!(!is_readable(&queue, Duration::ZERO), "{scheme}");
+            send(&client, number, b"x", &options.pool);
+            let completion = loop {
+                assert!(is_readable(&queue, LONG), "{scheme}");
+                if let Some(completion) = queue.poll() {
+                    break completion;
+                }
+            };
+            assert_eq!(received(completion).1, number);
+        }
+        // What another thread's receive carried on is told, too.
+        queue.post_recv_any(&server, 100);
+        assert!(queue.poll().is_none());
+        thread::scope(|scope| {
+            let other = scope.spawn(|| server.recv_message_timeout(LONG).unwrap());
+            send(&client, 100, b"x", &options.pool);
+            send(&client, 101, b"x", &options.pool);
+            assert!(is_readable(&queue, LONG), "{scheme}");
+            assert_eq!(other.join().unwrap().header.words[0], 101);
+        });
+        assert_eq!(received(queue.wait(LONG).unwrap()).1, 100);
+    }
+}
+
+/// A future and a call of an endpoint whose queue nobody looks at.
+#[test]
+fn others_do_not_depend_on_a_queue() {
+    for scheme in SCHEMES {
+        let options = Options::default();
+        let (client, server) = pair(scheme, &options, &options);
+        let queue = CompletionQueue::new().unwrap();
+        for round in 0..100 {
+            queue.post_recv_any(&server, round);
+            if round % 3 > 0 {
+                assert!(queue.poll().is_none());
+            }
+            thread::scope(|scope| {
+                let other = scope.spawn(|| {
+                    if round % 2 == 0 {
+                        block_on(server.recv_message_async()).unwrap()
+                    } else {
+                        server.recv_message_timeout(LONG).unwrap()
+                    }
+                });
+                send(&client, 2 * round, b"", &options.pool);
+                thread::yield_now();
+                send(&client, 2 * round + 1, b"", &options.pool);
+                let message = other.join().unwrap();
+                assert_eq!(message.header.words[0], 2 * round + 1, "{scheme}");
+            });
+            assert_eq!(received(queue.poll().unwrap()).1, 2 * round, "{scheme}");
+        }
+    }
+}
