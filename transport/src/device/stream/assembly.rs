@@ -16,10 +16,10 @@ pub(crate) const FAREWELL: [u8; Header::WIRE_LENGTH] = {
     bytes
 };
 
-/// How much is received before it is known whose it is, in bytes: messages of up to so many bytes
-/// come many in one call. They are copied from there to where they belong, which costs less than
+/// How much is received before it is known whose it is, in bytes: shorter messages come many in one
+/// call. They are copied from there to where they belong, which costs less than
 /// another call.
-pub(super) const AHEAD: usize = 16 << 10;
+pub(super) const AHEAD: usize = (16 << 10) + Header::WIRE_LENGTH;
 
 /// The same while messages are longer than that, and the copy would be of a part of them.
 const LITTLE_AHEAD: usize = 4 << 10;

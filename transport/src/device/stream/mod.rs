@@ -5,7 +5,7 @@
 //! server:         Hello Verdict [reason]     messages
 //! ```
 //!
-//! A message is a [`Header`](crate::Header) and its payload, one after the other. A side that has
+//! A message is a [`Header`] and its payload, one after the other. A side that has
 //! no more to say sends [`FAREWELL`](assembly::FAREWELL): a stream that ends without it has lost
 //! its peer.
 //!
@@ -15,8 +15,6 @@
 
 pub(crate) mod assembly;
 mod broken;
-#[cfg(test)]
-mod figures;
 pub(crate) mod greeting;
 pub(crate) mod hello;
 mod incoming;

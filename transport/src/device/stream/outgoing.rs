@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
+use jstream::buffer::{Filling, Spent};
+
 use super::Wire;
 use super::broken::Broken;
 use super::line::Line;
@@ -21,15 +23,15 @@ use crate::options::Options;
 const FEW: usize = 8;
 const MANY: usize = 256;
 
-/// Messages of up to so many bytes are copied behind their header: one slice costs the system less
-/// than two.
-const COPIED: usize = 1024;
+/// Messages of up to so many bytes are copied behind their header: that costs less than a list of
+/// slices costs the system.
+const COPIED: usize = (8 << 10) + Header::WIRE_LENGTH;
 
 pub(crate) struct StreamOutgoing<W: Wire> {
     line: Arc<Line<W>>,
     send_timeout: Duration,
-    /// The header of the message that is being sent, and all of it where it is small.
-    scratch: [u8; COPIED],
+    /// The message that is being sent, where it is small.
+    scratch: Filling,
     /// How many segments of that message were taken, and how many bytes of the next one.
     at: (usize, usize),
     /// Why nothing goes any more.
@@ -41,7 +43,7 @@ impl<W: Wire> StreamOutgoing<W> {
         Self {
             line,
             send_timeout: options.send_timeout,
-            scratch: [0; COPIED],
+            scratch: Spent::heap(COPIED).filling(),
             at: (0, 0),
             broken: None,
         }
@@ -97,17 +99,16 @@ impl<W: Wire> StreamOutgoing<W> {
         segments: &[IoSlice<'_>],
         taken: &mut u64,
     ) -> io::Result<()> {
-        let mut end = 0usize;
-        let parts = std::iter::once(head).chain(segments.iter().map(|segment| &**segment));
-        for part in parts {
-            let (_, rest) = self.scratch.split_at_mut(end.min(COPIED));
-            if let Some((place, _)) = rest.split_at_mut_checked(part.len()) {
-                place.copy_from_slice(part);
+        if *taken == 0 {
+            self.scratch.truncate(0);
+            let parts = segments.iter().map(|segment| &**segment);
+            for part in std::iter::once(head).chain(parts) {
+                let fits = self.scratch.extend(part);
+                debug_assert!(fits, "the segments are as long as the header says");
             }
-            end = end.saturating_add(part.len());
         }
         let from = usize::try_from(*taken).unwrap_or(usize::MAX);
-        let rest = self.scratch.get(from..end).unwrap_or_default();
+        let rest = self.scratch.as_bytes().get(from..).unwrap_or_default();
         let sent = self.line.wire.try_write(&[IoSlice::new(rest)])?;
         *taken = taken.saturating_add(sent.unwrap_or(0) as u64);
         Ok(())
