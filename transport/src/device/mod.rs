@@ -8,6 +8,8 @@ mod link;
 mod listener;
 #[allow(dead_code, reason = "used by the devices to come")]
 mod poll;
+#[allow(dead_code, reason = "used by the endpoints to come")]
+mod shm;
 #[allow(dead_code, reason = "used by the devices to come")]
 mod stream;
 mod tcp;
