@@ -172,6 +172,13 @@ impl Chunks for [u8] {
 
 #[cfg(test)]
 mod tests {
+    #![allow(
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        clippy::undocumented_unsafe_blocks,
+        reason = "test code"
+    )]
+
     use super::*;
 
     #[test]
@@ -199,6 +206,9 @@ mod tests {
         let mut back = [MaybeUninit::new(b'x'); 11];
         assert_eq!(words_out(&mut back[..10], &words), 10);
         assert_eq!(back.map(|b| unsafe { b.assume_init() }), *b"0123456789x");
-        assert_eq!(words[1].load(Ordering::Relaxed).to_ne_bytes(), *b"89\0\0\0\0\0\0");
+        assert_eq!(
+            words[1].load(Ordering::Relaxed).to_ne_bytes(),
+            *b"89\0\0\0\0\0\0"
+        );
     }
 }

@@ -78,8 +78,6 @@ pub(super) struct ShmOutgoing {
     flight: Flight,
     broken: Option<Broken>,
     looks: u32,
-    /// What was consumed when a push got no further.
-    seen: u64,
 }
 
 impl ShmOutgoing {
@@ -91,7 +89,6 @@ impl ShmOutgoing {
             flight: Flight::Nothing,
             broken: None,
             looks: 0,
-            seen: 0,
         }
     }
 
@@ -207,7 +204,11 @@ impl ShmOutgoing {
         parts: &[IoSlice<'_>],
         count: usize,
     ) -> Result<Push, Fault> {
-        let listed = if count > SLOT_RANGES { count.saturating_mul(16) } else { 0 };
+        let listed = if count > SLOT_RANGES {
+            count.saturating_mul(16)
+        } else {
+            0
+        };
         if !self.room(listed)? {
             return Ok(Push::Untouched);
         }
@@ -232,7 +233,11 @@ impl ShmOutgoing {
             }
         }
         self.publish(Mark {
-            kind: if listed == 0 { Kind::Ranges } else { Kind::List },
+            kind: if listed == 0 {
+                Kind::Ranges
+            } else {
+                Kind::List
+            },
             n: count,
         });
         self.flight = Flight::Remote;
@@ -249,7 +254,6 @@ impl ShmOutgoing {
                 Ok(Push::Done)
             }
             Ok(false) => {
-                self.seen = self.ring.consumed();
                 if self.is_gone() {
                     return self.fail(Broken::Ended);
                 }
@@ -274,8 +278,11 @@ impl ShmOutgoing {
                 return Ok(Push::Done);
             }
             if !self.room(n)? {
-                self.seen = self.ring.consumed();
-                return Ok(if taken == 0 { Push::Untouched } else { Push::Begun });
+                return Ok(if taken == 0 {
+                    Push::Untouched
+                } else {
+                    Push::Begun
+                });
             }
             let kind = if taken == 0 {
                 self.write_header(message);
@@ -343,13 +350,9 @@ impl Outgoing for ShmOutgoing {
         let length = usize::try_from(message.header.length).unwrap_or(usize::MAX);
         let pushed = match &body {
             Body::Borrowed(parts) => self.go_on(message, parts, length),
-            Body::Owned(filled) => {
-                self.go_on(message, &[IoSlice::new(filled.as_bytes())], length)
-            }
+            Body::Owned(filled) => self.go_on(message, &[IoSlice::new(filled.as_bytes())], length),
             // This device moves nothing.
-            Body::Object(_) | Body::Taken => {
-                self.fail(Broken::Lost(io::ErrorKind::Unsupported))
-            }
+            Body::Object(_) | Body::Taken => self.fail(Broken::Lost(io::ErrorKind::Unsupported)),
         };
         message.body = body;
         pushed
@@ -368,7 +371,7 @@ impl Outgoing for ShmOutgoing {
             let _ = self.hung_up::<()>();
             return Armed::Ready;
         }
-        if self.ring.arm(self.seen) || self.is_gone() {
+        if self.ring.arm() || self.is_gone() {
             return Armed::Ready;
         }
         Armed::Source
