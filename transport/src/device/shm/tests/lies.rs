@@ -322,6 +322,19 @@ fn greetings_that_are_wrong_late_or_cut_short() {
     }
 }
 
+/// Connects as another user, and hears why that is not welcome.
+pub(super) fn stranger(address: &Address) {
+    let name = super::super::socket_name(address).unwrap();
+    let nobody = rustix::thread::Uid::from_raw(65534);
+    rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+    let mut client = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+    client.connect(&name).unwrap();
+    rustix::net::send(&client, &[0; 32], rustix::net::SendFlags::NOSIGNAL).unwrap();
+    let mut said = Vec::new();
+    io::Read::read_to_end(&mut client, &mut said).unwrap();
+    assert!(said.ends_with(b"processes of other users are refused"));
+}
+
 #[test]
 fn another_user_is_refused() {
     if !rustix::process::geteuid().is_root() {
@@ -330,24 +343,13 @@ fn another_user_is_refused() {
     }
     let address = address();
     let listener = listen(&address);
-    std::thread::scope(|scope| {
-        let client = scope.spawn(|| {
-            let nobody = rustix::thread::Uid::from_raw(65534);
-            // Of this thread alone.
-            rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
-            let mut client = raw_client(&address);
-            let mut said = Vec::new();
-            let _ = std::io::Write::write(&mut client, &[0; 32]);
-            let _ = std::io::Read::read_to_end(&mut client, &mut said);
-            said
-        });
-        sleep_on([(listener.source(), Interest::Readable)], Deadline::NEVER).unwrap();
-        let accepted = listener.try_accept().unwrap().unwrap();
-        let error = accepted.half_made.establish().err().unwrap();
-        assert!(error.to_string().contains("another user, 65534"), "{error}");
-        let said = client.join().unwrap();
-        assert!(said.ends_with(b"processes of other users are refused"));
-    });
+    let mut other = spawn("stranger", &address);
+    let source = (listener.source(), Interest::Readable);
+    assert!(sleep_on([source], Deadline::after(Duration::from_secs(60))).unwrap());
+    let accepted = listener.try_accept().unwrap().unwrap();
+    let error = accepted.half_made.establish().err().unwrap();
+    assert!(error.to_string().contains("another user, 65534"), "{error}");
+    assert!(other.0.wait().unwrap().success());
 }
 
 #[test]

@@ -67,6 +67,7 @@ fn part() {
         "hidden" => deaths::hidden(&address),
         "thousand" => deaths::thousand(&address),
         "listen" => deaths::accept_all(&address),
+        "stranger" => lies::stranger(&address),
         "sink" => figures::sink(&address),
         "bounce" => figures::bounce(&address),
         _ => panic!("no part {role}"),
