@@ -11,6 +11,8 @@ mod poll;
 #[allow(dead_code, reason = "used by the devices to come")]
 mod stream;
 mod tcp;
+#[allow(dead_code, reason = "used by the devices to come")]
+mod uring;
 
 pub use link::{Closer, Link, Message, Receiver, Sender};
 pub use listener::{Incoming, Listener};

@@ -52,6 +52,17 @@ pub(crate) unsafe trait Wire: Send + Sync + 'static {
         self.try_read(slices)
     }
 
+    /// Prepares to sleep until something is here; whether something is. Then
+    /// [`read_fd`](Self::read_fd) becomes readable when something comes.
+    fn arm_read(&self) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    /// Is readable while something is here to read that `arm_read` has not found.
+    fn read_fd(&self) -> BorrowedFd<'_> {
+        self.fd()
+    }
+
     /// Ends the sending direction: the peer reads what was sent, and then the end.
     fn end_sending(&self);
 
