@@ -13,19 +13,42 @@
 //! bytes and knows no system, `line` is what the halves of a connection share, `outgoing` and
 //! `incoming` are the halves, `socket` is a [`Wire`] over a socket.
 
+pub(crate) mod assembly;
+mod broken;
 pub(crate) mod greeting;
 pub(crate) mod hello;
+mod incoming;
+mod line;
+pub(crate) mod listening;
+mod outgoing;
 pub(crate) mod socket;
+#[cfg(test)]
+pub(crate) mod tests;
 
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::task::Waker;
 use std::time::Duration;
 
 use socket2::MaybeUninitSlice;
 
-use super::connection::Interest;
+use self::hello::Hello;
+use self::incoming::StreamIncoming;
+use self::line::Line;
+use self::outgoing::StreamOutgoing;
+use super::connection::{Armed, Connection, Interest, Limits};
 use super::deadline::Deadline;
 use super::poll::sleep_on;
+use crate::address::Address;
+use crate::header::Header;
+use crate::options::Options;
+
+/// Payloads of up to so many bytes come in one call with their header.
+const INLINE: usize = assembly::AHEAD - Header::WIRE_LENGTH;
+
+/// What sockets take at first, before the system has learned what they need.
+const EAGER: usize = 16 << 10;
 
 /// What carries bytes in order, in both directions, each of which is used by one thread at a time.
 ///
@@ -52,25 +75,49 @@ pub(crate) unsafe trait Wire: Send + Sync + 'static {
         self.try_read(slices)
     }
 
-    /// Prepares to sleep until something is here; whether something is. Then
-    /// [`read_fd`](Self::read_fd) becomes readable when something comes.
-    fn arm_read(&self) -> io::Result<bool> {
-        Ok(false)
-    }
-
-    /// Is readable while something is here to read that `arm_read` has not found.
-    fn read_fd(&self) -> BorrowedFd<'_> {
-        self.fd()
-    }
-
     /// Ends the sending direction: the peer reads what was sent, and then the end.
     fn end_sending(&self);
 
     /// Ends both directions at once, and wakes whoever sleeps on them.
     fn end(&self);
 
+    /// Prepares to sleep until reading or writing may get further.
+    fn arm(&self, _interest: Interest, _waker: Option<&Waker>) -> Armed {
+        Armed::Source
+    }
+
     /// Becomes ready when reading or writing may get further, or the peer is gone.
     fn fd(&self) -> BorrowedFd<'_>;
+
+    /// Becomes readable when reading may get further, where that is something else.
+    fn read_fd(&self) -> BorrowedFd<'_> {
+        self.fd()
+    }
+}
+
+/// Makes a connection of a wire on which the greetings were exchanged.
+pub(crate) fn connection(
+    wire: impl Wire,
+    (peer, scheme): (Address, &'static str),
+    theirs: Hello,
+    options: &Options,
+) -> Connection {
+    let line = Arc::new(Line::new(wire));
+    Connection {
+        peer,
+        scheme,
+        outgoing: Box::new(StreamOutgoing::new(line.clone(), options)),
+        incoming: Box::new(StreamIncoming::new(line.clone(), options)),
+        control: line,
+        limits: Limits {
+            max_send: theirs.max_message,
+            max_receive: options.max_message,
+            inline: INLINE,
+            eager: EAGER,
+            moves: false,
+        },
+        degraded: Vec::new(),
+    }
 }
 
 /// How long calls that receive block, as far as the system was told: it is told only when that has

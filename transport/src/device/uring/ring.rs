@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use io_uring::types::{Fd, SubmitArgs, Timespec};
-use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
+use io_uring::{EnterFlags, IoUring, Probe, cqueue, opcode, squeue};
 use rustix::io::Errno;
 use socket2::MaybeUninitSlice;
 
@@ -116,9 +116,7 @@ impl Ring {
                 .setup_r_disabled(),
         };
         let uring = builder.build(SUBMISSIONS)?;
-        if !uring.params().is_feature_ext_arg() || !uring.params().is_feature_nodrop() {
-            return Err(Errno::NOSYS.into());
-        }
+        check(&uring)?;
         let mut buffers = Buffers::new()?;
         // SAFETY: dropping the ring ends the receive, or leaks the buffers.
         unsafe { buffers.register(&uring) }?;
@@ -337,6 +335,33 @@ impl Ring {
         }
         Ok(())
     }
+}
+
+/// Whether the system has all that is needed here.
+fn check(uring: &IoUring) -> io::Result<()> {
+    static CHECKED: OnceLock<()> = OnceLock::new();
+
+    if CHECKED.get().is_some() {
+        return Ok(());
+    }
+    let mut probe = Probe::new();
+    uring.submitter().register_probe(&mut probe)?;
+    let operations = [
+        opcode::RecvMulti::CODE,
+        opcode::PollAdd::CODE,
+        opcode::AsyncCancel::CODE,
+        // Came together with receives that go on, which can't be asked for.
+        opcode::SendZc::CODE,
+    ];
+    let known = operations.iter().all(|code| probe.is_supported(*code));
+    if !known || !uring.params().is_feature_ext_arg() || !uring.params().is_feature_nodrop() {
+        return Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "it needs Linux 6.0, or 6.1 for a single issuer",
+        ));
+    }
+    let _ = CHECKED.set(());
+    Ok(())
 }
 
 impl Drop for Ring {

@@ -4,9 +4,12 @@ use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use std::task::Waker;
+
 use socket2::MaybeUninitSlice;
 
 use super::ring::{Issuer, Ring, Taken};
+use crate::device::connection::{Armed, Interest};
 use crate::device::deadline::Deadline;
 use crate::device::stream::socket::SocketWire;
 use crate::device::stream::{Patience, Wire};
@@ -100,8 +103,16 @@ unsafe impl Wire for UringWire {
         }
     }
 
-    fn arm_read(&self) -> io::Result<bool> {
-        self.ring.arm(self.past.load(Ordering::Relaxed) == 0)
+    fn arm(&self, interest: Interest, _waker: Option<&Waker>) -> Armed {
+        let receive = self.past.load(Ordering::Relaxed) == 0;
+        match interest {
+            Interest::Writable => Armed::Source,
+            Interest::Readable => match self.ring.arm(receive) {
+                Ok(false) => Armed::Source,
+                // Whoever receives finds what is wrong.
+                Ok(true) | Err(_) => Armed::Ready,
+            },
+        }
     }
 
     fn read_fd(&self) -> BorrowedFd<'_> {
