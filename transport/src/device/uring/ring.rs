@@ -200,6 +200,9 @@ impl Ring {
             self.submit(state, poll.user_data(POLL))?;
             state.polling = true;
             self.enter(state)?;
+            if !state.polling {
+                return Ok(true);
+            }
         }
         Ok(!state.arrived.is_empty() || state.end.is_some())
     }
