@@ -44,7 +44,8 @@ pub struct Options {
     pub keepalive: Duration,
     /// Whether one thread alone drives each direction of a connection: the first that does (uring
     /// only, default no). Calls of the system get a little cheaper. Another thread that receives gets
-    /// an error; it may send.
+    /// an error, which stays; it may send. Where another thread drops the connection while a receive
+    /// is with the system, its 36 KiB of buffers stay until the process ends.
     pub uring_single_issuer: bool,
     /// The most messages that wait in a queue for this side to receive them (in-process only,
     /// default 64). Answers the threat of a peer that sends faster than we receive.

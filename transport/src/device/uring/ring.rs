@@ -307,19 +307,21 @@ impl Ring {
     }
 
     fn call(&self, want: u32, timeout: Option<&Timespec>) -> io::Result<()> {
-        let args = match timeout {
-            Some(timeout) => SubmitArgs::new().timespec(timeout),
-            None => SubmitArgs::new(),
-        };
         // SAFETY: as in `submit`, for `State` is borrowed by whoever calls this.
         let submissions = unsafe { self.uring.submission_shared() }.len();
-        let flags = EnterFlags::GETEVENTS | EnterFlags::EXT_ARG;
         let submissions = u32::try_from(submissions).unwrap_or(0);
-        // SAFETY: the flags say that the argument is of this type.
-        let called = unsafe {
-            self.uring
-                .submitter()
-                .enter(submissions, want, flags.bits(), Some(&args))
+        let submitter = self.uring.submitter();
+        let called = match timeout {
+            Some(timeout) => {
+                let args = SubmitArgs::new().timespec(timeout);
+                let flags = EnterFlags::GETEVENTS | EnterFlags::EXT_ARG;
+                // SAFETY: the flags say that the argument is of this type.
+                unsafe { submitter.enter(submissions, want, flags.bits(), Some(&args)) }
+            }
+            // SAFETY: without an argument, its type says nothing.
+            None => unsafe {
+                submitter.enter::<()>(submissions, want, EnterFlags::GETEVENTS.bits(), None)
+            },
         };
         match called.map_err(|error| Errno::from_io_error(&error).ok_or(error)) {
             // A time-out, a signal; no memory for now, which may be another time.
