@@ -194,7 +194,8 @@ impl Ring {
     pub(super) fn arm(&self, receive: bool) -> io::Result<bool> {
         let state = &mut *self.state();
         self.drive(state, receive)?;
-        if !receive && !state.receiving && !state.polling && state.end.is_none() {
+        let watched = self.issuer == Issuer::First;
+        if !watched && !receive && !state.receiving && !state.polling && state.end.is_none() {
             // POLLIN
             let poll = opcode::PollAdd::new(Fd(self.socket), 1).build();
             self.submit(state, poll.user_data(POLL))?;
@@ -207,7 +208,11 @@ impl Ring {
         Ok(!state.arrived.is_empty() || state.end.is_some())
     }
 
-    /// Becomes readable when something is completed.
+    pub(super) fn issuer(&self) -> Issuer {
+        self.issuer
+    }
+
+    /// Becomes readable when something is completed, unless there is a single issuer.
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.uring.as_fd()
     }

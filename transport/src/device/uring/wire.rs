@@ -117,7 +117,12 @@ unsafe impl Wire for UringWire {
     }
 
     fn read_fd(&self) -> BorrowedFd<'_> {
-        self.ring.fd()
+        match self.ring.issuer() {
+            Issuer::Any => self.ring.fd(),
+            // The ring wakes nobody who polls it. But nothing is taken from the socket outside the
+            // calls of its issuer, so that the socket stays readable until then.
+            Issuer::First => self.socket.fd(),
+        }
     }
 
     fn end_sending(&self) {
