@@ -53,6 +53,7 @@ mod header;
 mod options;
 
 pub use address::Address;
+pub use device::sim;
 pub use device::{
     Closer, Device, Incoming, Link, Listener, Message, Receiver, Sender, connect, devices, listen,
 };

@@ -8,6 +8,7 @@ mod link;
 mod listener;
 #[allow(dead_code, reason = "used by the devices to come")]
 mod poll;
+pub mod sim;
 #[allow(dead_code, reason = "used by the devices to come")]
 mod stream;
 #[allow(dead_code, reason = "used by the devices to come")]
