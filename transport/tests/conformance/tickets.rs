@@ -1,0 +1,264 @@
+//! Posted operations that are given up, asked too early, or can't be carried out yet.
+
+use jstream::PoolOptions;
+use jstream_transport::{Header, RecvError, SendError};
+
+use crate::host::{Host, Outcome, bytes, ensure, filled};
+
+pub(crate) async fn a_cancelled_receive_takes_no_message(host: Host) -> Outcome {
+    let (client, server) = host.pair(&host.options(), &host.options()).await?;
+    let pool = host.pool();
+    for round in 0..host.scaled(50, 5) {
+        let first = server.post_recv(pool.take(100).unwrap());
+        let second = server.post_recv_any();
+        let unreceived = first.cancel().err().ok_or("nothing was sent")?;
+        ensure!(
+            matches!(unreceived.error, RecvError::Cancelled),
+            "{unreceived}"
+        );
+        ensure!(unreceived.spent.is_some(), "the jbuf comes back");
+        let sent = client.post_send(Header::new(round, [0; 3]), filled(&pool, &[7; 50]));
+        let message = second.await.map_err(RecvError::from)?;
+        host.intact(message.header.kind == round, || {
+            format!("{:?}", message.header)
+        })?;
+        sent.await.map_err(SendError::from)?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn a_dropped_receive_loses_no_message(host: Host) -> Outcome {
+    let (client, server) = host.pair(&host.options(), &host.options()).await?;
+    let (pool, messages) = (host.pool(), host.scaled(300, 30));
+    let sending = host.spawn("sends", async move {
+        for index in 0..messages {
+            let size = [3, 5000, 60_000][index as usize % 3];
+            let payload = filled(&pool, &bytes(size, index));
+            let sent = client.post_send(Header::new(0, [index, 0, 0]), payload);
+            sent.await.map_err(SendError::from)?;
+        }
+        Ok::<_, SendError>(client)
+    });
+    for index in 0..messages {
+        // Dropped before it could get anything, in the middle of a message, or with one.
+        let mut dropped = vec![server.post_recv_any(), server.post_recv_any()];
+        if index % 3 > 0 {
+            host.pause_for(index).await;
+            std::future::poll_fn(|context| {
+                let _ = std::pin::Pin::new(&mut server.post_recv_any()).poll(context);
+                std::task::Poll::Ready(())
+            })
+            .await;
+        }
+        if index % 2 > 0 {
+            dropped.reverse();
+        }
+        drop(dropped);
+        let message = server.recv_message_async().await.map_err(RecvError::from)?;
+        let size = [3, 5000, 60_000][index as usize % 3];
+        let right =
+            message.header.words[0] == index && message.payload.as_bytes() == bytes(size, index);
+        host.intact(right, || format!("{index}: {:?}", message.header))?;
+    }
+    sending.await?;
+    Ok(())
+}
+
+pub(crate) async fn a_send_is_cancelled_or_arrives(host: Host) -> Outcome {
+    let (client, server) = host.pair(&host.options(), &host.options()).await?;
+    let pool = host.pool();
+    // The first ones fill what the device takes.
+    let (count, size) = host.scaled((40, 1 << 20), (12, 50_000));
+    let mut sends = Vec::new();
+    for index in 0..count {
+        let payload = filled(&pool, &bytes(size, index));
+        sends.push((
+            index,
+            client.post_send(Header::new(0, [index, 0, 0]), payload),
+        ));
+    }
+    let (mut cancelled, mut kept) = (Vec::new(), Vec::new());
+    while let Some((index, send)) = sends.pop() {
+        if index % 2 == 0 {
+            kept.push(send);
+            continue;
+        }
+        match send.cancel() {
+            Ok(Ok(_)) => {}
+            Ok(Err(unsent)) => {
+                ensure!(matches!(unsent.error, SendError::Cancelled), "{unsent}");
+                assert!(
+                    unsent.filled.as_bytes() == bytes(size, index),
+                    "it comes back"
+                );
+                cancelled.push(index);
+            }
+            Err(send) => kept.push(send),
+        }
+    }
+    let expected: Vec<_> = (0..count)
+        .filter(|index| !cancelled.contains(index))
+        .collect();
+    let receiving = {
+        let host = host.clone();
+        host.clone().spawn("receives", async move {
+            for index in expected {
+                let message = server.recv_message_async().await.map_err(RecvError::from)?;
+                let right = message.header.words[0] == index
+                    && message.payload.as_bytes() == bytes(size, index);
+                host.intact(right, || format!("{index}: {:?}", message.header))?;
+            }
+            Outcome::Ok(())
+        })
+    };
+    for send in kept {
+        send.await.map_err(SendError::from)?;
+    }
+    receiving.await
+}
+
+/// A message whose ticket nobody keeps is sent with the next one.
+pub(crate) async fn a_dropped_send_is_sent(host: Host) -> Outcome {
+    let (client, server) = host.pair(&host.options(), &host.options()).await?;
+    let pool = host.pool();
+    let sending = host.spawn("sends", async move {
+        for index in 0..20 {
+            let sent = client.post_send(Header::new(index, [0; 3]), filled(&pool, &[1; 9000]));
+            if index == 19 {
+                sent.await.map_err(SendError::from)?;
+            }
+        }
+        Ok::<_, SendError>(client)
+    });
+    for index in 0..20 {
+        let message = server.recv_message_async().await.map_err(RecvError::from)?;
+        host.intact(message.header.kind == index, || {
+            format!("{:?}", message.header)
+        })?;
+    }
+    sending.await?;
+    Ok(())
+}
+
+pub(crate) async fn try_forms_never_wait(host: Host) -> Outcome {
+    let (client, server) = host.pair(&host.options(), &host.options()).await?;
+    let error = server.try_recv_message().err().ok_or("nothing was sent")?;
+    ensure!(matches!(error, RecvError::Empty), "{error}");
+    let mut receive = server.post_recv_any();
+    let nothing = receive.try_take();
+    ensure!(nothing.is_none(), "{nothing:?}");
+    drop(receive);
+    let payload = vec![9; host.scaled(1 << 18, 1 << 14)];
+    let mut sent = 0u32;
+    // Without a reader there is an end to what the device takes.
+    let error = loop {
+        let slices = [std::io::IoSlice::new(&payload)];
+        match client.try_send_message(Header::new(sent, [0; 3]), &slices) {
+            Ok(()) => sent += 1,
+            Err(error) => break error,
+        }
+        assert!(sent < 100_000, "it takes everything");
+    };
+    ensure!(matches!(error, SendError::WouldBlock), "{error}");
+    for index in 0..sent {
+        // What is left of the last one goes when somebody sends, or is asked to.
+        let message = loop {
+            match server.try_recv_message() {
+                Ok(message) => break message,
+                Err(RecvError::Empty) => {
+                    let nothing = client.post_recv_any().try_take();
+                    ensure!(nothing.is_none(), "{nothing:?}");
+                    host.pause_for(1).await;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        };
+        let right = message.header.kind == index && message.payload.as_bytes() == payload;
+        host.intact(right, || format!("{index}: {:?}", message.header))?;
+    }
+    Ok(())
+}
+
+pub(crate) async fn a_full_pool_is_an_error_that_passes(host: Host) -> Outcome {
+    let mut limit = PoolOptions::default();
+    limit.max_mapped = 900_000;
+    let options = host.options_with(limit);
+    let (client, server) = host.pair(&host.options(), &options).await?;
+    let pool = host.pool();
+    let (header, payload) = (Header::default(), [3; 300_000]);
+    let sending = {
+        let client = client.clone();
+        host.spawn("sends", async move {
+            for _ in 0..2 {
+                loop {
+                    // In-process the sender learns that there is no room, elsewhere the receiver does.
+                    let sent = client.post_send(header, filled(&pool, &payload)).await;
+                    match sent.map_err(SendError::from) {
+                        Err(SendError::NoBuffer { .. }) => {}
+                        sent => {
+                            sent?;
+                            break;
+                        }
+                    }
+                }
+            }
+            Ok::<_, SendError>(())
+        })
+    };
+    let held = server.recv_message_async().await.map_err(RecvError::from)?;
+    let second = server.recv_message_async().await.map_err(RecvError::from);
+    let second = match second {
+        Err(RecvError::NoBuffer { length, .. }) => {
+            host.intact(length == 300_000, || format!("{length}"))?;
+            drop(held);
+            server.recv_message_async().await.map_err(RecvError::from)?
+        }
+        second => second?,
+    };
+    let right = second.payload.as_bytes() == payload;
+    host.intact(right, || format!("{:?}", second.header))?;
+    sending.await?;
+    Ok(())
+}
+
+pub(crate) async fn messages_are_received_into_memory(host: Host) -> Outcome {
+    let (client, server) = host.pair(&host.options(), &host.options()).await?;
+    let (pool, mut memory) = (host.pool(), [0; 1000]);
+    for size in [0, 1, 40, 999, 1000] {
+        let sent = client.post_send(Header::default(), filled(&pool, &bytes(size, 1)));
+        sent.await.map_err(SendError::from)?;
+        let header = loop {
+            match server.try_recv_into(&mut memory) {
+                Err(RecvError::Empty) => host.pause_for(1).await,
+                header => break header?,
+            }
+        };
+        let right = header.length == size as u64 && memory[..size] == bytes(size, 1);
+        host.intact(right, || format!("{size}: {header:?}"))?;
+    }
+    // A message that does not fit stays.
+    let sent = client.post_send(Header::default(), filled(&pool, &bytes(1001, 1)));
+    sent.await.map_err(SendError::from)?;
+    for _ in 0..2 {
+        let error = loop {
+            match server.try_recv_into(&mut memory) {
+                Err(RecvError::Empty) => host.pause_for(1).await,
+                Err(error) => break error,
+                Ok(header) => host.intact(false, || format!("{header:?}"))?,
+            }
+        };
+        ensure!(
+            matches!(
+                error,
+                RecvError::TooSmall {
+                    length: 1001,
+                    capacity: 1000
+                }
+            ),
+            "{error}"
+        );
+    }
+    let message = server.recv_message_async().await.map_err(RecvError::from)?;
+    let right = message.payload.as_bytes() == bytes(1001, 1);
+    host.intact(right, || format!("{:?}", message.header))
+}
