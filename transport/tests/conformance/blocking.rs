@@ -209,7 +209,7 @@ pub(crate) async fn descriptors_say_when_to_receive(host: Host) -> Outcome {
                     Err(RecvError::Empty) => {}
                     Err(error) => panic!("{error}"),
                 }
-                if server.arm() {
+                if !server.arm() {
                     let fd = server.as_fd().unwrap();
                     poll(&mut [PollFd::new(&fd, PollFlags::IN)], None).unwrap();
                 }

@@ -54,7 +54,7 @@ macro_rules! blocking {
 }
 
 conformance! {
-    tcp: {
+    inproc uds tcp: {
         messages:
             every_size_arrives
             order_is_kept
@@ -89,7 +89,7 @@ conformance! {
 /// What is different for who blocks. The simulated network has no tasks here, but threads.
 mod threads {
     blocking! {
-        tcp sim: {
+        inproc uds tcp sim: {
             segments_are_gathered
             every_size_is_received_by_who_waits
             a_time_out_loses_nothing

@@ -50,6 +50,7 @@ mod world;
 use std::io::ErrorKind;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
+use std::task::Waker;
 
 pub(crate) use executor::clock;
 pub use executor::{Simulation, Stuck, Task, sleep, spawn, yield_now};
@@ -57,7 +58,7 @@ pub use settings::{Faults, Settings};
 
 use self::wire::{Signal, SimWire};
 use self::world::{Closed, End, World};
-use super::connection::{Accept, Accepted, Connection, Device, Establish};
+use super::connection::{Accept, Accepted, Armed, Connection, Device, Establish};
 use super::stream::connection;
 use super::stream::greeting::{greet, refuse, welcome};
 use crate::address::Address;
@@ -164,6 +165,14 @@ impl Accept for Listening {
             self.signal.raise();
         }
         signal.as_fd()
+    }
+
+    fn arm(&self, waker: &Waker) -> Armed {
+        if self.world.arm_door(name(&self.address), self.id, waker) {
+            Armed::Ready
+        } else {
+            Armed::Waker
+        }
     }
 
     fn close(&self) {
