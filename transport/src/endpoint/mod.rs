@@ -95,7 +95,10 @@ pub fn connect(address: &Address, options: &Options) -> Result<Endpoint, Connect
 /// # Errors
 ///
 /// [`ConnectError::NoneWorks`], with the reason of the one that was tried last.
-pub fn connect_cheapest(addresses: &[Address], options: &Options) -> Result<Endpoint, ConnectError> {
+pub fn connect_cheapest(
+    addresses: &[Address],
+    options: &Options,
+) -> Result<Endpoint, ConnectError> {
     let mut last = None;
     for device in device::devices() {
         for address in addresses {

@@ -374,8 +374,7 @@ impl Receiving {
         }
         let later = |kept: &Arrived| kept.number > arrived.number;
         let place = self.kept.iter().position(later);
-        self.kept
-            .insert(place.unwrap_or(self.kept.len()), arrived);
+        self.kept.insert(place.unwrap_or(self.kept.len()), arrived);
         self.drive();
     }
 

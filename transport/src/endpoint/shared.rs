@@ -24,12 +24,12 @@ use super::receiving::{Arrived, Place, Receipt, Receiving};
 use super::sending::{self, Sending, Sent};
 use super::spin::Spin;
 use super::turn::{Broke, Direction, Held, Turn};
+use crate::address::Address;
 use crate::device::connection::{Body, Connection, Fault, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
 use crate::error::{RecvError, SendError};
 use crate::header::Header;
 use crate::options::Options;
-use crate::address::Address;
 
 /// How long a call may wait.
 #[derive(Debug, Clone, Copy)]
@@ -494,11 +494,11 @@ impl Shared {
     pub(crate) fn finish(&self) -> Result<(), SendError> {
         let patience = Patience::For(self.facts.send_timeout);
         let held = self.sending.lock();
-        let (mut held, come) =
-            self.sending
-                .wait_until(held, || patience.deadline(), |sending| {
-                    sending.has_turn().then_some(())
-                });
+        let (mut held, come) = self.sending.wait_until(
+            held,
+            || patience.deadline(),
+            |sending| sending.has_turn().then_some(()),
+        );
         let half = come.and_then(|()| held.finish());
         self.settle(self.sending.leave(held));
         drop(half);

@@ -8,31 +8,25 @@ use jstream_transport::{
     listen_all,
 };
 
-use crate::host::{Host, LONG, Outcome, bytes, ensure, filled};
+use crate::host::{Host, LONG, Outcome, both, bytes, ensure, filled};
 
 pub(crate) async fn what_was_sent_arrives_before_the_end(host: Host) -> Outcome {
     for how in ["drop", "finish", "close"] {
         let (client, server) = host.pair(&host.options(), &host.options()).await?;
         let pool = host.pool();
-        for index in 0..10 {
-            let payload = filled(&pool, &bytes(host.scaled(3000, 3), index));
-            let sent = client.send_message_async(Header::new(0, [index, 0, 0]), payload);
-            sent.await.map_err(SendError::from)?;
-        }
-        let kept = match how {
-            "drop" => {
-                drop(client);
-                None
+        let sending = host.spawn("sends", async move {
+            for index in 0..10 {
+                let payload = filled(&pool, &bytes(3000, index));
+                let sent = client.send_message_async(Header::new(0, [index, 0, 0]), payload);
+                sent.await.map_err(SendError::from)?;
             }
-            "finish" => {
-                client.finish()?;
-                Some(client)
+            match how {
+                "drop" => return Ok(None),
+                "finish" => client.finish()?,
+                _ => client.close(),
             }
-            _ => {
-                client.close();
-                Some(client)
-            }
-        };
+            Ok::<_, SendError>(Some(client))
+        });
         for index in 0..10 {
             let message = server.recv_message_async().await.map_err(RecvError::from)?;
             host.intact(message.header.words[0] == index, || {
@@ -46,7 +40,7 @@ pub(crate) async fn what_was_sent_arrives_before_the_end(host: Host) -> Outcome 
                 Err(error) => ensure!(false, "{how}: {error}"),
             }
         }
-        drop(kept);
+        sending.await?;
     }
     Ok(())
 }
@@ -253,9 +247,10 @@ pub(crate) async fn the_limit_of_the_peer_holds(host: Host) -> Outcome {
         "{error}"
     );
     assert_eq!(unsent.filled.len(), 1001, "the jbuf comes back");
-    let sent = client.post_send(Header::default(), filled(&pool, &[0; 1000]));
-    sent.await.map_err(SendError::from)?;
-    let message = server.recv_message_async().await.map_err(RecvError::from)?;
+    let send = client.post_send(Header::default(), filled(&pool, &[0; 1000]));
+    let (sent, received) = both(send, server.recv_message_async()).await;
+    sent.map_err(SendError::from)?;
+    let message = received.map_err(RecvError::from)?;
     ensure!(message.payload.len() == 1000, "{:?}", message.header);
     Ok(())
 }

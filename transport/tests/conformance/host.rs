@@ -312,7 +312,7 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
 /// Runs a case on threads; a hang is a failure.
 pub(crate) fn on_threads<F>(scheme: &'static str, case: fn(Host) -> F)
 where
-    F: Future<Output = Outcome> + Send + 'static,
+    F: Future<Output = Outcome> + 'static,
 {
     let (tell, told) = mpsc::channel();
     let name = thread::current().name().unwrap_or("case").to_owned();
@@ -336,7 +336,7 @@ where
 /// them nothing breaks, in a quarter connections do, in a quarter bytes change.
 pub(crate) fn in_simulations<F>(case: fn(Host) -> F)
 where
-    F: Future<Output = Outcome> + Send + 'static,
+    F: Future<Output = Outcome> + 'static,
 {
     let schedules = match std::env::var("JSTREAM_SCHEDULES") {
         Ok(number) => number.parse().unwrap(),
@@ -359,7 +359,7 @@ where
 /// What a simulation came to, for comparing.
 pub(crate) fn simulate<F>(case: fn(Host) -> F, seed: u64, kind: Kind) -> (String, u64)
 where
-    F: Future<Output = Outcome> + Send + 'static,
+    F: Future<Output = Outcome> + 'static,
 {
     let mut settings = Settings::new(seed);
     settings.max_steps = 2_000_000;
@@ -396,6 +396,38 @@ fn faults(kind: Kind) -> sim::Faults {
     };
     faults.corrupt = if kind == Kind::Corrupting { 500 } else { 0 };
     faults
+}
+
+/// What both give. Neither waits for the other to go on: a posted operation needs somebody who asks for it.
+pub(crate) async fn both<A, B>(
+    first: impl Future<Output = A>,
+    second: impl Future<Output = B>,
+) -> (A, B) {
+    let (mut first, mut second) = (pin!(first), pin!(second));
+    let (mut one, mut two) = (None, None);
+    std::future::poll_fn(|context| {
+        if one.is_none() {
+            one = ready(first.as_mut().poll(context));
+        }
+        if two.is_none() {
+            two = ready(second.as_mut().poll(context));
+        }
+        match (one.take(), two.take()) {
+            (Some(a), Some(b)) => Poll::Ready((a, b)),
+            (a, b) => {
+                (one, two) = (a, b);
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
+
+fn ready<T>(poll: Poll<T>) -> Option<T> {
+    match poll {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => None,
+    }
 }
 
 /// What `future` gives, unless `end` comes first.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jstream_transport::{Endpoint, Header, RecvError, SendError};
 
-use crate::host::{Host, Outcome, bytes, filled};
+use crate::host::{Host, Outcome, both, bytes, filled};
 
 pub(crate) async fn connections_leave_nothing_behind(host: Host) -> Outcome {
     let (listening, connecting) = (host.options(), host.options());
@@ -16,16 +16,16 @@ pub(crate) async fn connections_leave_nothing_behind(host: Host) -> Outcome {
         for _ in 0..3 {
             sends.push(client.post_send(Header::default(), filled(&pool, &[2; 5000])));
         }
+        let first = sends.swap_remove(0);
         let posted = (
             server.post_recv_any(),
             client.post_recv(pool.take(3).unwrap()),
         );
         // Some messages are received, some are still on their way when all is dropped.
         if round % 2 == 0 {
-            for send in sends {
-                send.await.map_err(SendError::from)?;
-            }
-            let message = posted.0.await.map_err(RecvError::from)?;
+            let (sent, received) = both(first, posted.0).await;
+            sent.map_err(SendError::from)?;
+            let message = received.map_err(RecvError::from)?;
             let right = message.payload.as_bytes() == [2; 5000];
             host.intact(right, || format!("{:?}", message.header))?;
         } else {
@@ -76,14 +76,12 @@ async fn ask(host: Host, endpoint: Endpoint, number: u64, messages: u64) -> Outc
         let size = [0, 40, 300, 6000][(number + index) as usize % 4];
         let payload = bytes(size, number + index);
         let header = Header::new(1, [number, index, 0]);
-        let (sent, answer) = (
-            endpoint.post_send(header, filled(&pool, &payload)),
-            endpoint.post_recv_any(),
-        );
-        let message = answer.await.map_err(RecvError::from)?;
+        let ask = endpoint.post_send(header, filled(&pool, &payload));
+        let (asked, answer) = both(ask, endpoint.post_recv_any()).await;
+        asked.map_err(SendError::from)?;
+        let message = answer.map_err(RecvError::from)?;
         let right = message.header.words == header.words && message.payload.as_bytes() == payload;
         host.intact(right, || format!("{number}, {index}: {:?}", message.header))?;
-        sent.await.map_err(SendError::from)?;
     }
     Ok(())
 }

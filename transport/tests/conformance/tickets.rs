@@ -1,9 +1,13 @@
 //! Posted operations that are given up, asked too early, or can't be carried out yet.
 
-use jstream::PoolOptions;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use jstream::buffer::PoolOptions;
 use jstream_transport::{Header, RecvError, SendError};
 
-use crate::host::{Host, Outcome, bytes, ensure, filled};
+use crate::host::{Host, Outcome, both, bytes, ensure, filled};
 
 pub(crate) async fn a_cancelled_receive_takes_no_message(host: Host) -> Outcome {
     let (client, server) = host.pair(&host.options(), &host.options()).await?;
@@ -17,12 +21,13 @@ pub(crate) async fn a_cancelled_receive_takes_no_message(host: Host) -> Outcome 
             "{unreceived}"
         );
         ensure!(unreceived.spent.is_some(), "the jbuf comes back");
-        let sent = client.post_send(Header::new(round, [0; 3]), filled(&pool, &[7; 50]));
-        let message = second.await.map_err(RecvError::from)?;
+        let send = client.post_send(Header::new(round, [0; 3]), filled(&pool, &[7; 50]));
+        let (sent, received) = both(send, second).await;
+        sent.map_err(SendError::from)?;
+        let message = received.map_err(RecvError::from)?;
         host.intact(message.header.kind == round, || {
             format!("{:?}", message.header)
         })?;
-        sent.await.map_err(SendError::from)?;
     }
     Ok(())
 }
@@ -42,19 +47,16 @@ pub(crate) async fn a_dropped_receive_loses_no_message(host: Host) -> Outcome {
     for index in 0..messages {
         // Dropped before it could get anything, in the middle of a message, or with one.
         let mut dropped = vec![server.post_recv_any(), server.post_recv_any()];
-        if index % 3 > 0 {
-            host.pause_for(index).await;
-            std::future::poll_fn(|context| {
-                let _ = std::pin::Pin::new(&mut server.post_recv_any()).poll(context);
-                std::task::Poll::Ready(())
-            })
-            .await;
-        }
-        if index % 2 > 0 {
-            dropped.reverse();
-        }
-        drop(dropped);
-        let message = server.recv_message_async().await.map_err(RecvError::from)?;
+        host.pause_for(index).await;
+        let mut polled = dropped.swap_remove(0);
+        let waker = Waker::noop();
+        let poll = Pin::new(&mut polled).poll(&mut Context::from_waker(waker));
+        drop((polled, dropped));
+        let received = match poll {
+            Poll::Ready(received) => received,
+            Poll::Pending => server.recv_message_async().await,
+        };
+        let message = received.map_err(RecvError::from)?;
         let size = [3, 5000, 60_000][index as usize % 3];
         let right =
             message.header.words[0] == index && message.payload.as_bytes() == bytes(size, index);
@@ -148,7 +150,11 @@ pub(crate) async fn try_forms_never_wait(host: Host) -> Outcome {
     let nothing = receive.try_take();
     ensure!(nothing.is_none(), "{nothing:?}");
     drop(receive);
-    let payload = vec![9; host.scaled(1 << 18, 1 << 14)];
+    if host.is_simulated() {
+        // Nothing is certain to be taken at once.
+        return Ok(());
+    }
+    let payload = vec![9; 1000];
     let mut sent = 0u32;
     // Without a reader there is an end to what the device takes.
     let error = loop {
@@ -159,22 +165,16 @@ pub(crate) async fn try_forms_never_wait(host: Host) -> Outcome {
         }
         assert!(sent < 100_000, "it takes everything");
     };
-    ensure!(matches!(error, SendError::WouldBlock), "{error}");
+    assert!(matches!(error, SendError::WouldBlock), "{error}");
     for index in 0..sent {
-        // What is left of the last one goes when somebody sends, or is asked to.
         let message = loop {
             match server.try_recv_message() {
-                Ok(message) => break message,
-                Err(RecvError::Empty) => {
-                    let nothing = client.post_recv_any().try_take();
-                    ensure!(nothing.is_none(), "{nothing:?}");
-                    host.pause_for(1).await;
-                }
-                Err(error) => return Err(error.into()),
+                Err(RecvError::Empty) => host.pause_for(1).await,
+                message => break message?,
             }
         };
-        let right = message.header.kind == index && message.payload.as_bytes() == payload;
-        host.intact(right, || format!("{index}: {:?}", message.header))?;
+        assert_eq!(message.header.kind, index);
+        assert!(message.payload.as_bytes() == payload);
     }
     Ok(())
 }
@@ -185,9 +185,9 @@ pub(crate) async fn a_full_pool_is_an_error_that_passes(host: Host) -> Outcome {
     let options = host.options_with(limit);
     let (client, server) = host.pair(&host.options(), &options).await?;
     let pool = host.pool();
-    let (header, payload) = (Header::default(), [3; 300_000]);
+    let (header, payload) = (Header::default(), vec![3; 300_000]);
     let sending = {
-        let client = client.clone();
+        let (client, payload) = (client.clone(), payload.clone());
         host.spawn("sends", async move {
             for _ in 0..2 {
                 loop {
@@ -224,9 +224,15 @@ pub(crate) async fn a_full_pool_is_an_error_that_passes(host: Host) -> Outcome {
 pub(crate) async fn messages_are_received_into_memory(host: Host) -> Outcome {
     let (client, server) = host.pair(&host.options(), &host.options()).await?;
     let (pool, mut memory) = (host.pool(), [0; 1000]);
-    for size in [0, 1, 40, 999, 1000] {
-        let sent = client.post_send(Header::default(), filled(&pool, &bytes(size, 1)));
-        sent.await.map_err(SendError::from)?;
+    let sizes = [0, 1, 40, 999, 1000, 1001];
+    let sending = host.spawn("sends", async move {
+        for size in sizes {
+            let sent = client.post_send(Header::default(), filled(&pool, &bytes(size, 1)));
+            sent.await.map_err(SendError::from)?;
+        }
+        Ok::<_, SendError>(client)
+    });
+    for size in sizes.into_iter().take(5) {
         let header = loop {
             match server.try_recv_into(&mut memory) {
                 Err(RecvError::Empty) => host.pause_for(1).await,
@@ -237,8 +243,6 @@ pub(crate) async fn messages_are_received_into_memory(host: Host) -> Outcome {
         host.intact(right, || format!("{size}: {header:?}"))?;
     }
     // A message that does not fit stays.
-    let sent = client.post_send(Header::default(), filled(&pool, &bytes(1001, 1)));
-    sent.await.map_err(SendError::from)?;
     for _ in 0..2 {
         let error = loop {
             match server.try_recv_into(&mut memory) {
@@ -260,5 +264,7 @@ pub(crate) async fn messages_are_received_into_memory(host: Host) -> Outcome {
     }
     let message = server.recv_message_async().await.map_err(RecvError::from)?;
     let right = message.payload.as_bytes() == bytes(1001, 1);
-    host.intact(right, || format!("{:?}", message.header))
+    host.intact(right, || format!("{:?}", message.header))?;
+    sending.await?;
+    Ok(())
 }

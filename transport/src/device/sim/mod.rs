@@ -58,9 +58,10 @@ pub use settings::{Faults, Settings};
 
 use self::wire::{Signal, SimWire};
 use self::world::{Closed, End, World};
-use super::connection::{Accept, Accepted, Armed, Connection, Device, Establish};
+use super::connection::{Accept, Accepted, Armed, Connection, Device, Establish, Limits};
 use super::stream::connection;
 use super::stream::greeting::{greet, refuse, welcome};
+use super::stream::hello::Hello;
 use crate::address::Address;
 use crate::error::{AcceptError, ConnectError, HandshakeError, ListenError};
 use crate::options::Options;
@@ -103,9 +104,18 @@ impl Device for Sim {
         })?;
         let wire = SimWire::new(end);
         let theirs = greet(&wire, options).map_err(|unwelcome| unwelcome.at(address))?;
-        let to = (address.clone(), self.scheme());
-        Ok(connection(wire, to, theirs, options))
+        Ok(connected(wire, address.clone(), theirs, options))
     }
+}
+
+fn connected(wire: SimWire, peer: Address, theirs: Hello, options: &Options) -> Connection {
+    let made = connection(wire, (peer, Sim.scheme()), theirs, options);
+    // Windows are as small as the seed wants.
+    let limits = Limits {
+        eager: 0,
+        ..made.limits
+    };
+    Connection { limits, ..made }
 }
 
 /// The network that this thread is in.
@@ -197,8 +207,7 @@ impl Establish for HalfMade {
     fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
         let wire = SimWire::new(self.end);
         let theirs = welcome(&wire, &self.options)?;
-        let to = (self.peer, Sim.scheme());
-        Ok(connection(wire, to, theirs, &self.options))
+        Ok(connected(wire, self.peer, theirs, &self.options))
     }
 
     fn refuse(self: Box<Self>, reason: &str) {

@@ -12,7 +12,7 @@ pub struct Settings {
     /// How long bytes travel, drawn for each piece (default 1 us to 1 ms). The pieces of one
     /// connection keep their order; those of different connections overtake each other.
     pub latency: RangeInclusive<Duration>,
-    /// How many bytes of one direction may be on their way or wait to be read (default 64 to
+    /// How many bytes of one direction may be on their way or wait to be read (default 512 to
     /// 262,144), drawn for each direction so that small windows come as often as large ones.
     pub window: RangeInclusive<usize>,
     /// How many of 1,000 reads and writes take less than they could (default 250).
@@ -33,7 +33,7 @@ impl Settings {
         Self {
             seed,
             latency: Duration::from_micros(1)..=Duration::from_millis(1),
-            window: 64..=1 << 18,
+            window: 512..=1 << 18,
             short: 250,
             spurious: 20,
             faults: Faults::NONE,
