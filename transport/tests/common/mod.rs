@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use jstream_transport::{Address, Link, Listener, Options, connect, listen};
+use jstream_transport::{Address, Endpoint, Listener, Options, connect, listen};
 
 /// Longer than anything here takes, so that a hang becomes a failure.
 pub(crate) const LONG: Duration = Duration::from_secs(120);
@@ -17,19 +17,23 @@ pub(crate) fn fresh(scheme: &str) -> Address {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let uri = match scheme {
         "inproc" => format!("inproc://test-{}", NEXT.fetch_add(1, Ordering::Relaxed)),
+        "uds" => {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            format!("uds://@jstream-test-{}-{number}", std::process::id())
+        }
         _ => format!("{scheme}://127.0.0.1:0"),
     };
     uri.parse().unwrap()
 }
 
-/// Both ends of a link: the one that connected, the one that accepted.
-pub(crate) fn pair(scheme: &str, client: &Options, server: &Options) -> (Link, Link) {
+/// Both ends of a connection: the one that connected, the one that accepted.
+pub(crate) fn pair(scheme: &str, client: &Options, server: &Options) -> (Endpoint, Endpoint) {
     let listener = listen(&fresh(scheme), server).unwrap();
     join(&listener, client)
 }
 
 /// Connects to `listener` and accepts.
-pub(crate) fn join(listener: &Listener, client: &Options) -> (Link, Link) {
+pub(crate) fn join(listener: &Listener, client: &Options) -> (Endpoint, Endpoint) {
     let address = listener.local_address();
     thread::scope(|scope| {
         let connecting = scope.spawn(|| connect(address, client).unwrap());
