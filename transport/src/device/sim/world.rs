@@ -120,8 +120,10 @@ impl World {
     pub(super) fn of_threads() -> Arc<Self> {
         static THREADS: OnceLock<Arc<World>> = OnceLock::new();
         let world = THREADS.get_or_init(|| {
-            let mut settings = Settings::default();
-            settings.window = 1 << 16..=1 << 18;
+            let settings = Settings {
+                window: 1 << 16..=1 << 18,
+                ..Settings::default()
+            };
             Arc::new(Self::new(settings, false))
         });
         Arc::clone(world)
