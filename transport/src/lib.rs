@@ -78,8 +78,10 @@ mod options;
 pub use address::Address;
 pub use device::sim;
 pub use endpoint::{
-    Closer, Counters, Endpoint, Incoming, Limits, Listener, Message, RecvTicket, SendTicket,
-    connect, connect_cheapest, device_counters, listen, listen_all,
+    Closer, Completion, CompletionQueue, Counters, Endpoint, Incoming, Limits, Listener, Message,
+    Next, ObjectTicket, Outcome, Progress, RecvObjectError, RecvTicket, Remains, Scope,
+    ScopedTicket, SendObjectError, SendTicket, UnsentObject, connect, connect_cheapest,
+    device_counters, listen, listen_all,
 };
 pub use error::{
     AcceptError, AddressError, ConnectError, HandshakeError, HeaderError, ListenError, RecvError,

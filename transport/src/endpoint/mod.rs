@@ -11,16 +11,22 @@ mod counters;
 mod facts;
 mod listener;
 mod message;
+mod object;
 pub(crate) mod ops;
+mod progress;
+mod queue;
 pub(crate) mod reactor;
 pub(crate) mod receiving;
+mod scope;
 pub(crate) mod sending;
 pub(crate) mod shared;
 mod spin;
 pub(crate) mod ticket;
 #[allow(dead_code, reason = "used by the queues to come")]
 pub(crate) mod timer;
+mod tools;
 mod turn;
+mod typed;
 #[allow(dead_code, reason = "used by the queues to come")]
 pub(crate) mod watcher;
 
@@ -36,6 +42,10 @@ pub use self::closer::Closer;
 pub use self::counters::{Counters, device_counters};
 pub use self::listener::{Incoming, Listener, listen, listen_all};
 pub use self::message::Message;
+pub use self::object::{ObjectTicket, RecvObjectError, Remains, SendObjectError, UnsentObject};
+pub use self::progress::Progress;
+pub use self::queue::{Completion, CompletionQueue, Next, Outcome};
+pub use self::scope::{Scope, ScopedTicket};
 pub use self::ticket::{RecvTicket, SendTicket};
 pub use crate::device::connection::Limits;
 
@@ -59,7 +69,8 @@ use crate::options::Options;
 /// Messages are received in the order in which they were sent. What was posted goes before the calls
 /// that wait, in the order of posting; among threads that wait at once there is no order.
 ///
-/// Nothing goes on by itself: whoever waits, or polls, carries on everything of that direction.
+/// Nothing goes on by itself: whoever waits carries on everything that was posted, in both
+/// directions, and whoever polls that of its own. A [`Progress`] does it on the side.
 ///
 /// Over sockets the system resets a connection that is dropped before all that came was received,
 /// and a reset may cost the peer messages that are still on their way to it. Where that matters,

@@ -80,10 +80,11 @@ impl Reactor {
     }
 
     fn run(&self) {
-        let (mut room, mut due) = (Room::new(), Vec::new());
+        let (mut room, mut due) = (Room::default(), Vec::new());
         loop {
             let left = self.timers.ring(&mut due);
-            self.watcher.turn(&mut room, left);
+            self.watcher.sleep(&mut room, left);
+            self.watcher.call(&mut room);
         }
     }
 }

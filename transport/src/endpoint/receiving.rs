@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -14,9 +14,7 @@ use jstream::{Erased, Writer};
 use super::alarm::Alarm;
 use super::counters::Tally;
 use super::facts::{End, Facts, Trouble};
-use super::ops::{Notify, OpId, Ops};
-use super::reactor;
-use super::sending::set_task;
+use super::ops::{Notify, OpId, Ops, Sink};
 use super::turn::{Common, Direction};
 use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload};
 use crate::device::deadline::Deadline;
@@ -215,12 +213,14 @@ impl Receiving {
     ) -> Arrived {
         self.begun = false;
         self.left = self.facts.message_timeout;
+        self.common.waited_since = None;
         // Something was received since it was armed: it may not call for what comes next.
         self.alarm.disarm();
         if self.scratched && !matches!(place, Place::Memory(_)) {
             payload = self.leave_scratch(payload);
         }
         self.tally.received(header.length);
+        self.facts.trace(&header, "received");
         let number = self.next;
         self.next = number.wrapping_add(1);
         Arrived {
@@ -317,7 +317,10 @@ impl Receiving {
         if end.breaks() {
             self.common.broke = true;
         }
-        self.end.get_or_insert(end);
+        if self.end.is_none() {
+            self.facts.note_end(&end, "receiving");
+            self.end = Some(end);
+        }
     }
 
     /// Appends an operation.
@@ -340,8 +343,9 @@ impl Receiving {
 
     /// Has `task` woken when the operation ends, in the place of whoever polled before.
     pub(super) fn notify(&mut self, id: OpId, task: &Waker) {
-        if let Some(op) = self.ops.get_mut(id) {
-            set_task(&mut op.notify, task, &self.alarm);
+        let op = self.ops.get_mut(id);
+        if let Some(other) = op.and_then(|op| op.notify.set_task(task)) {
+            self.release(&other);
         }
     }
 
@@ -357,6 +361,10 @@ impl Receiving {
     /// Nobody asks for an operation any more. A message that it has is kept for the next one. What is
     /// to be dropped outside of the lock comes back.
     pub(super) fn forget(&mut self, id: OpId) -> Option<Missed> {
+        let op = self.ops.get_mut(id)?;
+        if let Notify::Task(task) = std::mem::replace(&mut op.notify, Notify::Nobody) {
+            self.release(&task);
+        }
         self.cancel(id);
         match self.take(id)? {
             Ok(arrived) => {
@@ -364,6 +372,34 @@ impl Receiving {
                 None
             }
             Err(missed) => Some(missed),
+        }
+    }
+
+    /// Gives up the operations of a sink. Their jbufs come back, to be dropped outside of the lock.
+    pub(super) fn forget_sink(&mut self, sink: &Arc<dyn Sink>) -> Vec<Missed> {
+        let of_sink = |id: &OpId, ops: &mut Ops<RecvOp>| {
+            ops.get_mut(*id).is_some_and(|op| op.notify.is_of(sink))
+        };
+        let mut missed = Vec::new();
+        while let Some(id) = self
+            .posted
+            .iter()
+            .copied()
+            .find(|id| of_sink(id, &mut self.ops))
+        {
+            if let Some(op) = self.ops.get_mut(id) {
+                op.notify = Notify::Nobody;
+            }
+            missed.extend(self.forget(id));
+        }
+        missed
+    }
+
+    /// A task does not wait for one operation any more, but maybe for another.
+    fn release(&mut self, task: &Waker) {
+        let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
+        if !posted.any(|op| op.notify.is_task(task)) {
+            self.alarm.forget(task);
         }
     }
 
@@ -502,6 +538,14 @@ impl Direction for Receiving {
         half.half.wait(&mut half.into, deadline)
     }
 
+    fn arm_bare(half: &mut Self::Half) -> Armed {
+        half.half.arm(None)
+    }
+
+    fn source(half: &Self::Half) -> (BorrowedFd<'_>, Interest) {
+        (half.half.source(), Interest::Readable)
+    }
+
     fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration) {
         self.half = Some(half.half);
         self.into = half.into;
@@ -533,10 +577,13 @@ impl Direction for Receiving {
             }
             Armed::Waker => {}
             Armed::Source => {
-                match reactor::watch(half.source(), Interest::Readable, &self.alarm_waker) {
-                    Ok(watch) => self.common.watch = Some(watch),
-                    // Nobody is going to call, so the tasks look themselves.
-                    Err(_) => self.alarm.ring(),
+                let (source, watch) = (half.source(), &mut self.common.watch);
+                let watched = self.alarm.watcher().and_then(|watcher| {
+                    watcher.watch(watch, source, Interest::Readable, &self.alarm_waker)
+                });
+                // Nobody is going to call, so the tasks look themselves.
+                if watched.is_err() {
+                    self.alarm.ring();
                 }
             }
         }
@@ -545,7 +592,7 @@ impl Direction for Receiving {
 }
 
 impl Drop for Receiving {
-    /// The reactor forgets the descriptor before it is closed.
+    /// Whoever watches the descriptor forgets it before it is closed.
     fn drop(&mut self) {
         self.common.watch = None;
     }

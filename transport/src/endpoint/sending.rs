@@ -1,6 +1,7 @@
 //! The direction that sends, under its lock: the half, and what was posted.
 
 use std::collections::VecDeque;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -8,10 +9,9 @@ use std::time::Duration;
 use super::alarm::Alarm;
 use super::counters::Tally;
 use super::facts::{End, Facts, Trouble};
-use super::ops::{Notify, OpId, Ops};
-use super::reactor;
+use super::ops::{Notify, OpId, Ops, Sink};
 use super::turn::{Common, Direction};
-use crate::device::connection::{Armed, Body, Fault, Outbound, Outgoing, Push};
+use crate::device::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
 use crate::error::SendError;
 use crate::header::Header;
@@ -93,8 +93,9 @@ impl Sending {
     }
 
     #[inline]
-    pub(super) fn count(&self, length: u64) {
-        self.tally.sent(length);
+    pub(super) fn count(&self, header: &Header) {
+        self.tally.sent(header.length);
+        self.facts.trace(header, "sent");
     }
 
     /// Appends an operation. One that can't be sent ends at once.
@@ -135,8 +136,9 @@ impl Sending {
 
     /// Has `task` woken when the operation ends, in the place of whoever polled before.
     pub(super) fn notify(&mut self, id: OpId, task: &Waker) {
-        if let Some(op) = self.ops.get_mut(id) {
-            set_task(&mut op.notify, task, &self.alarm);
+        let op = self.ops.get_mut(id);
+        if let Some(other) = op.and_then(|op| op.notify.set_task(task)) {
+            self.release(&other);
         }
     }
 
@@ -147,9 +149,28 @@ impl Sending {
             return self.take(id);
         }
         if let Notify::Task(task) = std::mem::replace(&mut op.notify, Notify::Nobody) {
-            self.alarm.forget(&task);
+            self.release(&task);
         }
         None
+    }
+
+    /// A task does not wait for one operation any more, but maybe for another.
+    fn release(&mut self, task: &Waker) {
+        let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
+        if !posted.any(|op| op.notify.is_task(task)) {
+            self.alarm.forget(task);
+        }
+    }
+
+    /// Nobody takes the outcomes of a sink's operations any more; they are still carried out.
+    pub(super) fn forget_sink(&mut self, sink: &Arc<dyn Sink>) {
+        for id in &self.posted {
+            if let Some(op) = self.ops.get_mut(*id) {
+                if op.notify.is_of(sink) {
+                    op.notify = Notify::Nobody;
+                }
+            }
+        }
     }
 
     /// Ends an operation that the device has taken nothing of. False when it has.
@@ -201,7 +222,10 @@ impl Sending {
             };
             self.complete(id, Err(error));
         }
-        self.end.get_or_insert(end);
+        if self.end.is_none() {
+            self.facts.note_end(&end, "sending");
+            self.end = Some(end);
+        }
     }
 
     fn complete(&mut self, id: OpId, result: Result<(), SendError>) {
@@ -210,6 +234,7 @@ impl Sending {
         };
         if result.is_ok() {
             self.tally.sent(op.message.header.length);
+            self.facts.trace(&op.message.header, "sent");
         }
         op.result = Some(result);
         match std::mem::replace(&mut op.notify, Notify::Ticket) {
@@ -232,6 +257,7 @@ impl Sending {
         if let Some(id) = self.posted.pop_front() {
             self.begun = false;
             self.left = self.facts.send_timeout;
+            self.common.waited_since = None;
             self.complete(id, result);
         }
     }
@@ -268,18 +294,6 @@ pub(super) fn progress(message: &Outbound<'_>) -> (u64, u64) {
         .length
         .saturating_add(Header::WIRE_LENGTH as u64);
     (message.taken, total)
-}
-
-/// The task that polled last is the one that is woken.
-pub(super) fn set_task(notify: &mut Notify, task: &Waker, alarm: &Alarm) {
-    match notify {
-        Notify::Task(other) if other.will_wake(task) => {}
-        _ => {
-            if let Notify::Task(other) = std::mem::replace(notify, Notify::Task(task.clone())) {
-                alarm.forget(&other);
-            }
-        }
-    }
 }
 
 impl Direction for Sending {
@@ -337,6 +351,14 @@ impl Direction for Sending {
         half.wait(deadline)
     }
 
+    fn arm_bare(half: &mut Self::Half) -> Armed {
+        half.arm(None)
+    }
+
+    fn source(half: &Self::Half) -> (BorrowedFd<'_>, Interest) {
+        half.source()
+    }
+
     fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration) {
         self.half = Some(half);
         match slept.map_err(|fault| Trouble::of(fault, 0)) {
@@ -365,10 +387,14 @@ impl Direction for Sending {
             Armed::Waker => {}
             Armed::Source => {
                 let (source, interest) = half.source();
-                match reactor::watch(source, interest, &self.alarm_waker) {
-                    Ok(watch) => self.common.watch = Some(watch),
-                    // Nobody is going to call, so the tasks look themselves.
-                    Err(_) => self.alarm.ring(),
+                let watch = &mut self.common.watch;
+                let watched = self
+                    .alarm
+                    .watcher()
+                    .and_then(|watcher| watcher.watch(watch, source, interest, &self.alarm_waker));
+                // Nobody is going to call, so the tasks look themselves.
+                if watched.is_err() {
+                    self.alarm.ring();
                 }
             }
         }
@@ -377,7 +403,7 @@ impl Direction for Sending {
 }
 
 impl Drop for Sending {
-    /// The reactor forgets the descriptor before it is closed.
+    /// Whoever watches the descriptor forgets it before it is closed.
     fn drop(&mut self) {
         self.common.watch = None;
     }

@@ -19,11 +19,13 @@ use jstream::buffer::Spent;
 use super::alarm::Alarm;
 use super::counters::{self, Tally};
 use super::facts::{End, Facts, Trouble};
-use super::ops::{Notify, OpId};
+use super::ops::{Notify, OpId, Sink};
 use super::receiving::{Arrived, Place, Receipt, Receiving};
 use super::sending::{self, Sending, Sent};
 use super::spin::Spin;
+use super::tools::Tools;
 use super::turn::{Broke, Direction, Held, Turn};
+use super::watcher::Watcher;
 use crate::address::Address;
 use crate::device::connection::{Body, Connection, Fault, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
@@ -53,7 +55,7 @@ impl Patience {
 }
 
 /// One of the two directions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Way {
     Out,
     In,
@@ -68,6 +70,8 @@ pub(crate) struct Shared {
     receiving_alarm: Arc<Alarm>,
     /// What is polled for messages, once somebody asked.
     pub(super) source: OnceLock<OwnedFd>,
+    /// What objects are written and read with.
+    pub(super) tools: Tools,
 }
 
 impl Shared {
@@ -108,6 +112,7 @@ impl Shared {
             sending_alarm,
             receiving_alarm,
             source: OnceLock::new(),
+            tools: Tools::new(),
         }
     }
 
@@ -151,7 +156,7 @@ impl Shared {
         let mut held = self.sending.lock();
         match held.push(message) {
             Some(Ok(Push::Done)) => {
-                held.count(message.header.length);
+                held.count(&message.header);
                 self.settle(self.sending.leave(held));
                 Ok(())
             }
@@ -169,6 +174,7 @@ impl Shared {
         let deadline = patience.deadline();
         if pushed.is_none() {
             let (mut turn, come) = self.sending.wait_until(
+                &self.receiving,
                 held,
                 || deadline,
                 |sending| sending.has_turn().then_some(()),
@@ -194,7 +200,7 @@ impl Shared {
                 false
             }
             Some(Ok(Push::Done)) => {
-                held.count(message.header.length);
+                held.count(&message.header);
                 self.settle(self.sending.leave(held));
                 return Ok(());
             }
@@ -209,13 +215,13 @@ impl Shared {
             Patience::None => Deadline::after(self.facts.send_timeout),
             _ => deadline,
         };
-        let outcome = self.push_until(&mut *half, message, begun, deadline);
+        let outcome = self.push_until(&mut half, message, begun, deadline);
         self.sending_alarm.disarm();
         let mut held = self.sending.lock();
         held.give_back(half);
         let result = match outcome {
             Ok(()) => {
-                held.count(message.header.length);
+                held.count(&message.header);
                 Ok(())
             }
             Err(Unpushed::Late) => Err(self.late(patience)),
@@ -239,7 +245,7 @@ impl Shared {
     /// Pushes one message until it is done, while the half is nobody else's.
     fn push_until(
         &self,
-        half: &mut dyn Outgoing,
+        half: &mut Box<dyn Outgoing>,
         message: &mut Outbound<'_>,
         mut begun: bool,
         deadline: Deadline,
@@ -261,7 +267,9 @@ impl Shared {
                 }
                 return Err(Unpushed::Late);
             }
-            half.wait(deadline).map_err(Unpushed::Fault)?;
+            let (slept, broke) = self.receiving.sleep_beside::<Sending>(half, deadline);
+            self.settle(broke);
+            slept.map_err(Unpushed::Fault)?;
         }
     }
 
@@ -351,9 +359,9 @@ impl Shared {
         patience: Patience,
         attempt: impl FnMut(&mut Receiving) -> Option<Result<R, RecvError>>,
     ) -> Result<R, RecvError> {
-        let (held, result) = self
-            .receiving
-            .wait_until(held, || patience.deadline(), attempt);
+        let (held, result) =
+            self.receiving
+                .wait_until(&self.sending, held, || patience.deadline(), attempt);
         self.settle(self.receiving.leave(held));
         result.unwrap_or_else(|| {
             Err(match patience {
@@ -383,7 +391,7 @@ impl Shared {
             None => {
                 let deadline = || patience.deadline();
                 self.sending
-                    .wait_until(held, deadline, |sending| sending.take(id))
+                    .wait_until(&self.receiving, held, deadline, |sending| sending.take(id))
             }
         };
         self.settle(self.sending.leave(held));
@@ -399,7 +407,9 @@ impl Shared {
             None => {
                 let deadline = || patience.deadline();
                 self.receiving
-                    .wait_until(held, deadline, |receiving| receiving.take(id))
+                    .wait_until(&self.sending, held, deadline, |receiving| {
+                        receiving.take(id)
+                    })
             }
         };
         self.settle(self.receiving.leave(held));
@@ -409,11 +419,11 @@ impl Shared {
     /// What came of a posted send, or else `task` is woken when it may be known.
     pub(crate) fn poll_sent(&self, id: OpId, task: &Waker) -> Option<Sent> {
         let mut held = self.sending.lock();
-        held.drive();
+        Turn::drive_for_task(&mut *held);
         let sent = held.take(id);
         if sent.is_none() {
             held.notify(id, task);
-            self.sending_alarm.register(task);
+            self.sending_alarm.register(task, None);
         }
         self.settle(self.sending.leave(held));
         sent
@@ -422,11 +432,11 @@ impl Shared {
     /// What came of a posted receive, or else `task` is woken when it may be known.
     pub(crate) fn poll_received(&self, id: OpId, task: &Waker) -> Option<Receipt> {
         let mut held = self.receiving.lock();
-        held.drive();
+        Turn::drive_for_task(&mut *held);
         let receipt = held.take(id);
         if receipt.is_none() {
             held.notify(id, task);
-            self.receiving_alarm.register(task);
+            self.receiving_alarm.register(task, None);
         }
         self.settle(self.receiving.leave(held));
         receipt
@@ -466,12 +476,57 @@ impl Shared {
     }
 
     /// Carries on what was posted, without waiting. Whether something has not ended; then `task`, if
-    /// given, is woken once when the direction can go on.
-    pub(crate) fn progress(&self, way: Way, task: Option<&Waker>) -> bool {
+    /// given, is woken once when the direction can go on. `place` is where the source may be watched
+    /// meanwhile, if whoever has the task sees to it.
+    pub(crate) fn progress(
+        &self,
+        way: Way,
+        task: Option<&Waker>,
+        place: Option<&Arc<Watcher>>,
+    ) -> bool {
         match way {
-            Way::Out => self.progress_of(&self.sending, &self.sending_alarm, task),
-            Way::In => self.progress_of(&self.receiving, &self.receiving_alarm, task),
+            Way::Out => self.progress_of(&self.sending, &self.sending_alarm, task, place),
+            Way::In => self.progress_of(&self.receiving, &self.receiving_alarm, task, place),
         }
+    }
+
+    /// As [`progress`](Self::progress), for a task that also carries on what is posted later.
+    pub(crate) fn attend(&self, way: Way, task: &Waker) {
+        match way {
+            Way::Out => self.sending_alarm.register(task, None),
+            Way::In => self.receiving_alarm.register(task, None),
+        }
+        self.progress(way, Some(task), None);
+    }
+
+    /// Nobody takes the outcomes of a sink's operations any more. What it sends is still carried out;
+    /// what it receives is given up, and its messages are received otherwise. `task` carries on nothing
+    /// any more.
+    pub(crate) fn forget_sink(&self, way: Way, sink: &Arc<dyn Sink>, task: &Waker) {
+        match way {
+            Way::Out => {
+                let mut held = self.sending.lock();
+                held.drive();
+                held.forget_sink(sink);
+                Self::forget_task(&mut *held, &self.sending_alarm, task);
+                self.settle(self.sending.leave(held));
+            }
+            Way::In => {
+                let mut held = self.receiving.lock();
+                let missed = held.forget_sink(sink);
+                Self::forget_task(&mut *held, &self.receiving_alarm, task);
+                held.drive();
+                self.settle(self.receiving.leave(held));
+                drop(missed);
+            }
+        }
+    }
+
+    /// A task is gone, and where it had the source watched: others that wait have it watched anew.
+    fn forget_task<D: Direction>(held: &mut D, alarm: &Alarm, task: &Waker) {
+        alarm.forget(task);
+        alarm.disarm();
+        held.common().watch = None;
     }
 
     fn progress_of<D: Direction>(
@@ -479,12 +534,13 @@ impl Shared {
         turn: &Turn<D>,
         alarm: &Alarm,
         task: Option<&Waker>,
+        place: Option<&Arc<Watcher>>,
     ) -> bool {
         let mut held = turn.lock();
-        held.drive();
+        Turn::drive_for_task(&mut *held);
         let is_left = held.has_posted();
         if let (Some(task), true) = (task, is_left) {
-            alarm.register(task);
+            alarm.register(task, place);
         }
         self.settle(turn.leave(held));
         is_left
@@ -495,6 +551,7 @@ impl Shared {
         let patience = Patience::For(self.facts.send_timeout);
         let held = self.sending.lock();
         let (mut held, come) = self.sending.wait_until(
+            &self.receiving,
             held,
             || patience.deadline(),
             |sending| sending.has_turn().then_some(()),
@@ -511,7 +568,7 @@ impl Shared {
         let mut held = self.receiving.lock();
         held.close();
         self.settle(self.receiving.leave(held));
-        self.progress(Way::Out, None);
+        self.progress(Way::Out, None, None);
     }
 
     /// A descriptor of its own for what is polled for messages.
@@ -541,8 +598,8 @@ impl Shared {
     #[cold]
     fn break_off(&self) {
         self.facts.break_off();
-        self.progress(Way::In, None);
-        self.progress(Way::Out, None);
+        self.progress(Way::In, None, None);
+        self.progress(Way::Out, None, None);
     }
 }
 

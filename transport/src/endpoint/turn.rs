@@ -6,7 +6,8 @@
 //! a thread that waits, or, if only tasks do, the device.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
 use std::thread;
@@ -14,9 +15,11 @@ use std::time::{Duration, Instant};
 
 use super::alarm::Alarm;
 use super::spin::Spin;
+use super::timer::Timer;
 use super::watcher::Watch;
-use crate::device::connection::Fault;
+use crate::device::connection::{Armed, Fault, Interest};
 use crate::device::deadline::Deadline;
+use crate::device::poll::sleep_on;
 
 /// What a direction does under its lock.
 pub(super) trait Direction {
@@ -41,6 +44,11 @@ pub(super) trait Direction {
 
     fn sleep(half: &mut Self::Half, deadline: Deadline) -> Result<(), Fault>;
 
+    /// Prepares a half for a sleep on its source.
+    fn arm_bare(half: &mut Self::Half) -> Armed;
+
+    fn source(half: &Self::Half) -> (BorrowedFd<'_>, Interest);
+
     /// Puts the half back. It slept for so long.
     fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration);
 
@@ -63,6 +71,10 @@ pub(super) struct Common {
     pub(super) vain: u8,
     /// Where the alarm is registered, if it is the system that rings it.
     pub(super) watch: Option<Watch>,
+    /// Rings the alarm when the patience of tasks is over; there once one was needed.
+    timer: Option<Timer>,
+    /// Since when tasks wait with what was on its way then. Nothing when that has ended.
+    pub(super) waited_since: Option<Instant>,
 }
 
 /// A direction and its lock.
@@ -70,6 +82,8 @@ pub(super) struct Turn<D> {
     state: Mutex<D>,
     /// How many threads wait for the lock itself. Whoever spins under it makes way.
     wanted: AtomicU32,
+    /// Something was posted that had not ended when the lock was released.
+    pending: AtomicBool,
     /// The half is back, or there are news.
     changed: Condvar,
     spin: Duration,
@@ -106,6 +120,7 @@ impl<D: Direction> Turn<D> {
         Self {
             state: Mutex::new(state),
             wanted: AtomicU32::new(0),
+            pending: AtomicBool::new(false),
             changed: Condvar::new(),
             spin,
             alarm,
@@ -134,6 +149,7 @@ impl<D: Direction> Turn<D> {
     /// Releases the lock.
     #[inline]
     pub(super) fn leave(&self, mut held: Held<'_, D>) -> Broke {
+        self.pending.store(held.has_posted(), Ordering::Relaxed);
         let common = held.common();
         let quiet = common.waiting == 0
             && common.to_wake.is_empty()
@@ -150,7 +166,9 @@ impl<D: Direction> Turn<D> {
     fn leave_slowly(&self, mut held: Held<'_, D>) -> Broke {
         // Only what was posted is waited for by tasks.
         while self.alarm.is_wanted() && held.has_half() && held.has_posted() {
-            if !held.arm() {
+            if held.arm() {
+                self.set_timer(&mut held);
+            } else {
                 held.drive();
             }
         }
@@ -168,6 +186,32 @@ impl<D: Direction> Turn<D> {
         broke
     }
 
+    /// Carries on what was posted, for a task. The time that tasks have waited counts.
+    pub(super) fn drive_for_task(held: &mut D) {
+        let since = held.common().waited_since.take();
+        let half = since.and_then(|_| held.take_half());
+        if let (Some(since), Some(half)) = (since, half) {
+            held.put_back(half, Ok(()), since.elapsed());
+        }
+        held.drive();
+    }
+
+    /// Has the alarm rung when what is on its way has taken too long. Where the system has no room
+    /// for timers, it is noticed when somebody looks.
+    fn set_timer(&self, held: &mut D) {
+        let Some(left) = held.patience() else {
+            return;
+        };
+        let common = held.common();
+        common.waited_since.get_or_insert_with(Instant::now);
+        if common.timer.is_none() {
+            common.timer = Timer::new().ok();
+        }
+        if let Some(timer) = &common.timer {
+            timer.set(Deadline::after(left), &self.alarm.clone().into());
+        }
+    }
+
     /// Wakes the tasks whose operations have ended, without the lock.
     fn wake_tasks<'t>(&'t self, mut held: Held<'t, D>) {
         while let Some(task) = held.common().to_wake.pop() {
@@ -179,8 +223,12 @@ impl<D: Direction> Turn<D> {
 
     /// Carries on what was posted until `attempt` answers or the deadline has passed (`None`).
     /// `attempt` answers when the direction has ended.
-    pub(super) fn wait_until<'t, R>(
+    ///
+    /// What was posted to the other direction goes on meanwhile: a peer may have to receive before it
+    /// sends, or the other way round.
+    pub(super) fn wait_until<'t, R, E: Direction>(
         &'t self,
+        other: &Turn<E>,
         mut held: Held<'t, D>,
         mut deadline: impl FnMut() -> Deadline,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
@@ -200,11 +248,16 @@ impl<D: Direction> Turn<D> {
                 if until.has_passed() {
                     return (held, None);
                 }
-                held = self.wait_for_change(held, until);
+                held = self.wait_for_change(other, held, until);
                 continue;
             }
             let vain = held.common().vain;
-            let spinning = spin.get_or_insert_with(|| Spin::begin(self.spin, vain, until));
+            let budget = if other.is_pending() {
+                Duration::ZERO
+            } else {
+                self.spin
+            };
+            let spinning = spin.get_or_insert_with(|| Spin::begin(budget, vain, until));
             if spinning.again() {
                 if self.wanted.load(Ordering::Relaxed) > 0 {
                     held = self.make_way(held);
@@ -214,7 +267,7 @@ impl<D: Direction> Turn<D> {
             if until.has_passed() {
                 return (held, None);
             }
-            held = self.sleep(held, until);
+            held = self.sleep(other, held, until);
             if let Some(spin) = &mut spin {
                 spin.has_slept();
             }
@@ -234,7 +287,18 @@ impl<D: Direction> Turn<D> {
         self.lock()
     }
 
-    fn wait_for_change<'t>(&'t self, mut held: Held<'t, D>, until: Deadline) -> Held<'t, D> {
+    /// Waits until somebody else has put the half back, or has news.
+    fn wait_for_change<'t, E: Direction>(
+        &'t self,
+        other: &Turn<E>,
+        mut held: Held<'t, D>,
+        mut until: Deadline,
+    ) -> Held<'t, D> {
+        // Who has the half may sleep since before something was posted to the other direction.
+        let is_pending = other.is_pending();
+        if is_pending {
+            until = until.or_sooner(Deadline::after(Duration::from_millis(1)));
+        }
         held.common().waiting = held.common().waiting.saturating_add(1);
         let state = match until.left() {
             None => self
@@ -250,29 +314,94 @@ impl<D: Direction> Turn<D> {
         };
         let mut held = Held { state };
         held.common().waiting = held.common().waiting.saturating_sub(1);
+        if is_pending {
+            drop(held);
+            let mut beside = other.lock();
+            beside.drive();
+            let broke = other.leave(beside);
+            held = self.lock();
+            held.common().broke |= broke.0;
+        }
         held
     }
 
+    /// Whether something is posted, as far as is known without the lock.
+    #[inline]
+    fn is_pending(&self) -> bool {
+        self.pending.load(Ordering::Relaxed)
+    }
+
     /// Sleeps until the half may go on.
-    fn sleep<'t>(&'t self, mut held: Held<'t, D>, until: Deadline) -> Held<'t, D> {
+    fn sleep<'t, E: Direction>(
+        &'t self,
+        other: &Turn<E>,
+        mut held: Held<'t, D>,
+        until: Deadline,
+    ) -> Held<'t, D> {
         let patience = held.patience();
+        // Whoever sleeps measures the time itself.
+        held.common().waited_since = None;
         let Some(mut half) = held.take_half() else {
             return held;
         };
         self.tell(held);
         let before = Instant::now();
         let until = patience.map_or(until, |left| until.or_sooner(Deadline::after(left)));
-        let slept = D::sleep(&mut half, until);
+        let (slept, broke) = other.sleep_beside::<D>(&mut half, until);
         let elapsed = before.elapsed();
         let mut held = self.lock();
+        held.common().broke |= broke.0;
         // The sleep may have taken what the alarm was armed for.
         self.alarm.disarm();
         held.put_back(half, slept, elapsed);
         held
     }
 
+    /// Sleeps until a half of the other direction may go on. What is posted to this one goes on
+    /// meanwhile, if nobody else sees to it.
+    pub(super) fn sleep_beside<E: Direction>(
+        &self,
+        half: &mut E::Half,
+        until: Deadline,
+    ) -> (Result<(), Fault>, Broke) {
+        if !self.is_pending() {
+            return (E::sleep(half, until), Broke(false));
+        }
+        let mut held = self.lock();
+        held.drive();
+        let patience = held.patience();
+        let ours = if held.has_posted() {
+            held.take_half()
+        } else {
+            None
+        };
+        let Some(mut ours) = ours else {
+            let broke = self.leave(held);
+            return (E::sleep(half, until), broke);
+        };
+        held.common().waited_since = None;
+        self.tell(held);
+        let before = Instant::now();
+        let mut slept = Ok(());
+        if E::arm_bare(half) != Armed::Ready && D::arm_bare(&mut ours) != Armed::Ready {
+            let until = patience.map_or(until, |left| until.or_sooner(Deadline::after(left)));
+            let sources = [E::source(half), D::source(&ours)];
+            slept = match sleep_on(sources, until) {
+                Ok(_) => Ok(()),
+                // A system without memory for so little: one at a time.
+                Err(_) => E::sleep(half, Deadline::after(Duration::from_millis(1))),
+            };
+        }
+        let mut held = self.lock();
+        self.alarm.disarm();
+        held.put_back(ours, Ok(()), before.elapsed());
+        held.drive();
+        (slept, self.leave(held))
+    }
+
     /// Tells the news before a sleep.
     fn tell(&self, mut held: Held<'_, D>) {
+        self.pending.store(held.has_posted(), Ordering::Relaxed);
         let common = held.common();
         if std::mem::take(&mut common.news) && common.waiting > 0 {
             self.changed.notify_all();

@@ -12,13 +12,13 @@
 //! carry the number of their registration, so that one of before wakes nobody.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
-use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
@@ -119,15 +119,19 @@ impl Watcher {
         })
     }
 
-    /// Sleeps until something is ready, the bell is rung, or `timeout` has passed, and calls the
-    /// wakers of what is ready. Several threads may do so; whoever comes first calls a waker.
-    pub(crate) fn turn(&self, room: &mut Room, timeout: Option<Duration>) {
+    /// Sleeps until something is ready, the bell is rung, or `timeout` has passed, and notes in `room`
+    /// what is ready. Several threads may do so; each event is one's.
+    pub(crate) fn sleep(&self, room: &mut Room, timeout: Option<Duration>) {
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout.min(LONGEST)).ok());
+        self.readable.fetch(&mut room.events, timeout.as_ref());
+    }
+
+    /// Calls the wakers of what was noted.
+    pub(crate) fn call(&self, room: &mut Room) {
         let Room { events, wakers } = room;
-        self.readable.fetch(events, timeout.as_ref());
         let mut writable = false;
         for event in &*events {
-            match { event.data }.u64() {
+            match *event {
                 WRITABLE => writable = true,
                 // Nothing is there when another thread was faster.
                 BELL => drop(rustix::io::read(&self.bell, &mut [0; 8])),
@@ -137,9 +141,10 @@ impl Watcher {
         if writable {
             self.writable.fetch(events, Some(&Timespec::default()));
             for event in &*events {
-                self.writable.call({ event.data }.u64(), wakers);
+                self.writable.call(*event, wakers);
             }
         }
+        events.clear();
     }
 
     /// Ends the sleep of one who waits at least, or the next one.
@@ -148,7 +153,7 @@ impl Watcher {
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
 
-    /// Is readable while a turn finds something.
+    /// Is readable while a sleep would end at once.
     pub(crate) fn source(&self) -> BorrowedFd<'_> {
         self.readable.epoll.as_fd()
     }
@@ -161,14 +166,15 @@ impl Watcher {
     }
 }
 
-/// What a turn needs for itself, to be used again.
+/// What is noted between a sleep and its calls, to be used again.
 pub(crate) struct Room {
-    events: Vec<Event>,
+    /// The data of events.
+    events: Vec<u64>,
     wakers: Vec<(u32, Waker)>,
 }
 
-impl Room {
-    pub(crate) fn new() -> Self {
+impl Default for Room {
+    fn default() -> Self {
         Self {
             events: Vec::with_capacity(BATCH),
             wakers: Vec::with_capacity(FEW),
@@ -291,10 +297,13 @@ impl Set {
     }
 
     /// Fetches events, waiting for the first.
-    fn fetch(&self, events: &mut Vec<Event>, timeout: Option<&Timespec>) {
+    fn fetch(&self, events: &mut Vec<u64>, timeout: Option<&Timespec>) {
         events.clear();
         // Only a signal ends it early: the descriptor is ours, and the buffer not empty.
-        let _ = epoll::wait(&self.epoll, spare_capacity(events), timeout);
+        let mut room = [const { MaybeUninit::<Event>::uninit() }; BATCH];
+        if let Ok((ready, _)) = epoll::wait(&self.epoll, &mut room, timeout) {
+            events.extend(ready.iter().map(|event| { event.data }.u64()));
+        }
     }
 
     /// Calls the wakers of a descriptor, if the event is of the last registration of its number.

@@ -142,12 +142,13 @@ fn registrations_move_from_watcher_to_watcher() {
         .unwrap();
     other.write_all(&[1]).unwrap();
     bells.is_silent();
-    let mut room = Room::new();
-    own.turn(&mut room, None);
+    let mut room = Room::default();
+    own.sleep(&mut room, None);
+    own.call(&mut room);
     assert_eq!(bells.hear(), 2);
-    own.turn(&mut room, Some(Duration::ZERO));
     own.ring();
-    own.turn(&mut room, None);
+    own.sleep(&mut room, None);
+    own.call(&mut room);
     bells.is_silent();
 }
 
