@@ -82,7 +82,8 @@ conformance! {
             messages_are_received_into_memory;
         many:
             connections_leave_nothing_behind
-            many_connections_at_once;
+            many_connections_at_once
+            connections_share_a_queue;
     }
 }
 

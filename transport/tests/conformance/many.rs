@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use jstream_transport::{Endpoint, Header, RecvError, SendError};
+use jstream_transport::{
+    CompletionQueue, Endpoint, Header, Outcome as Completed, RecvError, SendError,
+};
 
 use crate::host::{Host, Outcome, both, bytes, filled};
 
@@ -82,6 +84,41 @@ async fn ask(host: Host, endpoint: Endpoint, number: u64, messages: u64) -> Outc
         let message = answer.map_err(RecvError::from)?;
         let right = message.header.words == header.words && message.payload.as_bytes() == payload;
         host.intact(right, || format!("{number}, {index}: {:?}", message.header))?;
+    }
+    Ok(())
+}
+
+/// Both ends of several connections, and one queue for all that is posted.
+pub(crate) async fn connections_share_a_queue(host: Host) -> Outcome {
+    let options = host.options();
+    let listener = Arc::new(host.listen(&options)?);
+    let (queue, pool) = (CompletionQueue::new()?, host.pool());
+    let (connections, messages) = host.scaled((8, 100), (3, 5));
+    let (mut endpoints, mut posted) = (Vec::new(), 0);
+    for number in 0..connections {
+        let (client, server) = host.join(&listener, &options).await?;
+        for index in 0..messages {
+            let header = Header::new(1, [number, index, 0]);
+            let payload = filled(&pool, &bytes(index as usize * 50, number + index));
+            queue.post_send(&client, u64::MAX, header, payload);
+            queue.post_recv_any(&server, number * messages + index);
+            posted += 2;
+        }
+        endpoints.push((client, server));
+    }
+    for _ in 0..posted {
+        let completion = queue.next().await?;
+        match completion.outcome {
+            Completed::Sent(sent) => drop(sent.map_err(SendError::from)?),
+            Completed::Received(received) => {
+                let message = received.map_err(RecvError::from)?;
+                let [number, index, _] = message.header.words;
+                let right = number * messages + index == completion.user
+                    && message.payload.as_bytes() == bytes(index as usize * 50, number + index);
+                host.intact(right, || format!("{number}, {index}: {}", completion.user))?;
+            }
+            other => return Err(format!("{other:?}").into()),
+        }
     }
     Ok(())
 }
