@@ -6,6 +6,7 @@ mod inproc;
 #[allow(dead_code, reason = "used by the devices to come")]
 pub(crate) mod poll;
 mod shm;
+pub mod sim;
 mod stream;
 mod tcp;
 mod uds;
@@ -21,6 +22,7 @@ pub(crate) fn devices() -> &'static [&'static dyn Device] {
         &uds::Uds,
         &tcp::Tcp,
         &uring::Uring,
+        &sim::Sim,
     ]
 }
 

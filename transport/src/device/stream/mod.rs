@@ -71,8 +71,14 @@ pub(crate) unsafe trait Wire: Send + Sync + 'static {
         deadline: Deadline,
         slices: &mut [MaybeUninitSlice<'_>],
     ) -> io::Result<Option<usize>> {
-        sleep_on([(self.fd(), Interest::Readable)], deadline)?;
+        self.sleep(Interest::Readable, deadline)?;
         self.try_read(slices)
+    }
+
+    /// Sleeps until reading or writing may get further, the deadline has passed, or for no reason.
+    fn sleep(&self, interest: Interest, deadline: Deadline) -> io::Result<()> {
+        sleep_on([self.source(interest)], deadline)?;
+        Ok(())
     }
 
     /// Ends the sending direction: the peer reads what was sent, and then the end.
@@ -86,13 +92,13 @@ pub(crate) unsafe trait Wire: Send + Sync + 'static {
         Armed::Source
     }
 
+    /// What becomes ready, and how, when reading or writing may get further, or the peer is gone.
+    fn source(&self, interest: Interest) -> (BorrowedFd<'_>, Interest) {
+        (self.fd(), interest)
+    }
+
     /// Becomes ready when reading or writing may get further, or the peer is gone.
     fn fd(&self) -> BorrowedFd<'_>;
-
-    /// Becomes readable when reading may get further, where that is something else.
-    fn read_fd(&self) -> BorrowedFd<'_> {
-        self.fd()
-    }
 }
 
 /// Makes a connection of a wire on which the greetings were exchanged.
@@ -175,8 +181,7 @@ fn sleep(
     if deadline.has_passed() {
         return Err(Short::TimedOut { received });
     }
-    sleep_on([(wire.fd(), interest)], deadline).map_err(Short::Broken)?;
-    Ok(())
+    wire.sleep(interest, deadline).map_err(Short::Broken)
 }
 
 /// Why not all bytes came or went.
