@@ -169,7 +169,7 @@ mod write;
 pub use adapter::Adapter;
 pub use buffer::{Filled, Pool, Spent};
 pub use class::{Registered, implementations};
-pub use erased::Erased;
+pub use erased::{Erased, UnforwardedErased};
 #[cfg(feature = "ndarray")]
 pub use impls::ndarray::NdArray;
 #[cfg(feature = "rkyv")]

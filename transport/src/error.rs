@@ -3,7 +3,8 @@
 use std::io;
 use std::time::Duration;
 
-use jstream::buffer::{Filled, PoolError};
+use jstream::WriteError;
+use jstream::buffer::{Filled, PoolError, Spent};
 use thiserror::Error;
 
 use crate::address::Address;
@@ -87,6 +88,15 @@ pub enum HeaderError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ListenError {
+    /// This program was built without the device.
+    #[error("{address} needs a device that this program was built without")]
+    NoDevice {
+        /// The address asked for.
+        address: Address,
+    },
+    /// There was no address to listen on.
+    #[error("no address was given to listen on")]
+    NoAddress,
     /// Somebody else listens there.
     #[error("{address} is in use; stop the other listener or choose another address")]
     InUse {
@@ -115,6 +125,14 @@ pub enum ListenError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AcceptError {
+    /// Nobody connected in time.
+    #[error("nobody connected to {address} within {after:?}")]
+    TimedOut {
+        /// Where it listens.
+        address: Address,
+        /// How long the call allowed.
+        after: Duration,
+    },
     /// The listener was closed in this program.
     #[error("the listener on {address} was closed")]
     ClosedLocally {
@@ -122,8 +140,8 @@ pub enum AcceptError {
         address: Address,
     },
     /// The system refuses for now, as when it is out of descriptors: the listener lives on, so
-    /// wait a little and accept again.
-    #[error("can't accept on {address} now: {source}; wait a little and try again")]
+    /// accept again.
+    #[error("can't accept on {address} now: {source}; try again")]
     System {
         /// Where it listens.
         address: Address,
@@ -132,10 +150,28 @@ pub enum AcceptError {
     },
 }
 
-/// Why there is no link to an address.
+/// Why there is no connection to an address.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ConnectError {
+    /// This program was built without the device.
+    #[error("{address} needs a device that this program was built without")]
+    NoDevice {
+        /// The address asked for.
+        address: Address,
+    },
+    /// None of several addresses could be reached.
+    #[error("none of {tried} addresses could be reached; the last failed: {last}")]
+    NoneWorks {
+        /// How many were tried.
+        tried: usize,
+        /// Why the last one failed.
+        #[source]
+        last: Box<ConnectError>,
+    },
+    /// There was no address to connect to.
+    #[error("no address was given to connect to")]
+    NoAddress,
     /// Nobody in this process listens under that name.
     #[error("nobody in this process listens on {address}; listen there first")]
     NoListener {
@@ -193,7 +229,7 @@ pub enum HandshakeError {
     /// The peer speaks another protocol.
     #[error("the peer does not speak this protocol: it began with {theirs:02x?}, not {ours:02x?}")]
     Magic {
-        /// How every link begins.
+        /// How every connection begins.
         ours: [u8; 8],
         /// How the peer began.
         theirs: [u8; 8],
@@ -259,7 +295,13 @@ pub enum HandshakeError {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The peer does not take messages that long. Nothing was sent; the link can be used.
+    /// The message could not be taken at once. Nothing was sent.
+    #[error("the message can't be taken at once; wait, or try again")]
+    WouldBlock,
+    /// The operation was cancelled before the device had taken anything.
+    #[error("sending was cancelled")]
+    Cancelled,
+    /// The peer does not take messages that long. Nothing was sent; the connection can be used.
     #[error(
         "a payload of {length} bytes is too long for {peer}, which takes at most {max}; \
          split it or raise its Options::max_message"
@@ -272,7 +314,7 @@ pub enum SendError {
         /// The peer.
         peer: Address,
     },
-    /// The peer's pool gave no jbuf. Nothing was sent; the link can be used.
+    /// The peer's pool gave no jbuf. Nothing was sent; the connection can be used.
     #[error("{peer} has no room for a payload of {length} bytes: {source}")]
     NoBuffer {
         /// The payload's length in bytes.
@@ -282,7 +324,7 @@ pub enum SendError {
         /// What the pool said.
         source: PoolError,
     },
-    /// The device took nothing for so long. Nothing was sent; the link can be used.
+    /// The device took nothing for so long. Nothing was sent; the connection can be used.
     #[error("{peer} took nothing within {after:?}; it does not read")]
     TimedOut {
         /// How long we waited.
@@ -316,8 +358,8 @@ pub enum SendError {
         /// What the system said.
         source: io::Error,
     },
-    /// The link was closed in this program.
-    #[error("the link to {peer} was closed in this program")]
+    /// The endpoint was closed in this program.
+    #[error("the endpoint of {peer} was closed in this program")]
     ClosedLocally {
         /// The peer.
         peer: Address,
@@ -342,11 +384,43 @@ impl From<Unsent> for SendError {
     }
 }
 
+/// A posted receive that got no message, and why.
+#[derive(Debug, Error)]
+#[error("{error}")]
+#[non_exhaustive]
+pub struct Unreceived {
+    /// Why.
+    #[source]
+    pub error: RecvError,
+    /// The jbuf that was posted, if there was one and no part of a message stands in it.
+    pub spent: Option<Spent>,
+}
+
+impl From<Unreceived> for RecvError {
+    fn from(unreceived: Unreceived) -> Self {
+        unreceived.error
+    }
+}
+
 /// Why no message was received.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// No message was complete in time. The link can be used, and what came of the next message
+    /// No message is here.
+    #[error("no message is here yet")]
+    Empty,
+    /// The operation was cancelled before it had a message.
+    #[error("receiving was cancelled")]
+    Cancelled,
+    /// The memory to receive into is too small for the next message, which waits.
+    #[error("the next message has {length} bytes, but there is room for {capacity}")]
+    TooSmall {
+        /// The length of the message's payload, in bytes.
+        length: u64,
+        /// How many bytes fit.
+        capacity: usize,
+    },
+    /// No message was complete in time. The connection can be used, and what came of the next message
     /// is kept.
     #[error("no message from {peer} within {after:?}")]
     TimedOut {
@@ -354,6 +428,15 @@ pub enum RecvError {
         after: Duration,
         /// The peer.
         peer: Address,
+    },
+    /// The next message is an object of this process, and its bytes were asked for but could not be
+    /// written. It waits.
+    #[error("the next message is a {type_name}, which could not be written: {source}")]
+    Object {
+        /// The type that it was sent as.
+        type_name: &'static str,
+        /// What prevented it.
+        source: WriteError,
     },
     /// The pool gave no jbuf. The message waits: drop received ones and receive again.
     #[error("no room for a payload of {length} bytes from {peer}: {source}")]
@@ -414,8 +497,8 @@ pub enum RecvError {
         /// What the system said; `UnexpectedEof` when the peer ended inside a message.
         source: io::Error,
     },
-    /// The link was closed in this program.
-    #[error("the link to {peer} was closed in this program")]
+    /// The endpoint was closed in this program.
+    #[error("the endpoint of {peer} was closed in this program")]
     ClosedLocally {
         /// The peer.
         peer: Address,

@@ -43,6 +43,21 @@ impl Header {
         }
     }
 
+    /// A header of kind 0 that says `tag` in its first word.
+    #[inline]
+    #[must_use]
+    pub const fn tagged(tag: u64) -> Self {
+        Self::new(0, [tag, 0, 0])
+    }
+
+    /// The first word.
+    #[inline]
+    #[must_use]
+    pub const fn tag(&self) -> u64 {
+        let [tag, ..] = self.words;
+        tag
+    }
+
     /// The same header for a payload of `length` bytes.
     #[inline]
     pub(crate) const fn with_length(self, length: u64) -> Self {

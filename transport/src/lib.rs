@@ -48,17 +48,19 @@
 
 mod address;
 mod device;
+mod endpoint;
 mod error;
 mod header;
 mod options;
 
 pub use address::Address;
-pub use device::{
-    Closer, Device, Incoming, Link, Listener, Message, Receiver, Sender, connect, devices, listen,
+pub use endpoint::{
+    Closer, Counters, Endpoint, Incoming, Limits, Listener, Message, RecvTicket, SendTicket,
+    connect, connect_cheapest, device_counters, listen, listen_all,
 };
 pub use error::{
     AcceptError, AddressError, ConnectError, HandshakeError, HeaderError, ListenError, RecvError,
-    SendError, Unsent,
+    SendError, Unreceived, Unsent,
 };
 pub use header::Header;
 pub use options::Options;

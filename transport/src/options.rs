@@ -1,10 +1,13 @@
-//! What a link allows its peer.
+//! What an endpoint allows its peer.
 
+use std::num::NonZero;
+use std::sync::OnceLock;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use jstream::buffer::Pool;
 
-/// Where a link receives, and what it allows its peer to do.
+/// Where an endpoint receives, and what it allows its peer to do.
 ///
 /// Every limit says the threat that it answers. Both sides have their own options.
 #[derive(Debug, Clone)]
@@ -14,7 +17,7 @@ pub struct Options {
     /// answers the threat of many peers who each stay within theirs.
     pub pool: Pool,
     /// The longest payload that is received, in bytes (default 64 MiB). Answers the threat of a
-    /// header that claims more than we can hold. The peer learns it when the link is made.
+    /// header that claims more than we can hold. The peer learns it when the connection is made.
     pub max_message: u64,
     /// How long a peer may take to say who it is (default 5 s). Answers the threat of
     /// connections that are opened and then silent.
@@ -33,6 +36,9 @@ pub struct Options {
     /// with one core). Sleeping and waking cost 15 to 30 us on many machines; looking costs a core.
     /// `Duration::MAX` never sleeps.
     pub spin: Duration,
+    /// Whether each message is an event of `tracing`, of level TRACE (default no). Connections always
+    /// are.
+    pub trace_messages: bool,
     /// After how long a silence the system asks the peer's host whether the connection is still
     /// there (tcp only, default 60 s). Answers hosts that vanish without a word.
     pub keepalive: Duration,
@@ -55,12 +61,23 @@ impl Options {
             message_timeout: Duration::from_secs(30),
             connect_timeout: Duration::from_secs(5),
             send_timeout: Duration::from_secs(30),
-            spin: Duration::from_micros(10),
+            spin: if has_one_core() {
+                Duration::ZERO
+            } else {
+                Duration::from_micros(10)
+            },
+            trace_messages: false,
             keepalive: Duration::from_secs(60),
             queue_messages: 64,
             queue_bytes: 64 << 20,
         }
     }
+}
+
+/// Whoever looks again and again on the only core keeps the other side from running.
+fn has_one_core() -> bool {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| available_parallelism().map_or(1, NonZero::get)) == 1
 }
 
 impl Default for Options {

@@ -14,6 +14,11 @@ impl Deadline {
         Self(Instant::now().checked_add(timeout))
     }
 
+    /// The moment; `None` for never.
+    pub(crate) fn moment(self) -> Option<Instant> {
+        self.0
+    }
+
     /// How long it is until then: zero when it has passed, `None` for never. Asks for the time
     /// only when it matters.
     pub(crate) fn left(self) -> Option<Duration> {

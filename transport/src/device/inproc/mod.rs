@@ -1,65 +1,98 @@
-//! Links inside the process: queues that jbufs move through.
+//! Connections inside the process: queues that jbufs and objects move through.
+//!
+//! | part | what |
+//! |---|---|
+//! | `ring` | a bounded queue between two threads, without locks |
+//! | `letter` | what stands in its slots |
+//! | `bell` | waking who sleeps |
+//! | `halves` | the two ends of a direction |
+//! | `names` | who listens, and who waits to be accepted |
+//! | `sync` | what threads share, which may be loom's |
 
-mod channel;
+mod bell;
+mod halves;
+mod letter;
+#[cfg(all(test, loom))]
+mod models;
 mod names;
+mod ring;
+mod sync;
 
-use std::io::IoSlice;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use std::time::Duration;
 
-use jstream::buffer::Filled;
-
-use self::channel::{Channel, End, Refusal};
-use self::names::Backlog;
-use super::link::{Close, Closer, Link, Message, ReceiveHalf, SendHalf, payload_length};
-use super::listener::{Accept, Establish, Incoming, Listener};
-use super::{Device, sealed};
-use crate::address::Address;
-use crate::error::{
-    AcceptError, ConnectError, HandshakeError, ListenError, RecvError, SendError, Unsent,
+use self::halves::{Direction, Receiver, Sender};
+use self::letter::INLINE;
+use self::names::{Backlog, Request, Unqueued, Verdict};
+use super::connection::{
+    Accept, Accepted, Connection, Control, Device, Establish, Limits, MAX_REASON,
 };
-use crate::header::Header;
+use super::deadline::Deadline;
+use crate::address::Address;
+use crate::error::{AcceptError, ConnectError, HandshakeError, ListenError};
 use crate::options::Options;
+
+const SCHEME: &str = "inproc";
 
 /// The device of `inproc://name`.
 pub(super) struct Inproc;
 
-impl sealed::Sealed for Inproc {}
-
 impl Device for Inproc {
     fn scheme(&self) -> &'static str {
-        "inproc"
+        SCHEME
     }
 
-    fn listen(&self, address: &Address, options: &Options) -> Result<Listener, ListenError> {
-        let backlog = Backlog::register(name_of(address), options.clone()).ok_or_else(|| {
-            ListenError::InUse {
+    fn listen(&self, address: &Address, options: &Options) -> Result<Box<dyn Accept>, ListenError> {
+        let backlog = Backlog::register(name_of(address), options.clone())
+            .map_err(|errno| ListenError::System {
                 address: address.clone(),
-            }
-        })?;
-        let listening = Listening {
+                source: errno.into(),
+            })?
+            .ok_or_else(|| ListenError::InUse {
+                address: address.clone(),
+            })?;
+        Ok(Box::new(Listening {
             address: address.clone(),
             backlog,
-        };
-        Ok(Listener::new(address.clone(), listening))
+        }))
     }
 
-    fn connect(&self, address: &Address, options: &Options) -> Result<Link, ConnectError> {
+    fn connect(&self, address: &Address, options: &Options) -> Result<Connection, ConnectError> {
         let no_listener = || ConnectError::NoListener {
             address: address.clone(),
         };
+        let handshake = |source| ConnectError::Handshake {
+            address: address.clone(),
+            source,
+        };
         let backlog = Backlog::of(name_of(address)).ok_or_else(no_listener)?;
         let (ours, theirs) = pair(address, options, backlog.options());
+        let request = Request::new(theirs);
         backlog
-            .push(theirs, options.connect_timeout)
-            .map_err(|refusal| match refusal {
-                Refusal::Full => ConnectError::TimedOut {
+            .push(&request, Deadline::after(options.connect_timeout))
+            .map_err(|unqueued| match unqueued {
+                Unqueued::Full => ConnectError::TimedOut {
                     address: address.clone(),
                     after: options.connect_timeout,
                 },
-                Refusal::Gone | Refusal::ClosedLocally => no_listener(),
+                Unqueued::Closed => no_listener(),
             })?;
-        Ok(ours)
+        match request.wait(Deadline::after(options.handshake_timeout)) {
+            Verdict::Established => Ok(ours),
+            Verdict::Refused(reason) => Err(ConnectError::Refused {
+                address: address.clone(),
+                reason,
+            }),
+            Verdict::Unheard => Err(no_listener()),
+            Verdict::Dropped => Err(handshake(HandshakeError::Closed { received: 0 })),
+            Verdict::Open | Verdict::Withdrawn => {
+                backlog.forget(&request);
+                Err(handshake(HandshakeError::TimedOut {
+                    received: 0,
+                    after: options.handshake_timeout,
+                }))
+            }
+        }
     }
 }
 
@@ -70,168 +103,58 @@ fn name_of(address: &Address) -> &str {
     name
 }
 
-/// Both ends of a new link, each of which receives according to its own options.
-fn pair(address: &Address, ours: &Options, theirs: &Options) -> (Link, Link) {
-    let to_us = Arc::new(Channel::new(ours));
-    let to_them = Arc::new(Channel::new(theirs));
+/// Both sides of a new connection, each of which receives according to its own options.
+pub(super) fn pair(
+    address: &Address,
+    ours: &Options,
+    theirs: &Options,
+) -> (Connection, Connection) {
+    let (to_us, from_them) = Direction::open(ours);
+    let (to_them, from_us) = Direction::open(theirs);
+    let [us, them] = [&to_us, &to_them].map(|sender| sender.direction().clone());
     (
-        link(address, ours, &to_us, &to_them),
-        link(address, theirs, &to_them, &to_us),
+        connection(address, to_them, from_them, &us, &them),
+        connection(address, to_us, from_us, &them, &us),
     )
 }
 
-fn link(
+fn connection(
     address: &Address,
-    options: &Options,
-    to_us: &Arc<Channel>,
-    to_them: &Arc<Channel>,
-) -> Link {
-    let side = Arc::new(Side {
-        to_us: to_us.clone(),
-        to_them: to_them.clone(),
+    outgoing: Sender,
+    incoming: Receiver,
+    to_us: &Arc<Direction>,
+    to_them: &Arc<Direction>,
+) -> Connection {
+    Connection {
         peer: address.clone(),
-    });
-    let closer = Closer::of(&side);
-    let sender = InprocSender {
-        side: side.clone(),
-        send_timeout: options.send_timeout,
-    };
-    Link::new(address.clone(), sender, InprocReceiver { side }, closer)
+        scheme: SCHEME,
+        outgoing: Box::new(outgoing),
+        incoming: Box::new(incoming),
+        control: Arc::new(Side {
+            to_us: to_us.clone(),
+            to_them: to_them.clone(),
+        }),
+        limits: Limits {
+            max_send: to_them.max_message(),
+            max_receive: to_us.max_message(),
+            inline: INLINE,
+            eager: usize::MAX,
+            moves: true,
+        },
+        degraded: Vec::new(),
+    }
 }
 
-/// One end of a link.
+/// One side of a connection.
 struct Side {
-    to_us: Arc<Channel>,
-    to_them: Arc<Channel>,
-    peer: Address,
+    to_us: Arc<Direction>,
+    to_them: Arc<Direction>,
 }
 
-impl Close for Side {
+impl Control for Side {
     fn close(&self) {
-        self.to_us.end_receiver(End::Closed);
-        self.to_them.end_sender(End::Closed);
-    }
-}
-
-struct InprocSender {
-    side: Arc<Side>,
-    send_timeout: Duration,
-}
-
-impl InprocSender {
-    /// Waits until a message of `length` bytes may be queued.
-    fn admit(&self, length: Option<u64>) -> Result<u64, SendError> {
-        let channel = &self.side.to_them;
-        let max = channel.max_message();
-        let length = length
-            .filter(|length| *length <= max)
-            .ok_or_else(|| SendError::TooLarge {
-                length: length.unwrap_or(u64::MAX),
-                max,
-                peer: self.side.peer.clone(),
-            })?;
-        channel
-            .wait_for_room(length, self.send_timeout)
-            .map_err(|refusal| self.refused(refusal))?;
-        Ok(length)
-    }
-
-    fn refused(&self, refusal: Refusal) -> SendError {
-        let peer = self.side.peer.clone();
-        match refusal {
-            Refusal::Full => SendError::TimedOut {
-                after: self.send_timeout,
-                peer,
-            },
-            Refusal::Gone => SendError::Closed { peer },
-            Refusal::ClosedLocally => SendError::ClosedLocally { peer },
-        }
-    }
-
-    fn copy(&self, length: u64, segments: &[IoSlice<'_>]) -> Result<Filled, SendError> {
-        // What is longer than an address space, no pool has.
-        let capacity = usize::try_from(length).unwrap_or(usize::MAX);
-        let spent = self.side.to_them.pool().take(capacity);
-        let mut filling = spent
-            .map_err(|source| SendError::NoBuffer {
-                length,
-                peer: self.side.peer.clone(),
-                source,
-            })?
-            .filling();
-        for segment in segments {
-            if !filling.extend(segment) {
-                unreachable!("the jbuf has room for all segments");
-            }
-        }
-        Ok(filling.finish())
-    }
-}
-
-impl SendHalf for InprocSender {
-    fn send(&mut self, header: Header, segments: &[IoSlice<'_>]) -> Result<(), SendError> {
-        let length = self.admit(payload_length(segments))?;
-        let filled = self.copy(length, segments)?;
-        let message = Message::new(header.with_length(length), filled);
-        self.side
-            .to_them
-            .push(message)
-            .map_err(|(refusal, _)| self.refused(refusal))
-    }
-
-    fn send_filled(&mut self, header: Header, filled: Filled) -> Result<(), Unsent> {
-        let length = match self.admit(Some(filled.len() as u64)) {
-            Ok(length) => length,
-            Err(error) => return Err(Unsent { error, filled }),
-        };
-        let message = Message::new(header.with_length(length), filled);
-        self.side
-            .to_them
-            .push(message)
-            .map_err(|(refusal, message)| Unsent {
-                error: self.refused(refusal),
-                filled: message.payload,
-            })
-    }
-
-    fn max_message(&self) -> u64 {
-        self.side.to_them.max_message()
-    }
-}
-
-impl Drop for InprocSender {
-    fn drop(&mut self) {
-        self.side.to_them.end_sender(End::Dropped);
-    }
-}
-
-struct InprocReceiver {
-    side: Arc<Side>,
-}
-
-impl ReceiveHalf for InprocReceiver {
-    fn receive(&mut self, timeout: Option<Duration>) -> Result<Message, RecvError> {
-        self.side.to_us.pop(timeout).map_err(|refusal| {
-            let peer = self.side.peer.clone();
-            match refusal {
-                Refusal::Full => RecvError::TimedOut {
-                    after: timeout.unwrap_or_default(),
-                    peer,
-                },
-                Refusal::Gone => RecvError::Closed { peer },
-                Refusal::ClosedLocally => RecvError::ClosedLocally { peer },
-            }
-        })
-    }
-
-    fn max_message(&self) -> u64 {
-        self.side.to_us.max_message()
-    }
-}
-
-impl Drop for InprocReceiver {
-    fn drop(&mut self) {
-        self.side.to_us.end_receiver(End::Dropped);
+        self.to_us.close_receiver();
+        self.to_them.close_sender();
     }
 }
 
@@ -241,17 +164,27 @@ struct Listening {
 }
 
 impl Accept for Listening {
-    fn accept(&self) -> Result<Incoming, AcceptError> {
-        match self.backlog.pop() {
-            Some(link) => Ok(Incoming::new(self.address.clone(), Ready(link))),
-            None => Err(AcceptError::ClosedLocally {
-                address: self.address.clone(),
-            }),
-        }
+    fn local(&self) -> &Address {
+        &self.address
     }
 
-    fn closer(&self) -> Closer {
-        Closer::of(&self.backlog)
+    fn try_accept(&self) -> Result<Option<Accepted>, AcceptError> {
+        let closed = || AcceptError::ClosedLocally {
+            address: self.address.clone(),
+        };
+        let request = self.backlog.pop().ok_or_else(closed)?;
+        Ok(request.map(|request| Accepted {
+            peer: self.address.clone(),
+            half_made: Box::new(Asked(request)),
+        }))
+    }
+
+    fn source(&self) -> BorrowedFd<'_> {
+        self.backlog.event()
+    }
+
+    fn close(&self) {
+        self.backlog.close();
     }
 }
 
@@ -261,11 +194,30 @@ impl Drop for Listening {
     }
 }
 
-/// Inside the process there is nothing to agree on.
-struct Ready(Link);
+/// Somebody who was accepted, and waits to be told.
+struct Asked(Arc<Request>);
 
-impl Establish for Ready {
-    fn establish(self: Box<Self>) -> Result<Link, HandshakeError> {
-        Ok(self.0)
+impl Establish for Asked {
+    /// Inside the process there is nothing to agree on.
+    fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
+        let connection = self.0.decide(Verdict::Established);
+        connection.ok_or(HandshakeError::Closed { received: 0 })
+    }
+
+    fn refuse(self: Box<Self>, reason: &str) {
+        let cut = (0..=reason.len().min(MAX_REASON))
+            .rev()
+            .find_map(|length| reason.get(..length));
+        let reason = cut.unwrap_or_default().escape_debug().to_string();
+        self.0.decide(Verdict::Refused(reason));
     }
 }
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.0.decide(Verdict::Dropped);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -1,12 +1,13 @@
-//! The greeting of both sides of a connection.
+//! What each side of a connection says about itself.
 
 use zerocopy::byteorder::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::error::HandshakeError;
+use crate::options::Options;
 
 const MAGIC: [u8; 8] = *b"jstream\0";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Written in the sender's own byte order: another order reads as 0x0201.
 const BYTE_ORDER: u16 = 0x0102;
 #[expect(clippy::cast_possible_truncation, reason = "no pointer has 256 bits")]
@@ -14,12 +15,12 @@ const POINTER_WIDTH: u8 = usize::BITS as u8;
 
 /// What a side says about itself before the first message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Hello {
+pub(crate) struct Hello {
     /// The longest payload that it takes, in bytes.
-    pub(super) max_message: u64,
+    pub(crate) max_message: u64,
 }
 
-/// The greeting as it travels: little-endian but for the byte order mark.
+/// It as it travels: little-endian but for the byte order mark.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 struct WireHello {
@@ -33,10 +34,17 @@ struct WireHello {
 }
 
 impl Hello {
-    /// How many bytes a greeting has on the wire.
-    pub(super) const WIRE_LENGTH: usize = size_of::<WireHello>();
+    /// How many bytes it has on the wire.
+    pub(crate) const WIRE_LENGTH: usize = size_of::<WireHello>();
 
-    pub(super) fn to_bytes(self) -> [u8; Self::WIRE_LENGTH] {
+    /// What we say.
+    pub(crate) fn of(options: &Options) -> Self {
+        Self {
+            max_message: options.max_message,
+        }
+    }
+
+    pub(crate) fn to_bytes(self) -> [u8; Self::WIRE_LENGTH] {
         let wire = WireHello {
             magic: MAGIC,
             version: VERSION.into(),
@@ -50,7 +58,7 @@ impl Hello {
     }
 
     /// Understands the peer's greeting, unless it does not fit.
-    pub(super) fn from_bytes(bytes: &[u8; Self::WIRE_LENGTH]) -> Result<Self, HandshakeError> {
+    pub(crate) fn from_bytes(bytes: &[u8; Self::WIRE_LENGTH]) -> Result<Self, HandshakeError> {
         let wire: &WireHello = zerocopy::transmute_ref!(bytes);
         if wire.magic != MAGIC {
             return Err(HandshakeError::Magic {
@@ -105,7 +113,7 @@ mod tests {
     fn its_bytes_are_these() {
         let bytes = HELLO.to_bytes();
         assert_eq!(bytes[..8], *b"jstream\0");
-        assert_eq!(bytes[8..16], [1, 0, 0, 0, 2, 1, 64, 0]);
+        assert_eq!(bytes[8..16], [2, 0, 0, 0, 2, 1, 64, 0]);
         assert_eq!(
             bytes[16..],
             [2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
@@ -117,7 +125,7 @@ mod tests {
     fn every_mismatch_has_its_error() {
         use HandshakeError as E;
         assert!(matches!(refused(0, b'J'), E::Magic { theirs, .. } if theirs == *b"Jstream\0"));
-        assert!(matches!(refused(8, 9), E::Version { theirs: 9, ours: 1 }));
+        assert!(matches!(refused(8, 9), E::Version { theirs: 9, ours: 2 }));
         assert!(matches!(
             refused(14, 31),
             E::PointerWidth { theirs: 31, .. }

@@ -1,0 +1,82 @@
+//! Endpoints under the smallest executor there is: a thread that parks until it is woken.
+
+use std::error::Error;
+use std::future::Future;
+use std::io::Write;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use jstream::Pool;
+use jstream_transport::{Endpoint, Header, Options, connect, listen};
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+const ROUNDS: u32 = 10_000;
+const SIZES: [usize; 3] = [8, 1024, 65_536];
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Arc::new(Unpark(thread::current())).into();
+    let (mut future, mut context) = (pin!(future), Context::from_waker(&waker));
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+/// Sends everything back, in the jbuf that it came in.
+async fn echo(client: Endpoint) -> Result<(), Failure> {
+    while let Ok(message) = client.recv_message_async().await {
+        client.send_message_async(message.header, message.payload).await?;
+    }
+    Ok(())
+}
+
+async fn ping(server: &Endpoint, size: usize, pool: &Pool) -> Result<Duration, Failure> {
+    let mut ball = pool.take(size)?.filling();
+    ball.write_all(&vec![7; size])?;
+    let mut ball = ball.finish();
+    let start = Instant::now();
+    for round in 0..ROUNDS {
+        let header = Header::new(1, [u64::from(round), 0, 0]);
+        // Posting it takes the jbuf: a future that is forgotten leaves nobody with freed memory.
+        server.send_message_async(header, ball).await?;
+        let back = server.recv_message_async().await?;
+        assert_eq!(back.header.words, [u64::from(round), 0, 0]);
+        ball = back.payload;
+    }
+    Ok(start.elapsed())
+}
+
+fn main() -> Result<(), Failure> {
+    let options = Options::new(Pool::default());
+    for uri in ["inproc://minimal", "tcp://127.0.0.1:0"] {
+        let listener = listen(&uri.parse()?, &options)?;
+        let address = listener.local_address().clone();
+        let echoing = thread::spawn(move || {
+            let incoming = block_on(listener.accept_async())?;
+            block_on(echo(incoming.establish()?))
+        });
+        let server = connect(&address, &options)?;
+        for size in SIZES {
+            let took = block_on(ping(&server, size, &options.pool))?;
+            let each = took / ROUNDS;
+            println!("{address}: {size} bytes there and back in {each:.1?}");
+        }
+        drop(server);
+        echoing.join().map_err(|_| "echoing panicked")??;
+    }
+    Ok(())
+}

@@ -1,0 +1,370 @@
+//! The two ends of one direction.
+
+use std::io::IoSlice;
+use std::mem;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::task::Waker;
+
+use jstream::buffer::{Filled, Filling, Pool};
+
+use super::bell::Bell;
+use super::letter::{INLINE, Letter};
+use super::ring::{Emptier, Filler, ring};
+use super::sync::{AtomicU32, AtomicU64, Line, Ordering};
+use crate::device::connection::{
+    Armed, Body, Fault, Incoming, Interest, Outbound, Outgoing, Payload, Push,
+};
+use crate::device::deadline::Deadline;
+use crate::header::Header;
+use crate::options::Options;
+
+/// More slots than this a queue does not have: its memory is there from the start.
+pub(super) const MOST_MESSAGES: usize = 1 << 16;
+
+/// What became of the ends of a direction: bits of `ends`.
+const SENDER_DROPPED: u32 = 1;
+const SENDER_CLOSED: u32 = 2;
+const RECEIVER_DROPPED: u32 = 4;
+const RECEIVER_CLOSED: u32 = 8;
+
+/// What both ends of a direction know, but for the messages.
+pub(super) struct Direction {
+    /// How the receiver wants its messages.
+    pool: Pool,
+    max_message: u64,
+    max_bytes: u64,
+    ends: Ends,
+    /// How many payload bytes the receiver has taken; it alone writes to it.
+    taken_bytes: Line<AtomicU64>,
+    /// The receiver's.
+    arrived: Bell,
+    /// The sender's.
+    room: Bell,
+}
+
+/// Which ends are gone.
+pub(super) struct Ends(AtomicU32);
+
+impl Ends {
+    pub(super) fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    fn add(&self, ends: u32) {
+        self.0.fetch_or(ends, Ordering::AcqRel);
+    }
+
+    #[inline]
+    fn get(&self) -> u32 {
+        self.0.load(Ordering::Acquire)
+    }
+
+    pub(super) fn drop_sender(&self) {
+        self.add(SENDER_DROPPED);
+    }
+
+    /// The next message as `front` finds it; `None` when nothing is there and more may come, and the
+    /// error when nothing more can be there. What was sent before the sender has gone is seen by who
+    /// has seen that: so that is looked at first.
+    #[inline]
+    pub(super) fn next<R>(&self, front: impl FnOnce() -> Option<R>) -> Result<Option<R>, Fault> {
+        let ends = self.get();
+        if ends & RECEIVER_CLOSED != 0 {
+            return Err(Fault::ClosedLocally);
+        }
+        match front() {
+            Some(found) => Ok(Some(found)),
+            None if ends != 0 => Err(Fault::Ended),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether messages can be sent.
+    #[inline]
+    fn sendable(&self) -> Result<(), Fault> {
+        match self.get() {
+            0 => Ok(()),
+            ends if ends & SENDER_CLOSED != 0 => Err(Fault::ClosedLocally),
+            _ => Err(Fault::Ended),
+        }
+    }
+}
+
+impl Direction {
+    /// Both ends of a direction whose receiver has these options.
+    pub(super) fn open(options: &Options) -> (Sender, Receiver) {
+        let (filler, emptier) = ring(options.queue_messages.min(MOST_MESSAGES));
+        let direction = Arc::new(Self {
+            pool: options.pool.clone(),
+            max_message: options.max_message,
+            max_bytes: options.queue_bytes,
+            ends: Ends::new(),
+            taken_bytes: Line(AtomicU64::new(0)),
+            arrived: Bell::new(),
+            room: Bell::new(),
+        });
+        let sender = Sender {
+            direction: direction.clone(),
+            filler,
+            sent_bytes: 0,
+            wanted: 0,
+        };
+        let receiver = Receiver {
+            direction,
+            emptier,
+            taken_bytes: 0,
+        };
+        (sender, receiver)
+    }
+
+    pub(super) fn max_message(&self) -> u64 {
+        self.max_message
+    }
+
+    /// The program of the sender closes it. What is in the queue is still received.
+    pub(super) fn close_sender(&self) {
+        self.end(SENDER_CLOSED);
+    }
+
+    /// The program of the receiver closes it. What is in the queue goes when the receiver learns it.
+    pub(super) fn close_receiver(&self) {
+        self.end(RECEIVER_CLOSED);
+    }
+
+    fn end(&self, end: u32) {
+        self.ends.add(end);
+        self.arrived.ring();
+        self.room.ring();
+    }
+}
+
+/// The end that sends.
+pub(super) struct Sender {
+    direction: Arc<Direction>,
+    filler: Filler<Letter>,
+    /// Payload bytes of all messages so far.
+    sent_bytes: u64,
+    /// How long the message is for which there was no room last.
+    wanted: u64,
+}
+
+impl Sender {
+    pub(super) fn direction(&self) -> &Arc<Direction> {
+        &self.direction
+    }
+
+    /// Whether one more message of `length` bytes may wait. One alone always may, or it could never be
+    /// sent.
+    #[inline]
+    fn has_room(&mut self, length: u64) -> bool {
+        if !self.filler.has_room() {
+            return false;
+        }
+        let direction = &*self.direction;
+        let queued = || {
+            let taken = direction.taken_bytes.0.load(Ordering::Acquire);
+            self.sent_bytes.wrapping_sub(taken).saturating_add(length)
+        };
+        // While so few small ones wait, they can't be too many bytes.
+        length <= INLINE as u64 && direction.max_bytes >= (MOST_MESSAGES * INLINE) as u64
+            || queued() <= direction.max_bytes
+            || self.filler.queued(1) == 0
+    }
+
+    /// Puts a message for which there is room into the queue.
+    #[inline]
+    fn fill(&mut self, length: u64, fill: impl FnOnce(&mut Letter)) -> Push {
+        let filled = self.filler.fill(fill);
+        debug_assert!(filled, "there is room");
+        self.sent_bytes = self.sent_bytes.wrapping_add(length);
+        self.direction.arrived.ring();
+        Push::Done
+    }
+
+    /// Copies a message into a jbuf of the receiver.
+    fn copy(&self, length: u64, segments: &[IoSlice<'_>]) -> Result<Filled, Fault> {
+        // What is longer than an address space, no pool has.
+        let capacity = usize::try_from(length).unwrap_or(usize::MAX);
+        let spent = self.direction.pool.take(capacity);
+        let mut filling = spent
+            .map_err(|source| Fault::NoBuffer { length, source })?
+            .filling();
+        for segment in segments {
+            if !filling.extend(segment) {
+                unreachable!("the jbuf has room for all segments");
+            }
+        }
+        Ok(filling.finish())
+    }
+}
+
+impl Outgoing for Sender {
+    #[inline]
+    fn push(&mut self, message: &mut Outbound<'_>) -> Result<Push, Fault> {
+        self.direction.ends.sendable()?;
+        let length = message.header.length;
+        if length > self.direction.max_message {
+            return Err(Fault::TooLarge { length });
+        }
+        if !self.has_room(length) {
+            self.wanted = length;
+            return Ok(Push::Untouched);
+        }
+        let header = message.header;
+        if let Body::Borrowed(segments) = message.body {
+            if length <= INLINE as u64 {
+                return Ok(self.fill(length, |letter| letter.put_bytes(&header, segments)));
+            }
+            let copy = self.copy(length, segments)?;
+            return Ok(self.fill(length, |letter| letter.put_jbuf(&header, copy)));
+        }
+        match mem::replace(&mut message.body, Body::Taken) {
+            Body::Owned(filled) => Ok(self.fill(length, |letter| letter.put_jbuf(&header, filled))),
+            Body::Object(object) => {
+                Ok(self.fill(length, |letter| letter.put_object(&header, object)))
+            }
+            Body::Borrowed(_) | Body::Taken => Ok(Push::Done),
+        }
+    }
+
+    /// No message is ever begun and not done.
+    fn abandon(&mut self, _: &mut Outbound<'_>) {
+        self.direction.close_sender();
+    }
+
+    fn arm(&mut self, waker: Option<&Waker>) -> Armed {
+        let direction = self.direction.clone();
+        direction.room.arm(waker, || self.may_get_further())
+    }
+
+    fn source(&self) -> (BorrowedFd<'_>, Interest) {
+        (self.direction.room.event(), Interest::Readable)
+    }
+
+    fn wait(&mut self, deadline: Deadline) -> Result<(), Fault> {
+        let direction = self.direction.clone();
+        direction.room.wait(deadline, || self.may_get_further());
+        Ok(())
+    }
+}
+
+impl Sender {
+    fn may_get_further(&mut self) -> bool {
+        self.direction.ends.sendable().is_err() || self.has_room(self.wanted)
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.direction.ends.drop_sender();
+        self.direction.arrived.ring();
+    }
+}
+
+/// The end that receives.
+pub(super) struct Receiver {
+    direction: Arc<Direction>,
+    emptier: Emptier<Letter>,
+    /// Payload bytes of all messages so far.
+    taken_bytes: u64,
+}
+
+impl Receiver {
+    /// What `look` makes of the next message, if it is there.
+    #[inline]
+    fn front<R>(&mut self, look: impl FnOnce(&mut Letter) -> R) -> Result<Option<R>, Fault> {
+        let emptier = &mut self.emptier;
+        let found = self.direction.ends.next(|| emptier.front(look));
+        if matches!(found, Err(Fault::ClosedLocally)) {
+            self.forget();
+        }
+        found
+    }
+
+    /// Drops what is in the queue.
+    fn forget(&mut self) {
+        while self.emptier.front(|letter| drop(letter.take())).is_some() {
+            self.emptier.pop();
+        }
+    }
+}
+
+impl Incoming for Receiver {
+    #[inline]
+    fn header(&mut self) -> Result<Option<Header>, Fault> {
+        self.front(|letter| letter.header())
+    }
+
+    #[inline]
+    fn payload(&mut self, into: &mut Option<Filling>) -> Result<Option<Payload>, Fault> {
+        let direction = &*self.direction;
+        let emptier = &mut self.emptier;
+        let taken = direction.ends.next(|| {
+            emptier.front(|letter| {
+                let Some(bytes) = letter.bytes() else {
+                    *into = None;
+                    let length = letter.header().length;
+                    return Ok((length, letter.take()));
+                };
+                let length = bytes.len() as u64;
+                let mut filling = match into.take() {
+                    Some(filling) => filling,
+                    None => {
+                        let spent = direction.pool.take(bytes.len());
+                        spent
+                            .map_err(|source| Fault::NoBuffer { length, source })?
+                            .filling()
+                    }
+                };
+                if !filling.extend(bytes) {
+                    unreachable!("the jbuf has room for the payload");
+                }
+                Ok((length, Some(Payload::Bytes(filling.finish()))))
+            })
+        });
+        let Some((length, payload)) = taken?.transpose()? else {
+            return Ok(None);
+        };
+        if length != 0 {
+            self.taken_bytes = self.taken_bytes.wrapping_add(length);
+            let counter = &direction.taken_bytes.0;
+            counter.store(self.taken_bytes, Ordering::Release);
+        }
+        self.emptier.pop();
+        direction.room.ring();
+        Ok(payload)
+    }
+
+    /// A message is here completely or not at all.
+    fn begun(&self) -> u64 {
+        0
+    }
+
+    fn arm(&mut self, waker: Option<&Waker>) -> Armed {
+        let emptier = &self.emptier;
+        let ends = &self.direction.ends;
+        let ready = || emptier.is_filled() || ends.get() != 0;
+        self.direction.arrived.arm(waker, ready)
+    }
+
+    fn source(&self) -> BorrowedFd<'_> {
+        self.direction.arrived.event()
+    }
+
+    fn wait(&mut self, _: &mut Option<Filling>, deadline: Deadline) -> Result<(), Fault> {
+        let emptier = &self.emptier;
+        let ends = &self.direction.ends;
+        let ready = || emptier.is_filled() || ends.get() != 0;
+        self.direction.arrived.wait(deadline, ready);
+        Ok(())
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.direction.end(RECEIVER_DROPPED);
+        // Jbufs go home. One that the sender puts there right now goes when the sender is dropped.
+        self.forget();
+    }
+}

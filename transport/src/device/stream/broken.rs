@@ -1,0 +1,44 @@
+//! Faults that stay.
+
+use std::io;
+
+use crate::device::connection::Fault;
+use crate::error::HeaderError;
+
+/// Why a half is of no use any more, as often as somebody asks.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    Ended,
+    /// With the number of the system's error.
+    System(i32),
+    Lost(io::ErrorKind),
+    TooLarge {
+        length: u64,
+    },
+    Malformed(HeaderError),
+}
+
+impl Broken {
+    /// What of `fault` stays; nothing, where the call may be repeated, or the connection remembers.
+    pub(crate) fn of(fault: &Fault) -> Option<Self> {
+        Some(match fault {
+            Fault::Ended => Self::Ended,
+            Fault::Lost(error) => error
+                .raw_os_error()
+                .map_or_else(|| Self::Lost(error.kind()), Self::System),
+            Fault::TooLarge { length } => Self::TooLarge { length: *length },
+            Fault::Malformed(error) => Self::Malformed(*error),
+            Fault::ClosedLocally | Fault::NoBuffer { .. } => return None,
+        })
+    }
+
+    pub(crate) fn fault(&self) -> Fault {
+        match *self {
+            Self::Ended => Fault::Ended,
+            Self::System(number) => Fault::Lost(io::Error::from_raw_os_error(number)),
+            Self::Lost(kind) => Fault::Lost(kind.into()),
+            Self::TooLarge { length } => Fault::TooLarge { length },
+            Self::Malformed(error) => Fault::Malformed(error),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The half that receives.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::task::Waker;
+
+use jstream::buffer::Filling;
+
+use super::assembly::Assembly;
+use super::broken::Broken;
+use super::line::Line;
+use super::{Patience, Wire};
+use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload};
+use crate::device::deadline::Deadline;
+use crate::device::poll::sleep_on;
+use crate::header::Header;
+use crate::options::Options;
+
+pub(crate) struct StreamIncoming<W: Wire> {
+    line: Arc<Line<W>>,
+    patience: Patience,
+    assembly: Assembly,
+    /// Why nothing comes any more.
+    broken: Option<Broken>,
+}
+
+impl<W: Wire> StreamIncoming<W> {
+    pub(crate) fn new(line: Arc<Line<W>>, options: &Options) -> Self {
+        Self {
+            line,
+            patience: Patience::default(),
+            assembly: Assembly::new(options.pool.clone(), options.max_message),
+            broken: None,
+        }
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if self.line.is_closed() {
+            return Err(Fault::ClosedLocally);
+        }
+        self.broken.as_ref().map_or(Ok(()), |why| Err(why.fault()))
+    }
+
+    /// Remembers what stays.
+    fn remember(&mut self, fault: Fault) -> Fault {
+        if self.line.is_closed() {
+            return Fault::ClosedLocally;
+        }
+        if let Some(why) = Broken::of(&fault) {
+            self.broken = Some(why);
+        }
+        fault
+    }
+
+    /// Receives what is here, or until the deadline if there is one. Whether something came.
+    fn receive(
+        &mut self,
+        into: &mut Option<Filling>,
+        until: Option<Deadline>,
+    ) -> Result<bool, Fault> {
+        let wire = &self.line.wire;
+        let patience = &mut self.patience;
+        let spare = self.assembly.spare(into);
+        // SAFETY: a wire has initialised as much as it says.
+        let received = unsafe {
+            spare.fill(|slices| match until {
+                None => wire.try_read(slices),
+                Some(deadline) => wire.read(patience, deadline, slices),
+            })
+        };
+        match received {
+            Ok(Some(0)) => Err(self.remember(Fault::Lost(io::ErrorKind::UnexpectedEof.into()))),
+            Ok(received) => Ok(received.is_some()),
+            Err(error) => Err(self.remember(Fault::Lost(error))),
+        }
+    }
+}
+
+impl<W: Wire> Incoming for StreamIncoming<W> {
+    fn header(&mut self) -> Result<Option<Header>, Fault> {
+        self.check()?;
+        let here = self.assembly.header();
+        match here.map_err(|fault| self.remember(fault))? {
+            None => {}
+            header => return Ok(header),
+        }
+        if !self.receive(&mut None, None)? {
+            return Ok(None);
+        }
+        let here = self.assembly.header();
+        here.map_err(|fault| self.remember(fault))
+    }
+
+    fn payload(&mut self, into: &mut Option<Filling>) -> Result<Option<Payload>, Fault> {
+        self.check()?;
+        if let Some(payload) = self.assembly.payload(into)? {
+            return Ok(Some(Payload::Bytes(payload)));
+        }
+        if !self.receive(into, None)? {
+            return Ok(None);
+        }
+        Ok(self.assembly.payload(into)?.map(Payload::Bytes))
+    }
+
+    fn begun(&self) -> u64 {
+        self.assembly.begun()
+    }
+
+    fn arm(&mut self, waker: Option<&Waker>) -> Armed {
+        if self.broken.is_some() || self.line.is_closed() || self.assembly.is_ready() {
+            return Armed::Ready;
+        }
+        self.line.wire.arm(Interest::Readable, waker)
+    }
+
+    fn source(&self) -> BorrowedFd<'_> {
+        self.line.wire.fd()
+    }
+
+    fn wait(&mut self, into: &mut Option<Filling>, deadline: Deadline) -> Result<(), Fault> {
+        self.check()?;
+        if self.assembly.is_ready() {
+            return Ok(());
+        }
+        if self.assembly.can_receive(into.is_some()) {
+            self.receive(into, Some(deadline))?;
+            return Ok(());
+        }
+        let source = (self.line.wire.fd(), Interest::Readable);
+        let slept = sleep_on([source], deadline);
+        slept.map_err(|error| self.remember(Fault::Lost(error)))?;
+        Ok(())
+    }
+}

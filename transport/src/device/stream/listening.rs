@@ -1,0 +1,143 @@
+//! Sockets that listen.
+
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use socket2::{SockAddr, Socket};
+
+use super::connection;
+use super::greeting::{refuse, welcome};
+use super::socket::SocketWire;
+use crate::address::Address;
+use crate::device::connection::{Accept, Accepted, Connection, Establish};
+use crate::error::{AcceptError, HandshakeError};
+use crate::options::Options;
+
+/// How many connections the system keeps for us until they are accepted.
+pub(crate) const BACKLOG: i32 = 1024;
+
+/// What differs between kinds of sockets.
+pub(crate) trait Family: Send + Sync + 'static {
+    const SCHEME: &'static str;
+
+    /// Who is at the other end of a socket that was accepted.
+    fn peer(&self, socket: &Socket, from: &SockAddr) -> io::Result<Address>;
+
+    /// Sets what every connection needs.
+    fn prepare(socket: &Socket, options: &Options) -> io::Result<()>;
+
+    /// Frees the address, once.
+    fn free(&self) {}
+}
+
+/// A socket that listens.
+pub(crate) struct Listening<F: Family> {
+    socket: Socket,
+    address: Address,
+    options: Options,
+    family: F,
+    closed: AtomicBool,
+}
+
+impl<F: Family> Listening<F> {
+    /// `socket` listens at `address`.
+    pub(crate) fn new(
+        socket: Socket,
+        address: Address,
+        options: &Options,
+        family: F,
+    ) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        Ok(Self {
+            socket,
+            address,
+            options: options.clone(),
+            family,
+            closed: AtomicBool::new(false),
+        })
+    }
+
+    fn failed(&self, source: io::Error) -> AcceptError {
+        let address = self.address.clone();
+        if self.closed.load(Ordering::Acquire) {
+            AcceptError::ClosedLocally { address }
+        } else {
+            AcceptError::System { address, source }
+        }
+    }
+}
+
+impl<F: Family> Accept for Listening<F> {
+    fn local(&self) -> &Address {
+        &self.address
+    }
+
+    fn try_accept(&self) -> Result<Option<Accepted>, AcceptError> {
+        loop {
+            if self.closed.load(Ordering::Acquire) {
+                return Err(self.failed(io::ErrorKind::ConnectionAborted.into()));
+            }
+            let (socket, from) = match self.socket.accept() {
+                Ok(accepted) => accepted,
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock => return Ok(None),
+                    // A peer that was gone before we looked is none.
+                    io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => continue,
+                    _ => return Err(self.failed(error)),
+                },
+            };
+            let peer = self.family.peer(&socket, &from);
+            let peer = peer.map_err(|error| self.failed(error))?;
+            let half_made = Box::new(HalfMade::<F> {
+                socket,
+                peer: peer.clone(),
+                options: self.options.clone(),
+                family: std::marker::PhantomData,
+            });
+            return Ok(Some(Accepted { peer, half_made }));
+        }
+    }
+
+    fn source(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    fn close(&self) {
+        if !self.closed.swap(true, Ordering::AcqRel) {
+            self.family.free();
+            // Nobody connects any more, and the socket is readable for ever.
+            let _ = self.socket.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+impl<F: Family> Drop for Listening<F> {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// A socket that was accepted.
+struct HalfMade<F> {
+    socket: Socket,
+    peer: Address,
+    options: Options,
+    family: std::marker::PhantomData<F>,
+}
+
+impl<F: Family> Establish for HalfMade<F> {
+    fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
+        F::prepare(&self.socket, &self.options)
+            .map_err(|source| HandshakeError::System { source })?;
+        let wire = SocketWire::new(self.socket);
+        let theirs = welcome(&wire, &self.options)?;
+        let to = (self.peer, F::SCHEME);
+        Ok(connection(wire, to, theirs, &self.options))
+    }
+
+    fn refuse(self: Box<Self>, reason: &str) {
+        refuse(&SocketWire::new(self.socket), &self.options, reason);
+    }
+}

@@ -1,0 +1,241 @@
+//! The half that sends.
+
+use std::io::{self, IoSlice};
+use std::os::fd::BorrowedFd;
+use std::slice;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+use super::Wire;
+use super::broken::Broken;
+use super::line::Line;
+use crate::device::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing, Push};
+use crate::device::deadline::Deadline;
+use crate::device::poll::sleep_on;
+use crate::header::Header;
+use crate::options::Options;
+
+/// How many slices one call sends when a message has few segments, and when it has many. The
+/// system allows at least the latter.
+const FEW: usize = 8;
+const MANY: usize = 256;
+
+/// Messages of up to so many bytes are copied behind their header: one slice costs the system less
+/// than two.
+const COPIED: usize = 1024;
+
+pub(crate) struct StreamOutgoing<W: Wire> {
+    line: Arc<Line<W>>,
+    send_timeout: Duration,
+    /// The header of the message that is being sent, and all of it where it is small.
+    scratch: [u8; COPIED],
+    /// How many segments of that message were taken, and how many bytes of the next one.
+    at: (usize, usize),
+    /// Why nothing goes any more.
+    broken: Option<Broken>,
+}
+
+impl<W: Wire> StreamOutgoing<W> {
+    pub(crate) fn new(line: Arc<Line<W>>, options: &Options) -> Self {
+        Self {
+            line,
+            send_timeout: options.send_timeout,
+            scratch: [0; COPIED],
+            at: (0, 0),
+            broken: None,
+        }
+    }
+
+    fn fault(&self) -> Fault {
+        if self.line.is_closed() {
+            return Fault::ClosedLocally;
+        }
+        self.broken.as_ref().map_or_else(
+            || Fault::Lost(io::ErrorKind::BrokenPipe.into()),
+            Broken::fault,
+        )
+    }
+
+    fn failed(&mut self, error: io::Error, taken: u64) -> Fault {
+        if self.line.is_closed() {
+            return Fault::ClosedLocally;
+        }
+        let fault = if taken == 0 && error.kind() == io::ErrorKind::BrokenPipe {
+            Fault::Ended
+        } else {
+            Fault::Lost(error)
+        };
+        self.broken = Broken::of(&fault);
+        fault
+    }
+
+    /// Sends what the wire takes.
+    fn send(
+        &mut self,
+        header: Header,
+        segments: &[IoSlice<'_>],
+        taken: &mut u64,
+    ) -> io::Result<()> {
+        let head = header.to_bytes();
+        let whole = usize::try_from(header.length)
+            .unwrap_or(usize::MAX)
+            .saturating_add(head.len());
+        if whole <= COPIED {
+            return self.send_small(&head, segments, taken);
+        }
+        if segments.len() < FEW {
+            self.send_slices::<FEW>(&head, segments, taken)
+        } else {
+            self.send_slices::<MANY>(&head, segments, taken)
+        }
+    }
+
+    fn send_small(
+        &mut self,
+        head: &[u8],
+        segments: &[IoSlice<'_>],
+        taken: &mut u64,
+    ) -> io::Result<()> {
+        let mut end = 0usize;
+        let parts = std::iter::once(head).chain(segments.iter().map(|segment| &**segment));
+        for part in parts {
+            let (_, rest) = self.scratch.split_at_mut(end.min(COPIED));
+            if let Some((place, _)) = rest.split_at_mut_checked(part.len()) {
+                place.copy_from_slice(part);
+            }
+            end = end.saturating_add(part.len());
+        }
+        let from = usize::try_from(*taken).unwrap_or(usize::MAX);
+        let rest = self.scratch.get(from..end).unwrap_or_default();
+        let sent = self.line.wire.try_write(&[IoSlice::new(rest)])?;
+        *taken = taken.saturating_add(sent.unwrap_or(0) as u64);
+        Ok(())
+    }
+
+    /// At most `N` slices in one call.
+    fn send_slices<const N: usize>(
+        &mut self,
+        head: &[u8],
+        segments: &[IoSlice<'_>],
+        taken: &mut u64,
+    ) -> io::Result<()> {
+        loop {
+            let mut batch = [IoSlice::new(&[]); N];
+            let unsent = usize::try_from(*taken).ok().and_then(|n| head.get(n..));
+            let (index, offset) = self.at;
+            let segments = segments.get(index..).unwrap_or_default();
+            let first = segments.first().and_then(|segment| segment.get(offset..));
+            let slices = unsent
+                .into_iter()
+                .chain(first)
+                .chain(segments.iter().skip(1).map(|segment| &**segment))
+                .filter(|slice| !slice.is_empty());
+            let mut count = 0usize;
+            let mut wanted = 0usize;
+            for (place, slice) in batch.iter_mut().zip(slices) {
+                *place = IoSlice::new(slice);
+                count = count.saturating_add(1);
+                wanted = wanted.saturating_add(slice.len());
+            }
+            if count == 0 {
+                return Ok(());
+            }
+            let batch = batch.get(..count).unwrap_or_default();
+            let sent = self.line.wire.try_write(batch)?.unwrap_or(0);
+            *taken = taken.saturating_add(sent as u64);
+            self.advance(segments, sent.saturating_sub(unsent.map_or(0, <[u8]>::len)));
+            // Where not all fits, nothing more does.
+            if sent < wanted {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Counts `n` more bytes of the segments as taken; `segments` begin at the one that is next.
+    fn advance(&mut self, segments: &[IoSlice<'_>], mut n: usize) {
+        for segment in segments {
+            let left = segment.len().saturating_sub(self.at.1);
+            if n < left {
+                self.at.1 = self.at.1.saturating_add(n);
+                return;
+            }
+            n = n.saturating_sub(left);
+            self.at = (self.at.0.saturating_add(1), 0);
+        }
+    }
+}
+
+impl<W: Wire> Outgoing for StreamOutgoing<W> {
+    fn push(&mut self, message: &mut Outbound<'_>) -> Result<Push, Fault> {
+        if self.broken.is_some() {
+            return Err(self.fault());
+        }
+        if message.taken == 0 {
+            if !self.line.begin() {
+                return Err(self.fault());
+            }
+            self.at = (0, 0);
+        }
+        let Outbound {
+            header,
+            body,
+            taken,
+        } = message;
+        let sent = match body {
+            Body::Borrowed(segments) => self.send(*header, segments, taken),
+            Body::Owned(filled) => {
+                let segment = IoSlice::new(filled.as_bytes());
+                self.send(*header, slice::from_ref(&segment), taken)
+            }
+            Body::Object(_) | Body::Taken => {
+                unreachable!("only devices that move objects are given some")
+            }
+        };
+        sent.map_err(|error| self.failed(error, message.taken))?;
+        let whole = (Header::WIRE_LENGTH as u64).saturating_add(message.header.length);
+        Ok(if message.taken >= whole {
+            self.line.settle();
+            Push::Done
+        } else if message.taken > 0 {
+            Push::Begun
+        } else {
+            self.line.settle();
+            Push::Untouched
+        })
+    }
+
+    fn abandon(&mut self, message: &mut Outbound<'_>) {
+        // The system has copied what it took.
+        if message.taken > 0 && self.broken.is_none() {
+            self.broken = Some(Broken::Lost(io::ErrorKind::ConnectionAborted));
+            self.line.wire.end_sending();
+        }
+    }
+
+    fn arm(&mut self, waker: Option<&Waker>) -> Armed {
+        if self.broken.is_some() || self.line.is_closed() {
+            return Armed::Ready;
+        }
+        self.line.wire.arm(Interest::Writable, waker)
+    }
+
+    fn source(&self) -> (BorrowedFd<'_>, Interest) {
+        (self.line.wire.fd(), Interest::Writable)
+    }
+
+    fn wait(&mut self, deadline: Deadline) -> Result<(), Fault> {
+        if self.arm(None) == Armed::Ready {
+            return Ok(());
+        }
+        let slept = sleep_on([self.source()], deadline);
+        slept.map_err(|error| self.failed(error, 1))?;
+        Ok(())
+    }
+}
+
+impl<W: Wire> Drop for StreamOutgoing<W> {
+    fn drop(&mut self) {
+        self.line.end_sending(self.send_timeout);
+    }
+}

@@ -1,0 +1,162 @@
+//! A stream over a socket.
+//!
+//! The socket stays in blocking mode, so that one call waits and receives; who must not wait says so
+//! in each call.
+
+use std::ffi::c_int;
+use std::io::{self, IoSlice};
+use std::net::Shutdown;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use rustix::net::{RecvFlags, SendFlags};
+use socket2::{MaybeUninitSlice, Socket};
+
+use super::{Patience, Wire};
+use crate::device::deadline::Deadline;
+
+/// Sending to a peer that is gone must be an error, not a signal that ends the program.
+const SEND: c_int = flags(SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL).bits());
+const LOOK: c_int = flags(RecvFlags::DONTWAIT.bits());
+const WAIT: c_int = 0;
+
+#[allow(clippy::cast_possible_wrap, reason = "flags are bits")]
+const fn flags(bits: u32) -> c_int {
+    bits as c_int
+}
+
+/// The shortest time-out that a socket is given; 0 would mean none.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// A connected stream socket, in blocking mode.
+#[derive(Debug)]
+pub(crate) struct SocketWire(Socket);
+
+impl SocketWire {
+    pub(crate) fn new(socket: Socket) -> Self {
+        Self(socket)
+    }
+}
+
+// SAFETY: what the system says that it received, it has written to the slices, filling each before
+// the next.
+unsafe impl Wire for SocketWire {
+    fn try_read(&self, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Option<usize>> {
+        receive(&self.0, slices, LOOK)
+    }
+
+    fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<Option<usize>> {
+        loop {
+            // One slice costs the system less than a list of them.
+            let sent = match slices {
+                [slice] => self.0.send_with_flags(slice, SEND),
+                _ => self.0.send_vectored_with_flags(slices, SEND),
+            };
+            match sent {
+                Ok(n) => return Ok(Some(n)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn read(
+        &self,
+        patience: &mut Patience,
+        deadline: Deadline,
+        slices: &mut [MaybeUninitSlice<'_>],
+    ) -> io::Result<Option<usize>> {
+        let left = deadline.left();
+        if patience.has_changed(left) {
+            patience.told = left.map(|left| left.max(SHORTEST));
+            self.0.set_read_timeout(patience.told)?;
+        }
+        let received = receive(&self.0, slices, WAIT)?;
+        patience.in_vain = received.is_none();
+        Ok(received)
+    }
+
+    fn end_sending(&self) {
+        // It fails only if the connection has ended already.
+        let _ = self.0.shutdown(Shutdown::Write);
+    }
+
+    fn end(&self) {
+        // It fails only if the connection has ended already.
+        let _ = self.0.shutdown(Shutdown::Both);
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+fn receive(
+    socket: &Socket,
+    slices: &mut [MaybeUninitSlice<'_>],
+    flags: c_int,
+) -> io::Result<Option<usize>> {
+    let received = match slices {
+        [slice] => socket.recv_with_flags(slice, flags),
+        _ => socket
+            .recv_vectored_with_flags(slices, flags)
+            .map(|(n, _)| n),
+    };
+    match received {
+        Ok(n) => Ok(Some(n)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+impl Patience {
+    /// Whether calls have to block for another time than the system was told.
+    fn has_changed(&self, left: Option<Duration>) -> bool {
+        match (self.told, left) {
+            (None, left) => left.is_some(),
+            // Who is woken too early asks again, and says so then.
+            (Some(_), None) => self.in_vain,
+            (Some(told), Some(left)) => {
+                // A little late is well, and spares a call for each piece of a message.
+                let late = left
+                    .saturating_add(left.checked_div(8).unwrap_or_default())
+                    .saturating_add(SHORTEST);
+                told > late || (self.in_vain && told < left)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(millis: Option<u64>, in_vain: bool) -> Patience {
+        Patience {
+            told: millis.map(Duration::from_millis),
+            in_vain,
+        }
+    }
+
+    #[test]
+    fn the_system_is_told_only_what_matters() {
+        let of = |millis| Some(Duration::from_millis(millis));
+        assert!(!told(None, true).has_changed(None));
+        assert!(told(None, false).has_changed(of(5)));
+        assert!(!told(Some(5), false).has_changed(None));
+        assert!(told(Some(5), true).has_changed(None));
+        assert!(!told(Some(900), false).has_changed(of(1000)));
+        assert!(told(Some(900), true).has_changed(of(1000)));
+        assert!(!told(Some(1000), false).has_changed(of(950)));
+        assert!(told(Some(1000), false).has_changed(of(500)));
+        assert!(told(Some(1000), true).has_changed(Some(Duration::ZERO)));
+    }
+}

@@ -1,0 +1,341 @@
+//! Connections over Unix sockets.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::linux::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, Mode, fchmod, flock};
+use socket2::{Domain, SockAddr, Socket, Type};
+
+use super::connection::{Accept, Connection, Device};
+use super::stream::connection;
+use super::stream::greeting::greet;
+use super::stream::listening::{BACKLOG, Family, Listening};
+use super::stream::socket::SocketWire;
+use crate::address::Address;
+use crate::error::{ConnectError, ListenError};
+use crate::options::Options;
+
+/// How often others who change socket files of the same directory are waited for, and how long.
+/// Answers the threat of one who locks the directory and stays.
+const LOCK_TRIES: u32 = 100;
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+/// The device of `uds:///path` and `uds://@name`.
+pub(super) struct Uds;
+
+impl Device for Uds {
+    fn scheme(&self) -> &'static str {
+        UdsFamily::SCHEME
+    }
+
+    fn listen(&self, address: &Address, options: &Options) -> Result<Box<dyn Accept>, ListenError> {
+        let name = Name::of(address);
+        let listening = name.listen().and_then(|(socket, file)| {
+            let family = UdsFamily {
+                path: path_of(address).into(),
+                accepted: AtomicU64::new(1),
+                file,
+            };
+            Listening::new(socket, address.clone(), options, family)
+        });
+        match listening {
+            Ok(listening) => Ok(Box::new(listening)),
+            Err(source) => {
+                let address = address.clone();
+                Err(match source.kind() {
+                    io::ErrorKind::AddrInUse => ListenError::InUse { address },
+                    _ => ListenError::System { address, source },
+                })
+            }
+        }
+    }
+
+    fn connect(&self, address: &Address, options: &Options) -> Result<Connection, ConnectError> {
+        let socket = connect_to(&Name::of(address), options.connect_timeout);
+        let socket = socket.map_err(|source| {
+            let address = address.clone();
+            // A full queue is waited for.
+            if source.kind() == io::ErrorKind::WouldBlock {
+                return ConnectError::TimedOut {
+                    address,
+                    after: options.connect_timeout,
+                };
+            }
+            ConnectError::Unreachable {
+                address,
+                tried: 1,
+                source,
+            }
+        })?;
+        let wire = SocketWire::new(socket);
+        let theirs = greet(&wire, options).map_err(|unwelcome| unwelcome.at(address))?;
+        let to = (address.clone(), self.scheme());
+        Ok(connection(wire, to, theirs, options))
+    }
+}
+
+/// Unix sockets.
+struct UdsFamily {
+    path: String,
+    accepted: AtomicU64,
+    /// There is none where the name is not in the file system.
+    file: Option<SocketFile>,
+}
+
+impl Family for UdsFamily {
+    const SCHEME: &'static str = "uds";
+
+    /// Who connects has no address: it gets the listener's, with a number behind it.
+    fn peer(&self, _socket: &Socket, _from: &SockAddr) -> io::Result<Address> {
+        let number = self.accepted.fetch_add(1, Ordering::Relaxed);
+        Ok(Address::Uds {
+            path: format!("{}#{number}", self.path),
+        })
+    }
+
+    fn prepare(_socket: &Socket, _options: &Options) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn free(&self) {
+        if let Some(file) = &self.file {
+            file.remove();
+        }
+    }
+}
+
+/// Where a socket is.
+enum Name<'a> {
+    File(&'a Path),
+    /// Not in the file system: it goes with the socket.
+    Abstract(&'a str),
+}
+
+impl<'a> Name<'a> {
+    fn of(address: &'a Address) -> Self {
+        let path = path_of(address);
+        path.strip_prefix('@')
+            .map_or(Self::File(Path::new(path)), Self::Abstract)
+    }
+
+    fn socket_address(&self) -> io::Result<SockAddr> {
+        match self {
+            Self::File(path) => SockAddr::unix(path),
+            Self::Abstract(name) => SockAddr::unix(format!("\0{name}")),
+        }
+    }
+
+    fn listen(&self) -> io::Result<(Socket, Option<SocketFile>)> {
+        let socket = new_socket()?;
+        let at = self.socket_address()?;
+        let Self::File(path) = self else {
+            socket.bind(&at)?;
+            socket.listen(BACKLOG)?;
+            return Ok((socket, None));
+        };
+        // The file is made with the mode of the socket, less the umask: nobody else ever sees it.
+        fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
+        let _lock = lock_directory(path);
+        if let Err(error) = socket.bind(&at) {
+            if error.kind() != io::ErrorKind::AddrInUse || !is_stale(path) {
+                return Err(error);
+            }
+            fs::remove_file(path)?;
+            socket.bind(&at)?;
+        }
+        let file = SocketFile::at(path)?;
+        socket.listen(BACKLOG)?;
+        Ok((socket, Some(file)))
+    }
+}
+
+/// A socket's file, known again by its number.
+struct SocketFile {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+impl SocketFile {
+    fn at(path: &Path) -> io::Result<Self> {
+        // The program may be elsewhere when the file is removed.
+        let path = std::path::absolute(path)?;
+        let found = fs::symlink_metadata(&path)?;
+        Ok(Self {
+            device: found.st_dev(),
+            inode: found.st_ino(),
+            path,
+        })
+    }
+
+    /// Removes the file, if it is still ours.
+    fn remove(&self) {
+        let _lock = lock_directory(&self.path);
+        let found = fs::symlink_metadata(&self.path);
+        if found.is_ok_and(|it| (it.st_dev(), it.st_ino()) == (self.device, self.inode)) {
+            // If it stays, the next listener finds that it is stale.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn path_of(address: &Address) -> &str {
+    let Address::Uds { path } = address else {
+        panic!("the Unix socket device was given {address}")
+    };
+    path
+}
+
+fn new_socket() -> io::Result<Socket> {
+    Socket::new(Domain::UNIX, Type::STREAM, None)
+}
+
+fn connect_to(name: &Name<'_>, timeout: Duration) -> io::Result<Socket> {
+    let socket = new_socket()?;
+    // For Unix sockets this time-out is that of connecting, too; 0 would mean none.
+    socket.set_write_timeout(Some(timeout.max(Duration::from_millis(1))))?;
+    socket.connect(&name.socket_address()?)?;
+    socket.set_write_timeout(None)?;
+    Ok(socket)
+}
+
+/// Whether the file is a socket on which nobody listens: its listener was killed.
+fn is_stale(path: &Path) -> bool {
+    let probe = || {
+        let socket = new_socket()?;
+        socket.set_nonblocking(true)?;
+        socket.connect(&SockAddr::unix(path)?)
+    };
+    // A file that is no socket says the same, and is left alone.
+    let is_socket = fs::symlink_metadata(path).is_ok_and(|found| {
+        use std::os::unix::fs::FileTypeExt;
+        found.file_type().is_socket()
+    });
+    let refused = probe().is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
+    is_socket && refused
+}
+
+/// Keeps other listeners from changing socket files of the same directory, until it is dropped. Without
+/// it, two who find the same stale file could each remove what the other has put there. Where the
+/// directory can't be locked, that is the price.
+fn lock_directory(path: &Path) -> Option<File> {
+    let parent = path.parent().filter(|parent| *parent != Path::new(""));
+    let directory = File::open(parent.unwrap_or(Path::new("."))).ok()?;
+    for _ in 0..LOCK_TRIES {
+        if flock(&directory, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            return Some(directory);
+        }
+        thread::sleep(LOCK_PAUSE);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+    use std::os::unix::net::UnixListener;
+
+    use super::super::stream::tests::{accept, options};
+    use super::*;
+
+    fn directory() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap()
+    }
+
+    fn address(path: &Path) -> Address {
+        Address::uds(path.to_str().unwrap()).unwrap()
+    }
+
+    fn in_use(at: &Address) -> bool {
+        let listening = Uds.listen(at, &options());
+        matches!(listening.err().unwrap(), ListenError::InUse { .. })
+    }
+
+    #[test]
+    fn the_file_is_for_its_owner_and_goes_with_the_listener() {
+        let directory = directory();
+        let path = directory.path().join("a");
+        let listener = Uds.listen(&address(&path), &options()).unwrap();
+        let found = fs::symlink_metadata(&path).unwrap();
+        assert!(found.file_type().is_socket());
+        assert_eq!(found.permissions().mode() & 0o777, 0o600);
+        assert!(in_use(&address(&path)));
+        drop(listener);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_stale_file_is_replaced() {
+        let directory = directory();
+        let path = directory.path().join("a");
+        // Nobody removes the file of a listener of `std`.
+        drop(UnixListener::bind(&path).unwrap());
+        assert!(path.exists());
+        let listener = Uds.listen(&address(&path), &options()).unwrap();
+        std::thread::scope(|scope| {
+            let at = address(&path);
+            let connecting = scope.spawn(move || Uds.connect(&at, &options()).map(|_| ()));
+            let accepted = accept(&*listener);
+            assert_eq!(accepted.peer, address(&directory.path().join("a#1")));
+            accepted.half_made.establish().unwrap();
+            connecting.join().unwrap().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_file_of_others_stays() {
+        let directory = directory();
+        let path = directory.path().join("a");
+        fs::write(&path, "text").unwrap();
+        assert!(in_use(&address(&path)));
+        assert_eq!(fs::read(&path).unwrap(), b"text");
+        fs::remove_file(&path).unwrap();
+        // Somebody else takes the name while we listen.
+        let listener = Uds.listen(&address(&path), &options()).unwrap();
+        fs::remove_file(&path).unwrap();
+        let _other = UnixListener::bind(&path).unwrap();
+        drop(listener);
+        assert!(path.exists());
+        assert!(in_use(&address(&path)));
+    }
+
+    #[test]
+    fn of_many_who_want_a_stale_name_one_gets_it() {
+        let directory = directory();
+        let path = directory.path().join("a");
+        for _ in 0..20 {
+            drop(UnixListener::bind(&path).unwrap());
+            let at = address(&path);
+            let listeners: Vec<_> = std::thread::scope(|scope| {
+                let all: Vec<_> = (0..4)
+                    .map(|_| scope.spawn(|| Uds.listen(&at, &options()).ok()))
+                    .collect();
+                all.into_iter()
+                    .filter_map(|one| one.join().unwrap())
+                    .collect()
+            });
+            assert_eq!(listeners.len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_full_queue_is_waited_for_and_then_reported() {
+        let directory = directory();
+        let path = directory.path().join("a");
+        let socket = new_socket().unwrap();
+        socket.bind(&SockAddr::unix(&path).unwrap()).unwrap();
+        socket.listen(0).unwrap();
+        let _first = connect_to(&Name::File(&path), Duration::from_secs(60)).unwrap();
+        let mut options = options();
+        options.connect_timeout = Duration::from_millis(50);
+        let error = Uds.connect(&address(&path), &options).err().unwrap();
+        assert!(matches!(error, ConnectError::TimedOut { .. }), "{error}");
+        // That is somebody who listens.
+        assert!(in_use(&address(&path)));
+    }
+}

@@ -1,0 +1,100 @@
+//! What a device calls when a direction can go on, for all the tasks that wait for it.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Wake, Waker};
+
+/// Nobody waits.
+const IDLE: u8 = 0;
+/// Tasks wait, and the device was not asked to call.
+const WANTED: u8 = 1;
+/// The device is going to call.
+const ARMED: u8 = 2;
+
+/// The waker that a half is armed with. It wakes every task that waits: one that was forgotten, or
+/// does not look again, then holds up nobody.
+///
+/// The state changes under the lock of the tasks only; that lock is the innermost of all.
+#[derive(Debug, Default)]
+pub(crate) struct Alarm {
+    state: AtomicU8,
+    tasks: Mutex<VecDeque<Waker>>,
+}
+
+impl Alarm {
+    /// Has `task` woken at the next call.
+    pub(crate) fn register(&self, task: &Waker) {
+        let mut tasks = self.lock();
+        if !tasks.iter().any(|other| other.will_wake(task)) {
+            tasks.push_back(task.clone());
+        }
+        if self.state.load(Ordering::Relaxed) == IDLE {
+            self.state.store(WANTED, Ordering::Relaxed);
+        }
+    }
+
+    /// `task` need not be woken any more, as far as its caller knows.
+    pub(crate) fn forget(&self, task: &Waker) {
+        let mut tasks = self.lock();
+        let place = tasks.iter().position(|other| other.will_wake(task));
+        let forgotten = place.and_then(|place| tasks.remove(place));
+        drop(tasks);
+        drop(forgotten);
+    }
+
+    /// Whether the device should be armed: tasks wait, and it won't call.
+    #[inline]
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == WANTED
+    }
+
+    /// Right before the device is armed: its call may come before it answers.
+    pub(crate) fn set_armed(&self) {
+        let tasks = self.lock();
+        self.state.store(ARMED, Ordering::Relaxed);
+        drop(tasks);
+    }
+
+    /// The device may have forgotten that it was armed.
+    #[inline]
+    pub(crate) fn disarm(&self) {
+        if self.state.load(Ordering::Relaxed) == ARMED {
+            let tasks = self.lock();
+            if self.state.load(Ordering::Relaxed) == ARMED {
+                let state = if tasks.is_empty() { IDLE } else { WANTED };
+                self.state.store(state, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Wakes the tasks that wait now.
+    pub(crate) fn ring(&self) {
+        let mut tasks = self.lock();
+        self.state.store(IDLE, Ordering::Relaxed);
+        // Those that register from here on wait for the next call.
+        for _ in 0..tasks.len() {
+            let Some(task) = tasks.pop_front() else {
+                break;
+            };
+            drop(tasks);
+            task.wake();
+            tasks = self.lock();
+        }
+    }
+
+    /// Nothing of the program runs while it is held, but the cloning of wakers.
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Waker>> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wake for Alarm {
+    fn wake(self: Arc<Self>) {
+        self.ring();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.ring();
+    }
+}

@@ -1,0 +1,154 @@
+//! What was sent and received.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// How much has travelled. A message counts once the device has taken it, or the program can have
+/// it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Messages that the device took.
+    pub messages_sent: u64,
+    /// Their payloads, in bytes.
+    pub bytes_sent: u64,
+    /// Messages that were received.
+    pub messages_received: u64,
+    /// Their payloads, in bytes.
+    pub bytes_received: u64,
+}
+
+impl Counters {
+    fn add(&mut self, other: Self) {
+        let sum = |a: &mut u64, b: u64| *a = a.wrapping_add(b);
+        sum(&mut self.messages_sent, other.messages_sent);
+        sum(&mut self.bytes_sent, other.bytes_sent);
+        sum(&mut self.messages_received, other.messages_received);
+        sum(&mut self.bytes_received, other.bytes_received);
+    }
+}
+
+/// Two numbers that one thread at a time changes, on a line of their own.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Pair {
+    messages: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Pair {
+    /// Called under the lock of a direction, so that no update gets lost.
+    #[inline]
+    fn count(&self, length: u64) {
+        let add = |sum: &AtomicU64, n: u64| {
+            sum.store(
+                sum.load(Ordering::Relaxed).wrapping_add(n),
+                Ordering::Relaxed,
+            );
+        };
+        add(&self.messages, 1);
+        add(&self.bytes, length);
+    }
+}
+
+/// The counters of one endpoint.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    sent: Pair,
+    received: Pair,
+}
+
+impl Tally {
+    #[inline]
+    pub(crate) fn sent(&self, length: u64) {
+        self.sent.count(length);
+    }
+
+    #[inline]
+    pub(crate) fn received(&self, length: u64) {
+        self.received.count(length);
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        Counters {
+            messages_sent: self.sent.messages.load(Ordering::Relaxed),
+            bytes_sent: self.sent.bytes.load(Ordering::Relaxed),
+            messages_received: self.received.messages.load(Ordering::Relaxed),
+            bytes_received: self.received.bytes.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// The endpoints of one device.
+#[derive(Default)]
+struct OfDevice {
+    live: Vec<Weak<Tally>>,
+    /// Of the endpoints that are gone.
+    retired: Counters,
+}
+
+static DEVICES: Mutex<BTreeMap<&'static str, OfDevice>> = Mutex::new(BTreeMap::new());
+
+fn devices() -> MutexGuard<'static, BTreeMap<&'static str, OfDevice>> {
+    DEVICES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A tally that counts for its device until it is [retired](retire).
+pub(crate) fn enlist(scheme: &'static str) -> Arc<Tally> {
+    let tally = Arc::new(Tally::default());
+    let mut devices = devices();
+    let live = &mut devices.entry(scheme).or_default().live;
+    live.push(Arc::downgrade(&tally));
+    tally
+}
+
+/// Its endpoint is gone; what it counted stays.
+pub(crate) fn retire(scheme: &'static str, tally: &Tally) {
+    let mut devices = devices();
+    let device = devices.entry(scheme).or_default();
+    let place = device
+        .live
+        .iter()
+        .position(|live| std::ptr::eq(live.as_ptr(), tally));
+    if let Some(place) = place {
+        device.live.swap_remove(place);
+        device.retired.add(tally.counters());
+    }
+}
+
+/// What all endpoints of a device have sent and received in this process, those that are gone
+/// included. All 0 for a scheme that nothing was connected by.
+#[must_use]
+pub fn device_counters(scheme: &str) -> Counters {
+    let devices = devices();
+    let Some(device) = devices.get(scheme) else {
+        return Counters::default();
+    };
+    let mut sum = device.retired;
+    for tally in device.live.iter().filter_map(Weak::upgrade) {
+        sum.add(tally.counters());
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_counted_stays() {
+        let (one, two) = (enlist("counted"), enlist("counted"));
+        one.sent(10);
+        one.sent(5);
+        two.received(7);
+        let sum = device_counters("counted");
+        assert_eq!((sum.messages_sent, sum.bytes_sent), (2, 15));
+        assert_eq!((sum.messages_received, sum.bytes_received), (1, 7));
+        retire("counted", &one);
+        retire("counted", &one);
+        drop(one);
+        assert_eq!(device_counters("counted"), sum);
+        assert_eq!(device_counters("unheard of"), Counters::default());
+    }
+}

@@ -1,0 +1,183 @@
+//! What both directions of a connection know, and how they end.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use jstream::buffer::{Pool, PoolError};
+
+use crate::address::Address;
+use crate::device::connection::{Control, Fault, Limits};
+use crate::error::{HeaderError, RecvError, SendError};
+
+/// What does not change while a connection lives.
+pub(crate) struct Facts {
+    /// What the connection was made by.
+    pub(crate) address: Address,
+    pub(crate) peer: Address,
+    pub(crate) scheme: &'static str,
+    pub(crate) limits: Limits,
+    pub(crate) degraded: Vec<String>,
+    pub(crate) control: Arc<dyn Control>,
+    pub(crate) pool: Pool,
+    pub(crate) message_timeout: Duration,
+    pub(crate) send_timeout: Duration,
+    pub(crate) spin: Duration,
+    pub(crate) trace_messages: bool,
+    /// The device was told to close, though the program did not ask for it.
+    broken: AtomicBool,
+}
+
+/// Why a direction has ended.
+#[derive(Debug)]
+pub(crate) enum End {
+    ClosedLocally,
+    Ended,
+    Lost { received: u64, source: io::Error },
+    TooLarge { length: u64 },
+    Malformed(HeaderError),
+    Stalled { received: u64 },
+}
+
+/// What came of asking a half: an end that stays, or a want of room that passes.
+pub(crate) enum Trouble {
+    End(End),
+    NoBuffer { length: u64, source: PoolError },
+}
+
+impl Trouble {
+    /// `begun` is how much of a message was received.
+    pub(crate) fn of(fault: Fault, begun: u64) -> Self {
+        Self::End(match fault {
+            Fault::ClosedLocally => End::ClosedLocally,
+            Fault::Ended => End::Ended,
+            Fault::Lost(source) => End::Lost {
+                received: begun,
+                source,
+            },
+            Fault::TooLarge { length } => End::TooLarge { length },
+            Fault::Malformed(error) => End::Malformed(error),
+            Fault::NoBuffer { length, source } => return Self::NoBuffer { length, source },
+        })
+    }
+}
+
+impl End {
+    /// Whether the other direction is of no use any more either.
+    pub(crate) fn breaks(&self) -> bool {
+        !matches!(self, Self::ClosedLocally | Self::Ended)
+    }
+
+    /// One word for each, for logs.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::ClosedLocally => "closed",
+            Self::Ended => "ended",
+            Self::Lost { .. } => "lost",
+            Self::TooLarge { .. } => "too large",
+            Self::Malformed(_) => "malformed",
+            Self::Stalled { .. } => "stalled",
+        }
+    }
+}
+
+impl Facts {
+    #[allow(clippy::too_many_arguments, reason = "one place makes it")]
+    pub(crate) fn new(
+        address: Address,
+        peer: Address,
+        scheme: &'static str,
+        limits: Limits,
+        degraded: Vec<String>,
+        control: Arc<dyn Control>,
+        options: &crate::options::Options,
+    ) -> Self {
+        Self {
+            address,
+            peer,
+            scheme,
+            limits,
+            degraded,
+            control,
+            pool: options.pool.clone(),
+            message_timeout: options.message_timeout,
+            send_timeout: options.send_timeout,
+            spin: options.spin,
+            trace_messages: options.trace_messages,
+            broken: AtomicBool::new(false),
+        }
+    }
+
+    /// Ends the connection because one direction can't go on.
+    pub(crate) fn break_off(&self) {
+        self.broken.store(true, Ordering::Release);
+        self.control.close();
+    }
+
+    /// Whether an end that looks like the program's own is none.
+    fn was_broken(&self) -> bool {
+        self.broken.load(Ordering::Acquire)
+    }
+
+    /// What a message comes to whose push met this end.
+    pub(crate) fn send_error(&self, end: &End) -> SendError {
+        let peer = self.peer.clone();
+        match end {
+            End::Lost { source, .. } => SendError::Lost {
+                peer,
+                source: again(source),
+            },
+            _ => self.unsendable(end),
+        }
+    }
+
+    /// What a message comes to that is sent after this end.
+    pub(crate) fn unsendable(&self, end: &End) -> SendError {
+        let peer = self.peer.clone();
+        match end {
+            End::ClosedLocally if !self.was_broken() => SendError::ClosedLocally { peer },
+            _ => SendError::Closed { peer },
+        }
+    }
+
+    pub(crate) fn recv_error(&self, end: &End) -> RecvError {
+        let peer = self.peer.clone();
+        match end {
+            End::ClosedLocally if self.was_broken() => RecvError::Lost {
+                received: 0,
+                peer,
+                source: io::ErrorKind::ConnectionAborted.into(),
+            },
+            End::ClosedLocally => RecvError::ClosedLocally { peer },
+            End::Ended => RecvError::Closed { peer },
+            End::Lost { received, source } => RecvError::Lost {
+                received: *received,
+                peer,
+                source: again(source),
+            },
+            End::TooLarge { length } => RecvError::TooLarge {
+                length: *length,
+                max: self.limits.max_receive,
+                peer,
+            },
+            End::Malformed(source) => RecvError::Malformed {
+                peer,
+                source: *source,
+            },
+            End::Stalled { received } => RecvError::Stalled {
+                received: *received,
+                after: self.message_timeout,
+                peer,
+            },
+        }
+    }
+}
+
+/// The same error once more: each operation gets one of its own.
+fn again(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
+    }
+}

@@ -1,0 +1,423 @@
+//! Connections as programs use them.
+//!
+//! [`shared`] has what the handles of a connection share: `sending` and `receiving` are the states of
+//! its directions, each in a `turn`, the lock that says who drives the half and who sleeps. `ops` are
+//! what was posted, `ticket` its handles, `alarm` what wakes tasks, `facts` what does not change and
+//! how a direction ends.
+
+mod alarm;
+mod closer;
+mod counters;
+mod facts;
+mod listener;
+mod message;
+pub(crate) mod ops;
+pub(crate) mod reactor;
+pub(crate) mod receiving;
+pub(crate) mod sending;
+pub(crate) mod shared;
+mod spin;
+pub(crate) mod ticket;
+#[allow(dead_code, reason = "used by the queues to come")]
+pub(crate) mod timer;
+mod turn;
+#[allow(dead_code, reason = "used by the queues to come")]
+pub(crate) mod watcher;
+
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jstream::buffer::{Filled, Spent};
+
+pub use self::closer::Closer;
+pub use self::counters::{Counters, device_counters};
+pub use self::listener::{Incoming, Listener, listen, listen_all};
+pub use self::message::Message;
+pub use self::ticket::{RecvTicket, SendTicket};
+pub use crate::device::connection::Limits;
+
+use self::closer::Close;
+use self::message::{bytes_of, unmoved};
+use self::ops::Notify;
+use self::shared::{Patience, Shared};
+use self::ticket::{RecvOp, SendOp};
+use crate::address::Address;
+use crate::device;
+use crate::device::connection::{Body, Connection, Outbound};
+use crate::error::{ConnectError, RecvError, SendError, Unsent};
+use crate::header::Header;
+use crate::options::Options;
+
+/// One end of a connection. Any number of threads may use it at once, in both directions.
+///
+/// It is cheap to clone. The connection ends when the last clone and the last ticket is dropped, or
+/// when somebody [closes](Self::close) it.
+///
+/// Messages are received in the order in which they were sent. What was posted goes before the calls
+/// that wait, in the order of posting; among threads that wait at once there is no order.
+///
+/// Nothing goes on by itself: whoever waits, or polls, carries on everything of that direction.
+///
+/// Over sockets the system resets a connection that is dropped before all that came was received,
+/// and a reset may cost the peer messages that are still on their way to it. Where that matters,
+/// [`finish`](Self::finish), and receive until [`RecvError::Closed`] before dropping.
+#[derive(Clone)]
+pub struct Endpoint {
+    shared: Arc<Shared>,
+}
+
+/// Connects to whoever listens on `address`, receiving according to `options`.
+///
+/// # Errors
+///
+/// [`ConnectError`] when nobody answers there, or with something else than this protocol.
+pub fn connect(address: &Address, options: &Options) -> Result<Endpoint, ConnectError> {
+    let connected = device::by_scheme(address.scheme())
+        .ok_or_else(|| ConnectError::NoDevice {
+            address: address.clone(),
+        })
+        .and_then(|device| device.connect(address, options));
+    match connected {
+        Ok(connection) => Ok(Endpoint::new(address, connection, options)),
+        Err(error) => {
+            tracing::debug!(%address, %error, "not connected");
+            Err(error)
+        }
+    }
+}
+
+/// Connects to the cheapest of `addresses` that works, which [`Endpoint::address`] then says: inside
+/// the process, else by shared memory, a Unix socket, io_uring or TCP.
+///
+/// # Errors
+///
+/// [`ConnectError::NoneWorks`], with the reason of the one that was tried last.
+pub fn connect_cheapest(addresses: &[Address], options: &Options) -> Result<Endpoint, ConnectError> {
+    let mut last = None;
+    for device in device::devices() {
+        for address in addresses {
+            if address.scheme() == device.scheme() {
+                match connect(address, options) {
+                    Ok(endpoint) => return Ok(endpoint),
+                    Err(error) => last = Some(error),
+                }
+            }
+        }
+    }
+    let unknown = |address: &&Address| device::by_scheme(address.scheme()).is_none();
+    let last = last.or_else(|| {
+        let address = addresses.iter().find(unknown)?.clone();
+        Some(ConnectError::NoDevice { address })
+    });
+    Err(match last {
+        Some(last) => ConnectError::NoneWorks {
+            tried: addresses.len(),
+            last: Box::new(last),
+        },
+        None => ConnectError::NoAddress,
+    })
+}
+
+impl Endpoint {
+    pub(crate) fn new(address: &Address, connection: Connection, options: &Options) -> Self {
+        Self {
+            shared: Arc::new(Shared::new(address, connection, options)),
+        }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Where the other side is.
+    #[must_use]
+    pub fn peer(&self) -> &Address {
+        &self.shared.facts().peer
+    }
+
+    /// The address that it was connected to, or accepted at.
+    #[must_use]
+    pub fn address(&self) -> &Address {
+        &self.shared.facts().address
+    }
+
+    /// The scheme of the device that carries the messages.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        self.shared.facts().scheme
+    }
+
+    /// What the connection can do.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.shared.facts().limits
+    }
+
+    /// What the connection does without, though it was asked for or would be faster: a sentence for
+    /// each.
+    #[must_use]
+    pub fn degraded(&self) -> &[String] {
+        &self.shared.facts().degraded
+    }
+
+    /// What was sent and received so far.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.shared.tally().counters()
+    }
+
+    /// What ends the connection from elsewhere, without keeping it alive.
+    #[must_use]
+    pub fn closer(&self) -> Closer {
+        Closer::of(&self.shared)
+    }
+
+    /// Ends the connection, as [`Closer::close`] does.
+    pub fn close(&self) {
+        self.shared.close();
+    }
+
+    /// Says to the peer that nothing more is sent, after everything posted was. The other direction
+    /// goes on; over sockets the peer learns it when it has received everything.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::TimedOut`] when what was posted does not get away in time.
+    pub fn finish(&self) -> Result<(), SendError> {
+        self.shared.finish()
+    }
+
+    /// Sends one message whose payload is all of `segments`, one after another. Returns when the
+    /// device has taken every byte; the segments are not looked at afterwards.
+    ///
+    /// `header.length` is filled in.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]; its variants say whether the connection can still be used.
+    #[inline]
+    pub fn send_message(&self, header: Header, segments: &[IoSlice<'_>]) -> Result<(), SendError> {
+        self.send_segments(header, segments, self.patience())
+    }
+
+    /// As [`send_message`](Self::send_message), but without waiting for its turn or for room. A
+    /// message that the device has begun is ended nevertheless, which may wait for the peer to read:
+    /// only one that is longer than [`Limits::eager`].
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::WouldBlock`] when nothing was sent for that reason.
+    #[inline]
+    pub fn try_send_message(
+        &self,
+        header: Header,
+        segments: &[IoSlice<'_>],
+    ) -> Result<(), SendError> {
+        self.send_segments(header, segments, Patience::None)
+    }
+
+    #[inline]
+    fn send_segments(
+        &self,
+        header: Header,
+        segments: &[IoSlice<'_>],
+        patience: Patience,
+    ) -> Result<(), SendError> {
+        let length = segments
+            .iter()
+            .try_fold(0u64, |sum, segment| sum.checked_add(segment.len() as u64));
+        let body = Body::Borrowed(segments);
+        let (mut message, refused) = self.shared.outbound(header, length, body);
+        match refused {
+            Some(error) => Err(error),
+            None => self.shared.send(&mut message, patience),
+        }
+    }
+
+    /// Sends one message whose payload stands in a jbuf. Inside the process the jbuf itself moves to
+    /// the receiver; elsewhere it is given back to its pool once it was sent.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsent`] gives the jbuf back and says why.
+    #[inline]
+    pub fn send_filled(&self, header: Header, filled: Filled) -> Result<(), Unsent> {
+        let (mut message, refused) = self.outbound(header, filled);
+        let result = match refused {
+            Some(error) => Err(error),
+            None => self.shared.send(&mut message, self.patience()),
+        };
+        result.map_err(|error| Unsent {
+            error,
+            filled: unmoved(match message.body {
+                Body::Owned(filled) => Some(filled),
+                _ => None,
+            }),
+        })
+    }
+
+    /// A message cut for this connection.
+    fn outbound(&self, header: Header, filled: Filled) -> (Outbound<'static>, Option<SendError>) {
+        let length = Some(filled.len() as u64);
+        self.shared.outbound(header, length, Body::Owned(filled))
+    }
+
+    #[inline]
+    fn patience(&self) -> Patience {
+        Patience::For(self.shared.facts().send_timeout)
+    }
+
+    /// Waits for the next message.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]; [`RecvError::Closed`] after the last message of a peer that ended properly.
+    #[inline]
+    pub fn recv_message(&self) -> Result<Message, RecvError> {
+        self.receive(Patience::Endless)
+    }
+
+    /// Waits for the next message, but not longer than `timeout` (which the system may round up
+    /// by some milliseconds).
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]. After [`RecvError::TimedOut`] the connection can be used as before, and what
+    /// had come of a message is kept.
+    #[inline]
+    pub fn recv_message_timeout(&self, timeout: Duration) -> Result<Message, RecvError> {
+        self.receive(Patience::For(timeout))
+    }
+
+    /// The next message, if it is here.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError::Empty`] when it is not, or another [`RecvError`].
+    #[inline]
+    pub fn try_recv_message(&self) -> Result<Message, RecvError> {
+        self.receive(Patience::None)
+    }
+
+    #[inline]
+    fn receive(&self, patience: Patience) -> Result<Message, RecvError> {
+        let arrived = self.shared.receive(patience)?;
+        bytes_of(arrived, &self.shared)
+    }
+
+    /// Waits for the next message and puts its payload at the front of `memory`; the header says how
+    /// long it is. Small messages cost no jbuf that way.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError::TooSmall`] when it does not fit; it is then received next. Else as for
+    /// [`recv_message`](Self::recv_message).
+    #[inline]
+    pub fn recv_into(&self, memory: &mut [u8]) -> Result<Header, RecvError> {
+        self.shared.receive_into(memory, Patience::Endless)
+    }
+
+    /// As [`recv_into`](Self::recv_into), for so long at most.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError::TimedOut`] then.
+    #[inline]
+    pub fn recv_into_timeout(
+        &self,
+        memory: &mut [u8],
+        timeout: Duration,
+    ) -> Result<Header, RecvError> {
+        self.shared.receive_into(memory, Patience::For(timeout))
+    }
+
+    /// As [`recv_into`](Self::recv_into), for a message that is here.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError::Empty`] when none is.
+    #[inline]
+    pub fn try_recv_into(&self, memory: &mut [u8]) -> Result<Header, RecvError> {
+        self.shared.receive_into(memory, Patience::None)
+    }
+
+    /// Posts a jbuf to be sent, behind everything posted before. Whatever is wrong with it the ticket
+    /// says.
+    pub fn post_send(&self, header: Header, filled: Filled) -> SendTicket {
+        let (message, refused) = self.outbound(header, filled);
+        let id = self.shared.post_send(message, refused, Notify::Ticket);
+        SendTicket::new(SendOp::new(self.shared.clone(), id))
+    }
+
+    /// Posts a jbuf to receive into, behind everything posted before. Where jbufs move, the message
+    /// comes in the sender's, and this one goes back to its pool.
+    ///
+    /// A message that does not fit is an error at the ticket, and is received next.
+    pub fn post_recv(&self, spent: Spent) -> RecvTicket {
+        self.post_receive(Some(spent))
+    }
+
+    /// As [`post_recv`](Self::post_recv), into a jbuf that is taken from the pool when the message's
+    /// length is known.
+    pub fn post_recv_any(&self) -> RecvTicket {
+        self.post_receive(None)
+    }
+
+    fn post_receive(&self, spent: Option<Spent>) -> RecvTicket {
+        let id = self.shared.post_recv(spent, Notify::Ticket);
+        RecvTicket::new(RecvOp::new(self.shared.clone(), id))
+    }
+
+    /// Sends a jbuf; the same as [`post_send`](Self::post_send), under the name that says what to do
+    /// with the ticket.
+    pub fn send_message_async(&self, header: Header, filled: Filled) -> SendTicket {
+        self.post_send(header, filled)
+    }
+
+    /// Receives the next message; the same as [`post_recv_any`](Self::post_recv_any), under the name
+    /// that says what to do with the ticket.
+    pub fn recv_message_async(&self) -> RecvTicket {
+        self.post_recv_any()
+    }
+
+    /// What becomes readable when a message may have come, for the program's own poll or epoll. It is
+    /// to be [armed](Self::arm) before each sleep.
+    ///
+    /// # Errors
+    ///
+    /// What the system says when it is out of descriptors, or `NotConnected` when the connection has
+    /// ended.
+    pub fn as_fd(&self) -> io::Result<BorrowedFd<'_>> {
+        let shared = &*self.shared;
+        if let Some(source) = shared.source.get() {
+            return Ok(source.as_fd());
+        }
+        let source = shared.source()?;
+        Ok(shared.source.get_or_init(|| source).as_fd())
+    }
+
+    /// Prepares to sleep in the program's own poll or epoll. True when a message, or the end, is to be
+    /// received first.
+    #[must_use = "says whether to receive instead of sleeping"]
+    pub fn arm(&self) -> bool {
+        self.shared.arm()
+    }
+}
+
+impl Close for Shared {
+    fn close(&self) {
+        Self::close(self);
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("peer", self.peer())
+            .field("scheme", &self.scheme())
+            .finish_non_exhaustive()
+    }
+}

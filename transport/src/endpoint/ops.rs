@@ -1,0 +1,123 @@
+//! Operations that were posted: slots that are used again, so that posting allocates nothing once
+//! there are as many slots as operations at once.
+
+use std::sync::Arc;
+use std::task::Waker;
+
+use super::receiving::Receipt;
+use super::sending::Sent;
+
+/// Which operation: the number of a slot, and how often the slot was used before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OpId {
+    slot: u32,
+    generation: u32,
+}
+
+/// Who wants to know that an operation has ended.
+pub(crate) enum Notify {
+    /// Whoever has the ticket, when it asks.
+    Ticket,
+    /// A task that polled the ticket.
+    Task(Waker),
+    /// Nobody any more.
+    Nobody,
+    /// A queue, which gets the outcome itself; the operation has no ticket.
+    Sink(Arc<dyn Sink>, u64),
+}
+
+/// What takes the outcomes of operations without tickets, with the number that each was posted
+/// with.
+///
+/// It is called under the lock of a direction: it may lock and wake, but not use an endpoint.
+pub(crate) trait Sink: Send + Sync {
+    fn sent(&self, user: u64, sent: Sent);
+
+    fn received(&self, user: u64, receipt: Receipt);
+}
+
+/// Operations by their slots.
+pub(crate) struct Ops<T> {
+    slots: Vec<Slot<T>>,
+    free: Vec<u32>,
+}
+
+struct Slot<T> {
+    generation: u32,
+    op: Option<T>,
+}
+
+impl<T> Ops<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// # Panics
+    ///
+    /// When there are 2^32 operations already.
+    pub(crate) fn insert(&mut self, op: T) -> OpId {
+        if let Some(slot) = self.free.pop() {
+            if let Some(free) = self.slots.get_mut(slot as usize) {
+                free.op = Some(op);
+                return OpId {
+                    slot,
+                    generation: free.generation,
+                };
+            }
+        }
+        let Ok(slot) = u32::try_from(self.slots.len()) else {
+            panic!("no connection has that many operations")
+        };
+        self.slots.push(Slot {
+            generation: 0,
+            op: Some(op),
+        });
+        OpId {
+            slot,
+            generation: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: OpId) -> Option<&mut T> {
+        self.slots
+            .get_mut(id.slot as usize)
+            .filter(|slot| slot.generation == id.generation)
+            .and_then(|slot| slot.op.as_mut())
+    }
+
+    /// Takes an operation out; its number means nothing from then on.
+    pub(crate) fn remove(&mut self, id: OpId) -> Option<T> {
+        let slot = self
+            .slots
+            .get_mut(id.slot as usize)
+            .filter(|slot| slot.generation == id.generation)?;
+        let op = slot.op.take()?;
+        slot.generation = slot.generation.wrapping_add(1);
+        self.free.push(id.slot);
+        Some(op)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_used_again_and_numbers_are_not() {
+        let mut ops = Ops::new();
+        let (one, two) = (ops.insert('a'), ops.insert('b'));
+        assert_eq!(ops.get_mut(one), Some(&mut 'a'));
+        assert_eq!(ops.remove(one), Some('a'));
+        assert_eq!((ops.get_mut(one), ops.remove(one)), (None, None));
+        let three = ops.insert('c');
+        assert_eq!(three.slot, one.slot);
+        assert_ne!(three, one);
+        assert_eq!((ops.get_mut(one), ops.remove(one)), (None, None));
+        assert_eq!((ops.remove(two), ops.remove(three)), (Some('b'), Some('c')));
+        assert_eq!(ops.slots.len(), 2);
+    }
+}

@@ -1,0 +1,255 @@
+//! What a queue shares with the directions that it has posted to.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Wake, Waker};
+use std::time::Duration;
+use std::{io, mem};
+
+use super::member::{Ended, Member};
+use super::Completion;
+use crate::device::connection::Interest;
+use crate::device::deadline::Deadline;
+use crate::endpoint::reactor;
+use crate::endpoint::watcher::{Room, Watch, Watcher};
+
+/// The heart of a queue.
+///
+/// Its lock is an inner one: under it nobody uses an endpoint, and nothing of the program runs but
+/// the cloning of wakers.
+pub(super) struct Hub {
+    watcher: Arc<Watcher>,
+    state: Mutex<State>,
+    /// What the reactor calls when there is something to do for a task.
+    bell: Waker,
+}
+
+struct State {
+    /// What has ended, in order.
+    done: VecDeque<(Arc<Member>, u64, Ended)>,
+    /// The directions that may go on, each once.
+    rung: VecDeque<Arc<Member>>,
+    /// How many threads sleep in the watcher, or are about to.
+    asleep: usize,
+    /// The program may be polling the watcher by itself.
+    polled: bool,
+    /// Tasks that wait for a completion, with the numbers of their futures.
+    tasks: VecDeque<(u64, Waker)>,
+    /// The number of the next future.
+    next: u64,
+    /// The registration of the watcher with the reactor, for the tasks.
+    watch: Option<Watch>,
+    /// For turns, where it is not in use.
+    rooms: Vec<Room>,
+    closed: bool,
+}
+
+/// What `step` came to.
+enum Step {
+    Took(Completion),
+    /// It visited a direction.
+    Visited,
+    Nothing,
+}
+
+/// Wakes the tasks of a hub.
+struct Bell(Weak<Hub>);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        if let Some(hub) = self.0.upgrade() {
+            hub.wake_tasks(hub.lock());
+        }
+    }
+}
+
+impl Hub {
+    pub(super) fn new() -> io::Result<Arc<Self>> {
+        let watcher = Watcher::new()?;
+        let state = Mutex::new(State {
+            done: VecDeque::new(),
+            rung: VecDeque::new(),
+            asleep: 0,
+            polled: false,
+            tasks: VecDeque::new(),
+            next: 0,
+            watch: None,
+            rooms: Vec::new(),
+            closed: false,
+        });
+        Ok(Arc::new_cyclic(|hub| Self {
+            watcher,
+            state,
+            bell: Arc::new(Bell(hub.clone())).into(),
+        }))
+    }
+
+    pub(super) fn watcher(&self) -> &Arc<Watcher> {
+        &self.watcher
+    }
+
+    /// From now on the watcher's source tells of everything.
+    pub(super) fn set_polled(&self) {
+        self.lock().polled = true;
+    }
+
+    /// A direction may go on.
+    pub(super) fn ring(&self, member: Arc<Member>) {
+        let mut state = self.lock();
+        if !state.closed && member.set_rung(true) {
+            state.rung.push_back(member);
+            self.tell(state);
+        }
+    }
+
+    /// An operation has ended.
+    pub(super) fn complete(&self, member: Arc<Member>, user: u64, ended: Ended) {
+        let mut state = self.lock();
+        if !state.closed {
+            state.done.push_back((member, user, ended));
+            self.tell(state);
+        }
+    }
+
+    /// Wakes whoever may sleep, for what was added.
+    fn tell(&self, state: MutexGuard<'_, State>) {
+        if state.asleep > 0 || state.polled {
+            self.watcher.ring();
+        }
+        self.wake_tasks(state);
+    }
+
+    /// All of them, because nobody knows which ones still look.
+    fn wake_tasks<'h>(&'h self, mut state: MutexGuard<'h, State>) {
+        // Those that register from here on have looked.
+        for _ in 0..state.tasks.len() {
+            let task = state.tasks.pop_front();
+            drop(state);
+            if let Some((_, task)) = task {
+                task.wake();
+            }
+            state = self.lock();
+        }
+    }
+
+    /// The next completion, without waiting.
+    pub(super) fn poll(&self) -> Option<Completion> {
+        let mut turned = false;
+        loop {
+            match self.step() {
+                Step::Took(completion) => return Some(completion),
+                Step::Visited => {}
+                Step::Nothing if turned => return None,
+                Step::Nothing => {
+                    self.turn(Some(Duration::ZERO));
+                    turned = true;
+                }
+            }
+        }
+    }
+
+    /// The next completion; `None` when there was none until the deadline.
+    pub(super) fn wait(&self, deadline: Deadline) -> Option<Completion> {
+        loop {
+            match self.step() {
+                Step::Took(completion) => return Some(completion),
+                Step::Visited => {}
+                Step::Nothing if deadline.has_passed() => return self.poll(),
+                Step::Nothing => self.turn(deadline.left()),
+            }
+        }
+    }
+
+    /// The next completion, or has `task` woken when there may be one. `future` is who asks, and not
+    /// there when it asks for the first time.
+    pub(super) fn poll_task(
+        &self,
+        future: &mut Option<u64>,
+        task: &Waker,
+    ) -> io::Result<Option<Completion>> {
+        loop {
+            if let Some(completion) = self.poll() {
+                return Ok(Some(completion));
+            }
+            let mut state = self.lock();
+            if !state.done.is_empty() || !state.rung.is_empty() {
+                continue;
+            }
+            let number = *future.get_or_insert(state.next);
+            state.next = state.next.max(number.wrapping_add(1));
+            let place = state.tasks.iter_mut().find(|(other, _)| *other == number);
+            match place {
+                Some((_, old)) => old.clone_from(task),
+                None => state.tasks.push_back((number, task.clone())),
+            }
+            let source = self.watcher.source();
+            let reactor = reactor::watcher()?;
+            reactor.watch(&mut state.watch, source, Interest::Readable, &self.bell)?;
+            return Ok(None);
+        }
+    }
+
+    /// A future does not wait any more.
+    pub(super) fn forget_task(&self, future: u64) {
+        let mut state = self.lock();
+        let place = state.tasks.iter().position(|(other, _)| *other == future);
+        let forgotten = place.and_then(|place| state.tasks.remove(place));
+        drop(state);
+        drop(forgotten);
+    }
+
+    fn step(&self) -> Step {
+        let mut state = self.lock();
+        if let Some((member, user, ended)) = state.done.pop_front() {
+            let more = !state.done.is_empty() || !state.rung.is_empty();
+            let others = more && state.asleep > 0;
+            drop(state);
+            if others {
+                self.watcher.ring();
+            }
+            let outcome = member.take(ended);
+            return Step::Took(Completion { user, outcome });
+        }
+        let Some(member) = state.rung.pop_front() else {
+            return Step::Nothing;
+        };
+        // Whoever rings from here on has it visited again.
+        member.set_rung(false);
+        drop(state);
+        member.visit();
+        Step::Visited
+    }
+
+    /// Sleeps until something may be done, and notes what.
+    fn turn(&self, timeout: Option<Duration>) {
+        let mut state = self.lock();
+        if !state.done.is_empty() || !state.rung.is_empty() {
+            return;
+        }
+        let mut room = state.rooms.pop().unwrap_or_default();
+        state.asleep = state.asleep.saturating_add(1);
+        drop(state);
+        self.watcher.sleep(&mut room, timeout);
+        let mut state = self.lock();
+        state.asleep = state.asleep.saturating_sub(1);
+        drop(state);
+        self.watcher.call(&mut room);
+        self.lock().rooms.push(room);
+    }
+
+    /// Ends everything; what was not taken is dropped.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        let done = mem::take(&mut state.done);
+        let rung = mem::take(&mut state.rung);
+        let (watch, tasks) = (state.watch.take(), mem::take(&mut state.tasks));
+        drop(state);
+        drop((done, rung, watch, tasks));
+    }
+
+    /// A panic elsewhere can't leave the state half changed: it holds between statements.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,140 @@
+//! A direction of an endpoint, as a queue sees it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Wake, Waker};
+
+use super::Outcome;
+use super::hub::Hub;
+use crate::endpoint::Endpoint;
+use crate::endpoint::message::{message_of, outcome_of};
+use crate::endpoint::ops::Sink;
+use crate::endpoint::receiving::Receipt;
+use crate::endpoint::sending::Sent;
+use crate::endpoint::shared::{Shared, Way};
+
+/// Takes what ended, and is woken when the direction can go on.
+pub(super) struct Member {
+    hub: Arc<Hub>,
+    way: Way,
+    shared: Weak<Shared>,
+    /// It is among those to be visited. Changes under the lock of the hub.
+    rung: AtomicBool,
+    held: Mutex<Held>,
+}
+
+/// An operation's outcome before anybody looked at it.
+pub(super) enum Ended {
+    Sent(Sent),
+    Received(Receipt),
+}
+
+struct Held {
+    /// Keeps the connection as a ticket does, as long as an operation was not taken.
+    endpoint: Option<Endpoint>,
+    /// How many operations were posted and not taken.
+    untaken: usize,
+}
+
+impl Member {
+    pub(super) fn new(hub: Arc<Hub>, endpoint: &Endpoint, way: Way) -> Arc<Self> {
+        Arc::new(Self {
+            hub,
+            way,
+            shared: Arc::downgrade(endpoint.shared()),
+            rung: AtomicBool::new(false),
+            held: Mutex::new(Held {
+                endpoint: None,
+                untaken: 0,
+            }),
+        })
+    }
+
+    /// Whether it has changed.
+    pub(super) fn set_rung(&self, rung: bool) -> bool {
+        self.rung.swap(rung, Ordering::Relaxed) != rung
+    }
+
+    /// An operation is going to be posted.
+    pub(super) fn hold(&self, endpoint: &Endpoint) {
+        let mut held = self.lock();
+        held.untaken = held.untaken.saturating_add(1);
+        held.endpoint.get_or_insert_with(|| endpoint.clone());
+    }
+
+    /// What the program is given of an operation, which was taken with this.
+    pub(super) fn take(&self, ended: Ended) -> Outcome {
+        let mut held = self.lock();
+        held.untaken = held.untaken.saturating_sub(1);
+        let endpoint = if held.untaken == 0 {
+            held.endpoint.take()
+        } else {
+            held.endpoint.clone()
+        };
+        drop(held);
+        // Outside of the lock: what was the last handle may end the connection here.
+        match (ended, endpoint) {
+            (Ended::Sent(sent), _) => Outcome::Sent(outcome_of(sent)),
+            (Ended::Received(receipt), endpoint) => {
+                let shared = endpoint.as_ref().map(Endpoint::shared);
+                Outcome::Received(message_of(receipt, shared))
+            }
+        }
+    }
+
+    /// Carries on what was posted, and has itself woken when there is more to do.
+    pub(super) fn visit(self: &Arc<Self>) {
+        let endpoint = self.lock().endpoint.clone();
+        if let Some(endpoint) = endpoint {
+            endpoint.shared().progress(self.way, &self.waker());
+        }
+    }
+
+    /// Its operations have no queue any more.
+    pub(super) fn leave(self: &Arc<Self>) {
+        let endpoint = self.lock().endpoint.take();
+        if let Some(endpoint) = endpoint {
+            let sink: Arc<dyn Sink> = self.clone();
+            endpoint.shared().forget_sink(self.way, &sink, &self.waker());
+        }
+    }
+
+    /// Whether the connection is gone.
+    pub(super) fn is_over(&self) -> bool {
+        self.shared.strong_count() == 0
+    }
+
+    /// How many operations were posted and not taken.
+    pub(super) fn untaken(&self) -> usize {
+        self.lock().untaken
+    }
+
+    fn waker(self: &Arc<Self>) -> Waker {
+        self.clone().into()
+    }
+
+    /// A panic elsewhere can't leave it half changed: it holds between statements.
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wake for Member {
+    fn wake(self: Arc<Self>) {
+        Hub::ring(&self.hub.clone(), self);
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.hub.ring(self.clone());
+    }
+}
+
+impl Sink for Member {
+    fn sent(self: Arc<Self>, user: u64, sent: Sent) {
+        self.hub.clone().complete(self, user, Ended::Sent(sent));
+    }
+
+    fn received(self: Arc<Self>, user: u64, receipt: Receipt) {
+        self.hub.clone().complete(self, user, Ended::Received(receipt));
+    }
+}

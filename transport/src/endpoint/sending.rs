@@ -1,0 +1,384 @@
+//! The direction that sends, under its lock: the half, and what was posted.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+use super::alarm::Alarm;
+use super::counters::Tally;
+use super::facts::{End, Facts, Trouble};
+use super::ops::{Notify, OpId, Ops};
+use super::reactor;
+use super::turn::{Common, Direction};
+use crate::device::connection::{Armed, Body, Fault, Outbound, Outgoing, Push};
+use crate::device::deadline::Deadline;
+use crate::error::SendError;
+use crate::header::Header;
+
+/// What came of sending a message, and what is left of it.
+pub(crate) struct Sent {
+    pub(crate) result: Result<(), SendError>,
+    pub(crate) body: Body<'static>,
+}
+
+/// A message that was posted.
+struct SendOp {
+    message: Outbound<'static>,
+    result: Option<Result<(), SendError>>,
+    notify: Notify,
+}
+
+/// The state of the direction.
+///
+/// Invariant: while the half is here, no message of a call that waits has begun; such a call keeps
+/// the half until its message is done.
+pub(crate) struct Sending {
+    /// Dropped before the messages: then the device reads none of their memory any more.
+    half: Option<Box<dyn Outgoing>>,
+    end: Option<End>,
+    /// What has not ended, in order.
+    posted: VecDeque<OpId>,
+    ops: Ops<SendOp>,
+    /// The device has a part of the first one.
+    begun: bool,
+    /// How long the first one may still take.
+    left: Duration,
+    common: Common,
+    facts: Arc<Facts>,
+    tally: Arc<Tally>,
+    alarm: Arc<Alarm>,
+    alarm_waker: Waker,
+}
+
+impl Sending {
+    pub(super) fn new(
+        half: Box<dyn Outgoing>,
+        facts: Arc<Facts>,
+        tally: Arc<Tally>,
+        alarm: Arc<Alarm>,
+    ) -> Self {
+        Self {
+            half: Some(half),
+            end: None,
+            posted: VecDeque::new(),
+            ops: Ops::new(),
+            begun: false,
+            left: facts.send_timeout,
+            common: Common::default(),
+            facts,
+            tally,
+            alarm_waker: alarm.clone().into(),
+            alarm,
+        }
+    }
+
+    /// Pushes a message of a caller that waits, when nothing is in its way.
+    #[inline]
+    pub(super) fn push(&mut self, message: &mut Outbound<'_>) -> Option<Result<Push, Fault>> {
+        if !self.posted.is_empty() {
+            return None;
+        }
+        Some(self.half.as_mut()?.push(message))
+    }
+
+    /// Whether a caller that waits may send now, or never.
+    pub(super) fn has_turn(&self) -> bool {
+        self.end.is_some() || (self.posted.is_empty() && self.half.is_some())
+    }
+
+    /// Why nothing can be sent any more.
+    pub(super) fn ended(&self) -> Option<SendError> {
+        self.end.as_ref().map(|end| self.facts.unsendable(end))
+    }
+
+    #[inline]
+    pub(super) fn count(&self, length: u64) {
+        self.tally.sent(length);
+    }
+
+    /// Appends an operation. One that can't be sent ends at once.
+    pub(super) fn post(
+        &mut self,
+        message: Outbound<'static>,
+        refused: Option<SendError>,
+        notify: Notify,
+    ) -> OpId {
+        let refused = refused.or_else(|| self.ended());
+        let id = self.ops.insert(SendOp {
+            message,
+            result: None,
+            notify,
+        });
+        match refused {
+            Some(error) => self.complete(id, Err(error)),
+            None => {
+                if self.posted.is_empty() {
+                    self.left = self.facts.send_timeout;
+                }
+                self.posted.push_back(id);
+                self.drive();
+            }
+        }
+        id
+    }
+
+    /// What came of an operation, once it has ended.
+    pub(super) fn take(&mut self, id: OpId) -> Option<Sent> {
+        self.ops.get_mut(id)?.result.as_ref()?;
+        let op = self.ops.remove(id)?;
+        Some(Sent {
+            result: op.result?,
+            body: op.message.body,
+        })
+    }
+
+    /// Has `task` woken when the operation ends, in the place of whoever polled before.
+    pub(super) fn notify(&mut self, id: OpId, task: &Waker) {
+        if let Some(op) = self.ops.get_mut(id) {
+            set_task(&mut op.notify, task, &self.alarm);
+        }
+    }
+
+    /// Nobody asks for an operation any more; it is still carried out.
+    pub(super) fn forget(&mut self, id: OpId) -> Option<Sent> {
+        let op = self.ops.get_mut(id)?;
+        if op.result.is_some() {
+            return self.take(id);
+        }
+        if let Notify::Task(task) = std::mem::replace(&mut op.notify, Notify::Nobody) {
+            self.alarm.forget(&task);
+        }
+        None
+    }
+
+    /// Ends an operation that the device has taken nothing of. False when it has.
+    pub(super) fn cancel(&mut self, id: OpId) -> bool {
+        let place = self.posted.iter().position(|posted| *posted == id);
+        let Some(place) = place else {
+            return true;
+        };
+        if place == 0 && self.begun {
+            return false;
+        }
+        self.posted.remove(place);
+        self.complete(id, Err(SendError::Cancelled));
+        true
+    }
+
+    /// Takes the half for a call that waits outside of the lock.
+    pub(super) fn take_out(&mut self) -> Option<Box<dyn Outgoing>> {
+        self.half.take()
+    }
+
+    pub(super) fn give_back(&mut self, half: Box<dyn Outgoing>) {
+        self.half = Some(half);
+    }
+
+    /// Says to the peer that nothing more is sent.
+    pub(super) fn finish(&mut self) -> Option<Box<dyn Outgoing>> {
+        self.end.get_or_insert(End::ClosedLocally);
+        self.half.take()
+    }
+
+    /// Ends the direction: all that was posted ends with it. Whether the peer has the first one is
+    /// unknown where it is `pushed`.
+    pub(super) fn fail(&mut self, end: End, pushed: bool) {
+        if let (Some(mut half), true) = (self.half.take(), self.begun) {
+            if let Some(op) = self.posted.front().and_then(|id| self.ops.get_mut(*id)) {
+                half.abandon(&mut op.message);
+            }
+        }
+        if end.breaks() {
+            self.common.broke = true;
+        }
+        let mut first = std::mem::take(&mut self.begun) || pushed;
+        while let Some(id) = self.posted.pop_front() {
+            let error = if std::mem::take(&mut first) {
+                self.facts.send_error(&end)
+            } else {
+                self.facts.unsendable(&end)
+            };
+            self.complete(id, Err(error));
+        }
+        self.end.get_or_insert(end);
+    }
+
+    fn complete(&mut self, id: OpId, result: Result<(), SendError>) {
+        let Some(op) = self.ops.get_mut(id) else {
+            return;
+        };
+        if result.is_ok() {
+            self.tally.sent(op.message.header.length);
+        }
+        op.result = Some(result);
+        match std::mem::replace(&mut op.notify, Notify::Ticket) {
+            Notify::Ticket => self.common.news = true,
+            Notify::Task(task) => {
+                self.alarm.forget(&task);
+                self.common.to_wake.push(task);
+            }
+            Notify::Nobody => drop(self.ops.remove(id)),
+            Notify::Sink(sink, user) => {
+                if let Some(sent) = self.take(id) {
+                    sink.sent(user, sent);
+                }
+            }
+        }
+    }
+
+    /// The first operation has ended.
+    fn complete_first(&mut self, result: Result<(), SendError>) {
+        if let Some(id) = self.posted.pop_front() {
+            self.begun = false;
+            self.left = self.facts.send_timeout;
+            self.complete(id, result);
+        }
+    }
+
+    /// The first operation has waited for too long.
+    fn expire(&mut self) {
+        let after = self.facts.send_timeout;
+        let peer = self.facts.peer.clone();
+        let Some(op) = self.posted.front().and_then(|id| self.ops.get_mut(*id)) else {
+            return;
+        };
+        if !self.begun {
+            return self.complete_first(Err(SendError::TimedOut { after, peer }));
+        }
+        let (sent, total) = progress(&op.message);
+        if let Some(half) = &mut self.half {
+            half.abandon(&mut op.message);
+        }
+        self.complete_first(Err(SendError::Stalled {
+            sent,
+            total,
+            after,
+            peer,
+        }));
+        self.half = None;
+        self.fail(End::Stalled { received: 0 }, false);
+    }
+}
+
+/// How much of a message the device took, and how much it is, with the header.
+pub(super) fn progress(message: &Outbound<'_>) -> (u64, u64) {
+    let total = message
+        .header
+        .length
+        .saturating_add(Header::WIRE_LENGTH as u64);
+    (message.taken, total)
+}
+
+/// The task that polled last is the one that is woken.
+pub(super) fn set_task(notify: &mut Notify, task: &Waker, alarm: &Alarm) {
+    match notify {
+        Notify::Task(other) if other.will_wake(task) => {}
+        _ => {
+            if let Notify::Task(other) = std::mem::replace(notify, Notify::Task(task.clone())) {
+                alarm.forget(&other);
+            }
+        }
+    }
+}
+
+impl Direction for Sending {
+    type Half = Box<dyn Outgoing>;
+
+    fn common(&mut self) -> &mut Common {
+        &mut self.common
+    }
+
+    #[inline]
+    fn drive(&mut self) {
+        while let Some(id) = self.posted.front() {
+            let (Some(half), Some(op)) = (&mut self.half, self.ops.get_mut(*id)) else {
+                return;
+            };
+            match half.push(&mut op.message) {
+                Ok(Push::Done) => self.complete_first(Ok(())),
+                Ok(Push::Begun) => {
+                    self.begun = true;
+                    return;
+                }
+                Ok(Push::Untouched) => return,
+                Err(fault) => match Trouble::of(fault, 0) {
+                    Trouble::NoBuffer { length, source } => {
+                        let peer = self.facts.peer.clone();
+                        self.complete_first(Err(SendError::NoBuffer {
+                            length,
+                            peer,
+                            source,
+                        }));
+                    }
+                    Trouble::End(end) => return self.fail(end, true),
+                },
+            }
+        }
+    }
+
+    fn has_posted(&self) -> bool {
+        !self.posted.is_empty()
+    }
+
+    fn has_half(&self) -> bool {
+        self.half.is_some()
+    }
+
+    fn patience(&mut self) -> Option<Duration> {
+        (!self.posted.is_empty()).then_some(self.left)
+    }
+
+    fn take_half(&mut self) -> Option<Self::Half> {
+        self.half.take()
+    }
+
+    fn sleep(half: &mut Self::Half, deadline: Deadline) -> Result<(), Fault> {
+        half.wait(deadline)
+    }
+
+    fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration) {
+        self.half = Some(half);
+        match slept.map_err(|fault| Trouble::of(fault, 0)) {
+            Err(Trouble::End(end)) => self.fail(end, false),
+            Ok(()) | Err(Trouble::NoBuffer { .. }) => {
+                let first = self.posted.front().copied();
+                self.left = self.left.saturating_sub(elapsed);
+                self.drive();
+                if self.left.is_zero() && first.is_some() && first == self.posted.front().copied() {
+                    self.expire();
+                }
+            }
+        }
+    }
+
+    fn arm(&mut self) -> bool {
+        let Some(half) = &mut self.half else {
+            return true;
+        };
+        self.alarm.set_armed();
+        match half.arm(Some(&self.alarm_waker)) {
+            Armed::Ready => {
+                self.alarm.disarm();
+                return false;
+            }
+            Armed::Waker => {}
+            Armed::Source => {
+                let (source, interest) = half.source();
+                match reactor::watch(source, interest, &self.alarm_waker) {
+                    Ok(watch) => self.common.watch = Some(watch),
+                    // Nobody is going to call, so the tasks look themselves.
+                    Err(_) => self.alarm.ring(),
+                }
+            }
+        }
+        true
+    }
+}
+
+impl Drop for Sending {
+    /// The reactor forgets the descriptor before it is closed.
+    fn drop(&mut self) {
+        self.common.watch = None;
+    }
+}

@@ -1,0 +1,563 @@
+//! What the handles of one connection share: its two directions, each behind a lock of its own.
+//!
+//! Two kinds of callers meet here. Those that wait, synchronous calls and tickets, carry on everything
+//! of their direction while they do. Those that don't are told:
+//!
+//! - an operation is posted with a [`Notify`]: a ticket that is asked, or a [`Sink`](super::ops::Sink)
+//!   that gets the outcome and needs no ticket;
+//! - a task that polls its ticket, or calls [`progress`](Shared::progress) for operations of a sink,
+//!   is woken when the direction can go on, and then has to look again: nothing goes on by itself.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, OnceLock};
+use std::task::Waker;
+use std::time::Duration;
+
+use jstream::buffer::Spent;
+
+use super::alarm::Alarm;
+use super::counters::{self, Tally};
+use super::facts::{End, Facts, Trouble};
+use super::ops::{Notify, OpId};
+use super::receiving::{Arrived, Place, Receipt, Receiving};
+use super::sending::{self, Sending, Sent};
+use super::spin::Spin;
+use super::turn::{Broke, Direction, Held, Turn};
+use crate::device::connection::{Body, Connection, Fault, Outbound, Outgoing, Push};
+use crate::device::deadline::Deadline;
+use crate::error::{RecvError, SendError};
+use crate::header::Header;
+use crate::options::Options;
+use crate::address::Address;
+
+/// How long a call may wait.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Patience {
+    /// Not at all.
+    None,
+    /// So long.
+    For(Duration),
+    /// As long as the connection lives.
+    Endless,
+}
+
+impl Patience {
+    fn deadline(self) -> Deadline {
+        match self {
+            Self::None => Deadline::after(Duration::ZERO),
+            Self::For(timeout) => Deadline::after(timeout),
+            Self::Endless => Deadline::NEVER,
+        }
+    }
+}
+
+/// One of the two directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    Out,
+    In,
+}
+
+pub(crate) struct Shared {
+    sending: Turn<Sending>,
+    receiving: Turn<Receiving>,
+    facts: Arc<Facts>,
+    tally: Arc<Tally>,
+    sending_alarm: Arc<Alarm>,
+    receiving_alarm: Arc<Alarm>,
+    /// What is polled for messages, once somebody asked.
+    pub(super) source: OnceLock<OwnedFd>,
+}
+
+impl Shared {
+    pub(crate) fn new(address: &Address, connection: Connection, options: &Options) -> Self {
+        let scheme = connection.scheme;
+        let facts = Arc::new(Facts::new(
+            address.clone(),
+            connection.peer,
+            scheme,
+            connection.limits,
+            connection.degraded,
+            connection.control,
+            options,
+        ));
+        let tally = counters::enlist(scheme);
+        let (sending_alarm, receiving_alarm) = (Arc::new(Alarm::default()), Arc::default());
+        let sending = Sending::new(
+            connection.outgoing,
+            facts.clone(),
+            tally.clone(),
+            sending_alarm.clone(),
+        );
+        let receiving = Receiving::new(
+            connection.incoming,
+            facts.clone(),
+            tally.clone(),
+            Arc::clone(&receiving_alarm),
+        );
+        tracing::debug!(peer = %facts.peer, scheme, "connected");
+        for sentence in &facts.degraded {
+            tracing::info!(peer = %facts.peer, scheme, "{sentence}");
+        }
+        Self {
+            sending: Turn::new(sending, facts.spin, sending_alarm.clone()),
+            receiving: Turn::new(receiving, facts.spin, receiving_alarm.clone()),
+            facts,
+            tally,
+            sending_alarm,
+            receiving_alarm,
+            source: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// A message that waits to be sent. Its length is filled in, and checked.
+    pub(crate) fn outbound<'a>(
+        &self,
+        header: Header,
+        length: Option<u64>,
+        body: Body<'a>,
+    ) -> (Outbound<'a>, Option<SendError>) {
+        let max = self.facts.limits.max_send;
+        let length = length.unwrap_or(u64::MAX);
+        let refused = (length > max).then(|| SendError::TooLarge {
+            length,
+            max,
+            peer: self.facts.peer.clone(),
+        });
+        let message = Outbound {
+            header: header.with_length(length),
+            body,
+            taken: 0,
+        };
+        (message, refused)
+    }
+
+    /// Sends a message behind everything posted; its body is left in it where that did not move.
+    #[inline]
+    pub(crate) fn send(
+        &self,
+        message: &mut Outbound<'_>,
+        patience: Patience,
+    ) -> Result<(), SendError> {
+        let mut held = self.sending.lock();
+        match held.push(message) {
+            Some(Ok(Push::Done)) => {
+                held.count(message.header.length);
+                self.settle(self.sending.leave(held));
+                Ok(())
+            }
+            pushed => self.send_slowly(held, message, pushed, patience),
+        }
+    }
+
+    fn send_slowly<'s>(
+        &'s self,
+        mut held: Held<'s, Sending>,
+        message: &mut Outbound<'_>,
+        mut pushed: Option<Result<Push, Fault>>,
+        patience: Patience,
+    ) -> Result<(), SendError> {
+        let deadline = patience.deadline();
+        if pushed.is_none() {
+            let (mut turn, come) = self.sending.wait_until(
+                held,
+                || deadline,
+                |sending| sending.has_turn().then_some(()),
+            );
+            if come.is_none() {
+                self.settle(self.sending.leave(turn));
+                return Err(self.late(patience));
+            }
+            if let Some(error) = turn.ended() {
+                self.settle(self.sending.leave(turn));
+                return Err(error);
+            }
+            pushed = turn.push(message);
+            held = turn;
+        }
+        let begun = match pushed {
+            Some(Ok(Push::Begun)) => true,
+            Some(Ok(Push::Untouched)) | None => {
+                if matches!(patience, Patience::None) {
+                    self.settle(self.sending.leave(held));
+                    return Err(SendError::WouldBlock);
+                }
+                false
+            }
+            Some(Ok(Push::Done)) => {
+                held.count(message.header.length);
+                self.settle(self.sending.leave(held));
+                return Ok(());
+            }
+            Some(Err(fault)) => return Err(self.send_failed(held, fault)),
+        };
+        let Some(mut half) = held.take_out() else {
+            unreachable!("what was pushed to is here")
+        };
+        self.settle(self.sending.leave(held));
+        // What was begun is ended: nothing else could be sent before.
+        let deadline = match patience {
+            Patience::None => Deadline::after(self.facts.send_timeout),
+            _ => deadline,
+        };
+        let outcome = self.push_until(&mut *half, message, begun, deadline);
+        self.sending_alarm.disarm();
+        let mut held = self.sending.lock();
+        held.give_back(half);
+        let result = match outcome {
+            Ok(()) => {
+                held.count(message.header.length);
+                Ok(())
+            }
+            Err(Unpushed::Late) => Err(self.late(patience)),
+            Err(Unpushed::Stalled) => {
+                let (sent, total) = sending::progress(message);
+                held.fail(End::Stalled { received: 0 }, false);
+                Err(SendError::Stalled {
+                    sent,
+                    total,
+                    after: self.facts.send_timeout,
+                    peer: self.facts.peer.clone(),
+                })
+            }
+            Err(Unpushed::Fault(fault)) => return Err(self.send_failed(held, fault)),
+        };
+        held.drive();
+        self.settle(self.sending.leave(held));
+        result
+    }
+
+    /// Pushes one message until it is done, while the half is nobody else's.
+    fn push_until(
+        &self,
+        half: &mut dyn Outgoing,
+        message: &mut Outbound<'_>,
+        mut begun: bool,
+        deadline: Deadline,
+    ) -> Result<(), Unpushed> {
+        let mut spin = Spin::begin(self.facts.spin, 0, deadline);
+        loop {
+            match half.push(message).map_err(Unpushed::Fault)? {
+                Push::Done => return Ok(()),
+                Push::Begun => begun = true,
+                Push::Untouched => {}
+            }
+            if spin.again() {
+                continue;
+            }
+            if deadline.has_passed() {
+                if begun {
+                    half.abandon(message);
+                    return Err(Unpushed::Stalled);
+                }
+                return Err(Unpushed::Late);
+            }
+            half.wait(deadline).map_err(Unpushed::Fault)?;
+        }
+    }
+
+    fn late(&self, patience: Patience) -> SendError {
+        match patience {
+            Patience::None => SendError::WouldBlock,
+            Patience::For(after) => SendError::TimedOut {
+                after,
+                peer: self.facts.peer.clone(),
+            },
+            Patience::Endless => unreachable!("nothing is late that may take for ever"),
+        }
+    }
+
+    fn send_failed(&self, mut held: Held<'_, Sending>, fault: Fault) -> SendError {
+        let error = match Trouble::of(fault, 0) {
+            Trouble::NoBuffer { length, source } => SendError::NoBuffer {
+                length,
+                peer: self.facts.peer.clone(),
+                source,
+            },
+            Trouble::End(end) => {
+                let error = self.facts.send_error(&end);
+                held.fail(end, false);
+                error
+            }
+        };
+        held.drive();
+        self.settle(self.sending.leave(held));
+        error
+    }
+
+    /// Posts a message. What is refused ends at once.
+    pub(crate) fn post_send(
+        &self,
+        message: Outbound<'static>,
+        refused: Option<SendError>,
+        notify: Notify,
+    ) -> OpId {
+        let mut held = self.sending.lock();
+        let id = held.post(message, refused, notify);
+        self.settle(self.sending.leave(held));
+        id
+    }
+
+    /// Posts a receive into a jbuf, or into one of the pool.
+    pub(crate) fn post_recv(&self, spent: Option<Spent>, notify: Notify) -> OpId {
+        let mut held = self.receiving.lock();
+        let id = held.post(spent, notify);
+        self.settle(self.receiving.leave(held));
+        id
+    }
+
+    /// Receives a message behind everything posted.
+    #[inline]
+    pub(crate) fn receive(&self, patience: Patience) -> Result<Arrived, RecvError> {
+        let mut held = self.receiving.lock();
+        if let Some(result) = held.receive(Place::Pool) {
+            self.settle(self.receiving.leave(held));
+            return result;
+        }
+        self.receive_slowly(held, patience, |receiving| receiving.receive(Place::Pool))
+    }
+
+    /// As [`receive`](Self::receive), for a message that is wanted in `memory`.
+    #[inline]
+    pub(crate) fn receive_into(
+        &self,
+        memory: &mut [u8],
+        patience: Patience,
+    ) -> Result<Header, RecvError> {
+        let mut attempt = |receiving: &mut Receiving| {
+            let received = receiving.receive(Place::Memory(memory.len()))?;
+            Some(received.and_then(|arrived| receiving.copy_out(arrived, memory)))
+        };
+        let mut held = self.receiving.lock();
+        if let Some(result) = attempt(&mut held) {
+            self.settle(self.receiving.leave(held));
+            return result;
+        }
+        self.receive_slowly(held, patience, attempt)
+    }
+
+    fn receive_slowly<R>(
+        &self,
+        held: Held<'_, Receiving>,
+        patience: Patience,
+        attempt: impl FnMut(&mut Receiving) -> Option<Result<R, RecvError>>,
+    ) -> Result<R, RecvError> {
+        let (held, result) = self
+            .receiving
+            .wait_until(held, || patience.deadline(), attempt);
+        self.settle(self.receiving.leave(held));
+        result.unwrap_or_else(|| {
+            Err(match patience {
+                Patience::None => RecvError::Empty,
+                Patience::For(after) => RecvError::TimedOut {
+                    after,
+                    peer: self.facts.peer.clone(),
+                },
+                Patience::Endless => unreachable!("nothing is late that may take for ever"),
+            })
+        })
+    }
+
+    /// Has a message received next, as if it had not been received yet.
+    pub(crate) fn keep(&self, arrived: Arrived) {
+        let mut held = self.receiving.lock();
+        held.keep(arrived);
+        self.settle(self.receiving.leave(held));
+    }
+
+    /// Waits for what comes of a posted send; `None` when it is not known in time.
+    pub(crate) fn wait_sent(&self, id: OpId, patience: Patience) -> Option<Sent> {
+        let mut held = self.sending.lock();
+        let sent = held.take(id);
+        let (held, sent) = match sent {
+            Some(sent) => (held, Some(sent)),
+            None => {
+                let deadline = || patience.deadline();
+                self.sending
+                    .wait_until(held, deadline, |sending| sending.take(id))
+            }
+        };
+        self.settle(self.sending.leave(held));
+        sent
+    }
+
+    /// Waits for what comes of a posted receive; `None` when it is not known in time.
+    pub(crate) fn wait_received(&self, id: OpId, patience: Patience) -> Option<Receipt> {
+        let mut held = self.receiving.lock();
+        let receipt = held.take(id);
+        let (held, receipt) = match receipt {
+            Some(receipt) => (held, Some(receipt)),
+            None => {
+                let deadline = || patience.deadline();
+                self.receiving
+                    .wait_until(held, deadline, |receiving| receiving.take(id))
+            }
+        };
+        self.settle(self.receiving.leave(held));
+        receipt
+    }
+
+    /// What came of a posted send, or else `task` is woken when it may be known.
+    pub(crate) fn poll_sent(&self, id: OpId, task: &Waker) -> Option<Sent> {
+        let mut held = self.sending.lock();
+        held.drive();
+        let sent = held.take(id);
+        if sent.is_none() {
+            held.notify(id, task);
+            self.sending_alarm.register(task);
+        }
+        self.settle(self.sending.leave(held));
+        sent
+    }
+
+    /// What came of a posted receive, or else `task` is woken when it may be known.
+    pub(crate) fn poll_received(&self, id: OpId, task: &Waker) -> Option<Receipt> {
+        let mut held = self.receiving.lock();
+        held.drive();
+        let receipt = held.take(id);
+        if receipt.is_none() {
+            held.notify(id, task);
+            self.receiving_alarm.register(task);
+        }
+        self.settle(self.receiving.leave(held));
+        receipt
+    }
+
+    /// Ends a posted send that the device has taken nothing of. False when it has.
+    pub(crate) fn cancel_send(&self, id: OpId) -> bool {
+        let mut held = self.sending.lock();
+        let cancelled = held.cancel(id);
+        held.drive();
+        self.settle(self.sending.leave(held));
+        cancelled
+    }
+
+    /// Ends a posted receive that has no message.
+    pub(crate) fn cancel_receive(&self, id: OpId) {
+        let mut held = self.receiving.lock();
+        held.cancel(id);
+        held.drive();
+        self.settle(self.receiving.leave(held));
+    }
+
+    /// Nobody asks for a posted send any more.
+    pub(crate) fn forget_send(&self, id: OpId) {
+        let mut held = self.sending.lock();
+        let sent = held.forget(id);
+        self.settle(self.sending.leave(held));
+        drop(sent);
+    }
+
+    /// Nobody asks for a posted receive any more; a message that it has is kept.
+    pub(crate) fn forget_receive(&self, id: OpId) {
+        let mut held = self.receiving.lock();
+        let missed = held.forget(id);
+        self.settle(self.receiving.leave(held));
+        drop(missed);
+    }
+
+    /// Carries on what was posted, without waiting. Whether something has not ended; then `task`, if
+    /// given, is woken once when the direction can go on.
+    pub(crate) fn progress(&self, way: Way, task: Option<&Waker>) -> bool {
+        match way {
+            Way::Out => self.progress_of(&self.sending, &self.sending_alarm, task),
+            Way::In => self.progress_of(&self.receiving, &self.receiving_alarm, task),
+        }
+    }
+
+    fn progress_of<D: Direction>(
+        &self,
+        turn: &Turn<D>,
+        alarm: &Alarm,
+        task: Option<&Waker>,
+    ) -> bool {
+        let mut held = turn.lock();
+        held.drive();
+        let is_left = held.has_posted();
+        if let (Some(task), true) = (task, is_left) {
+            alarm.register(task);
+        }
+        self.settle(turn.leave(held));
+        is_left
+    }
+
+    /// Says that nothing more is sent, behind everything posted.
+    pub(crate) fn finish(&self) -> Result<(), SendError> {
+        let patience = Patience::For(self.facts.send_timeout);
+        let held = self.sending.lock();
+        let (mut held, come) =
+            self.sending
+                .wait_until(held, || patience.deadline(), |sending| {
+                    sending.has_turn().then_some(())
+                });
+        let half = come.and_then(|()| held.finish());
+        self.settle(self.sending.leave(held));
+        drop(half);
+        come.ok_or_else(|| self.late(patience))
+    }
+
+    /// Ends the connection: whoever waits is told so.
+    pub(crate) fn close(&self) {
+        self.facts.control.close();
+        let mut held = self.receiving.lock();
+        held.close();
+        self.settle(self.receiving.leave(held));
+        self.progress(Way::Out, None);
+    }
+
+    /// A descriptor of its own for what is polled for messages.
+    pub(super) fn source(&self) -> io::Result<OwnedFd> {
+        let held = self.receiving.lock();
+        let source = held.source();
+        self.settle(self.receiving.leave(held));
+        source
+    }
+
+    /// Prepares to sleep in the program's own poll. True when something is to be received first.
+    pub(super) fn arm(&self) -> bool {
+        let mut held = self.receiving.lock();
+        let is_ready = held.arm_bare();
+        self.settle(self.receiving.leave(held));
+        is_ready
+    }
+
+    /// Ends the other direction, where one can't go on.
+    #[inline]
+    fn settle(&self, broke: Broke) {
+        if broke.0 {
+            self.break_off();
+        }
+    }
+
+    #[cold]
+    fn break_off(&self) {
+        self.facts.break_off();
+        self.progress(Way::In, None);
+        self.progress(Way::Out, None);
+    }
+}
+
+/// Why a message was not pushed to its end.
+enum Unpushed {
+    /// Nothing of it was taken in time.
+    Late,
+    /// Something was.
+    Stalled,
+    Fault(Fault),
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        counters::retire(self.facts.scheme, &self.tally);
+        tracing::debug!(peer = %self.facts.peer, scheme = self.facts.scheme, "dropped");
+    }
+}

@@ -1,0 +1,157 @@
+//! How long to look again before sleeping.
+
+use std::hint;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::device::deadline::Deadline;
+
+/// How many looks there are between two looks at the clock.
+const LOOKS: u32 = 8;
+
+/// How often the processor is offered to others before the sleep: where there are more threads than
+/// cores, the one that is waited for gets to run.
+const YIELDS: u8 = 2;
+
+/// What waking costs, roughly. A sleep that took no longer than this beyond the budget would have
+/// been ended by spinning.
+const WAKING: Duration = Duration::from_micros(40);
+
+/// Budgets are halved so many times at most.
+const MOST_VAIN: u8 = 6;
+
+/// Looking again and again, for a while. The budget halves each time that it was in vain, and grows
+/// again when something comes soon.
+pub(super) struct Spin {
+    begun: Option<Instant>,
+    budget: Duration,
+    full: Duration,
+    looks: u32,
+    yields: u8,
+    slept: Option<Instant>,
+    in_vain: bool,
+}
+
+impl Spin {
+    pub(super) fn begin(full: Duration, vain: u8, deadline: Deadline) -> Self {
+        let mut budget = full;
+        if full != Duration::MAX {
+            budget /= 1u32 << vain.min(MOST_VAIN);
+        }
+        if let Some(left) = deadline.left() {
+            budget = budget.min(left);
+        }
+        Self {
+            begun: None,
+            budget,
+            full,
+            looks: 0,
+            yields: if budget.is_zero() { 0 } else { YIELDS },
+            slept: None,
+            in_vain: false,
+        }
+    }
+
+    /// Whether to look once more.
+    #[inline]
+    pub(super) fn again(&mut self) -> bool {
+        if self.budget.is_zero() || self.in_vain {
+            self.give_up();
+            return false;
+        }
+        self.looks = self.looks.wrapping_add(1);
+        if self.looks % LOOKS != 0 {
+            hint::spin_loop();
+            return true;
+        }
+        self.has_time()
+    }
+
+    fn has_time(&mut self) -> bool {
+        let now = Instant::now();
+        let begun = *self.begun.get_or_insert(now);
+        if now.saturating_duration_since(begun) < self.budget {
+            return true;
+        }
+        if let Some(left) = self.yields.checked_sub(1) {
+            self.yields = left;
+            self.looks = LOOKS.wrapping_sub(1);
+            thread::yield_now();
+            return true;
+        }
+        self.give_up();
+        false
+    }
+
+    /// Whoever sleeps once does not spin again: it wakes when there is something.
+    fn give_up(&mut self) {
+        if !self.in_vain {
+            self.in_vain = true;
+            self.slept = (!self.full.is_zero()).then(Instant::now);
+        }
+    }
+
+    /// A sleep is over; whether it was short counts once.
+    pub(super) fn has_slept(&mut self) {
+        if let Some(since) = self.slept {
+            if since.elapsed() > self.full.saturating_add(WAKING) {
+                self.slept = None;
+            }
+        }
+    }
+
+    /// The wait is over: what it says about the next one.
+    pub(super) fn end(self, vain: &mut u8) {
+        if !self.in_vain {
+            *vain = vain.saturating_sub(1);
+        } else if !self.full.is_zero() {
+            *vain = if self.slept.is_some() {
+                vain.saturating_sub(2)
+            } else {
+                vain.saturating_add(1).min(MOST_VAIN)
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn looks(spin: &mut Spin) -> u32 {
+        (0..).find(|_| !spin.again()).unwrap()
+    }
+
+    #[test]
+    fn without_a_budget_there_is_no_second_look() {
+        let mut spin = Spin::begin(Duration::ZERO, 0, Deadline::NEVER);
+        assert_eq!(looks(&mut spin), 0);
+        let passed = Deadline::after(Duration::ZERO);
+        let mut spin = Spin::begin(Duration::from_secs(100), 0, passed);
+        assert_eq!(looks(&mut spin), 0);
+    }
+
+    #[test]
+    fn it_ends_and_learns() {
+        let full = Duration::from_micros(200);
+        let mut vain = 0;
+        for turn in 1..20 {
+            let mut spin = Spin::begin(full, vain, Deadline::NEVER);
+            assert!(looks(&mut spin) > 0);
+            thread::sleep(Duration::from_millis(1));
+            spin.has_slept();
+            spin.end(&mut vain);
+            assert_eq!(vain, turn.min(MOST_VAIN));
+        }
+        let mut spin = Spin::begin(full, vain, Deadline::NEVER);
+        assert!(spin.again());
+        spin.end(&mut vain);
+        assert_eq!(vain, MOST_VAIN - 1);
+    }
+
+    #[test]
+    fn one_that_never_sleeps_goes_on() {
+        let mut spin = Spin::begin(Duration::MAX, MOST_VAIN, Deadline::NEVER);
+        assert!((0..100_000).all(|_| spin.again()));
+    }
+}

@@ -1,0 +1,206 @@
+//! Waking whoever waits for a moment.
+//!
+//! Time-outs of messages are long, and messages many: so setting a timer again and again is cheap,
+//! and looking for those that are due is not. The thread of the reactor looks through all of them
+//! at the moment of the earliest one that it has heard of.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use super::reactor::Reactor;
+use super::watcher::wake;
+use crate::device::deadline::Deadline;
+
+/// Calls a waker once at a moment that is set. Dropping it keeps it quiet.
+#[derive(Debug)]
+pub(crate) struct Timer {
+    reactor: Arc<Reactor>,
+    place: usize,
+}
+
+impl Timer {
+    /// One that is not set.
+    ///
+    /// # Errors
+    ///
+    /// What the system says when it is out of descriptors or threads.
+    pub(crate) fn new() -> io::Result<Self> {
+        let reactor = Arc::clone(Reactor::started()?);
+        let place = reactor.timers().lock().take_place();
+        Ok(Self { reactor, place })
+    }
+
+    /// Calls `waker` at `deadline`, instead of what was set before. Setting it later or to the same
+    /// moment, again and again, does not call the system.
+    pub(crate) fn set(&self, deadline: Deadline, waker: &Waker) {
+        let Some(moment) = deadline.moment() else {
+            return self.clear();
+        };
+        let mut state = self.reactor.timers().lock();
+        let old = state.places.get_mut(self.place).and_then(|place| {
+            let same = place.as_ref().is_some_and(|(_, old)| old.will_wake(waker));
+            match place {
+                Some((then, _)) if same => {
+                    *then = moment;
+                    None
+                }
+                _ => place.replace((moment, waker.clone())),
+            }
+        });
+        let sooner = state.next.is_none_or(|next| moment < next);
+        if sooner {
+            state.next = Some(moment);
+        }
+        drop(state);
+        // Outside of the lock: the last handle of a task may end it here.
+        drop(old);
+        if sooner {
+            self.reactor.kick();
+        }
+    }
+
+    /// Calls nobody.
+    pub(crate) fn clear(&self) {
+        let mut state = self.reactor.timers().lock();
+        let old = state.places.get_mut(self.place).and_then(Option::take);
+        drop(state);
+        drop(old);
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        let mut state = self.reactor.timers().lock();
+        let old = state.places.get_mut(self.place).and_then(Option::take);
+        state.free.push(self.place);
+        drop(state);
+        drop(old);
+    }
+}
+
+/// All timers.
+#[derive(Debug, Default)]
+pub(super) struct Timers(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    places: Vec<Option<(Instant, Waker)>>,
+    free: Vec<usize>,
+    /// When the thread looks for those that are due: not later than the first of them.
+    next: Option<Instant>,
+}
+
+impl State {
+    fn take_place(&mut self) -> usize {
+        self.free.pop().unwrap_or_else(|| {
+            self.places.push(None);
+            self.places.len().saturating_sub(1)
+        })
+    }
+}
+
+impl Timers {
+    /// Calls those that are due; how long it is until the next one may be. `due` is room to be used
+    /// again.
+    pub(super) fn ring(&self, due: &mut Vec<Waker>) -> Option<Duration> {
+        let mut state = self.lock();
+        let now = Instant::now();
+        if state.next? <= now {
+            let mut next: Option<Instant> = None;
+            for place in &mut state.places {
+                if let Some((_, waker)) = place.take_if(|(moment, _)| *moment <= now) {
+                    due.push(waker);
+                } else if let Some((moment, _)) = place {
+                    next = Some(next.map_or(*moment, |next| next.min(*moment)));
+                }
+            }
+            state.next = next;
+        }
+        let next = state.next;
+        drop(state);
+        due.drain(..).for_each(wake);
+        next.map(|next| next.saturating_duration_since(now))
+    }
+
+    /// Nothing panics while it is held, except where memory is out and nothing was changed.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::task::Wake;
+
+    use super::*;
+
+    struct Bell(mpsc::Sender<()>);
+
+    impl Wake for Bell {
+        fn wake(self: Arc<Self>) {
+            let _ = self.0.send(());
+        }
+    }
+
+    fn bell() -> (Waker, mpsc::Receiver<()>) {
+        let (rings, heard) = mpsc::channel();
+        (Arc::new(Bell(rings)).into(), heard)
+    }
+
+    fn hear(heard: &mpsc::Receiver<()>) {
+        heard.recv_timeout(Duration::from_secs(20)).unwrap();
+    }
+
+    fn after(milliseconds: u64) -> Deadline {
+        Deadline::after(Duration::from_millis(milliseconds))
+    }
+
+    #[test]
+    fn a_timer_rings_once_and_not_before_its_moment() {
+        let ((late, late_heard), (soon, soon_heard)) = (bell(), bell());
+        let (one, two) = (Timer::new().unwrap(), Timer::new().unwrap());
+        let start = Instant::now();
+        one.set(after(60), &late);
+        // The sooner one comes after the thread has begun to sleep.
+        two.set(after(20), &soon);
+        hear(&soon_heard);
+        assert!(start.elapsed() >= Duration::from_millis(20));
+        hear(&late_heard);
+        assert!(start.elapsed() >= Duration::from_millis(60));
+        two.set(after(1), &late);
+        hear(&late_heard);
+        assert!(soon_heard.try_recv().is_err() && late_heard.try_recv().is_err());
+    }
+
+    #[test]
+    fn what_was_set_last_counts() {
+        let ((one, one_heard), (two, two_heard)) = (bell(), bell());
+        let [a, b, c] = [(); 3].map(|()| Timer::new().unwrap());
+        a.set(after(10), &one);
+        b.set(after(10), &one);
+        c.set(after(10), &one);
+        a.set(after(30), &two);
+        b.set(Deadline::NEVER, &one);
+        drop((c, one));
+        hear(&two_heard);
+        // Nobody holds that waker any more.
+        assert_eq!(one_heard.recv(), Err(mpsc::RecvError));
+        a.clear();
+    }
+
+    #[test]
+    fn places_are_used_again() {
+        let (waker, heard) = bell();
+        for _ in 0..100 {
+            let timer = Timer::new().unwrap();
+            timer.set(after(0), &waker);
+            hear(&heard);
+        }
+        // Other tests have some at the same time.
+        let places = Reactor::started().unwrap().timers().lock().places.len();
+        assert!(places < 50, "{places}");
+    }
+}

@@ -1,0 +1,282 @@
+//! Whose turn it is: the lock of one direction of a connection, and waiting under it.
+//!
+//! The lock is held for what does not wait. Who has to sleep takes the half out of it first, so that
+//! others can post, look and leave meanwhile, and puts it back when it wakes. Who finds the half taken
+//! waits until it is back. Whoever leaves sees to it that somebody is left who is going to look:
+//! a thread that waits, or, if only tasks do, the device.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::task::Waker;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::alarm::Alarm;
+use super::watcher::Watch;
+use super::spin::Spin;
+use crate::device::connection::Fault;
+use crate::device::deadline::Deadline;
+
+/// What a direction does under its lock.
+pub(super) trait Direction {
+    /// What a sleep needs.
+    type Half;
+
+    fn common(&mut self) -> &mut Common;
+
+    /// Carries on what was posted, as far as it goes now.
+    fn drive(&mut self);
+
+    /// Whether something is posted that has not ended.
+    fn has_posted(&self) -> bool;
+
+    /// Whether nobody has taken the half, and it has not ended.
+    fn has_half(&self) -> bool;
+
+    /// For how long what is on its way may still take; `None` when nothing is.
+    fn patience(&mut self) -> Option<Duration>;
+
+    fn take_half(&mut self) -> Option<Self::Half>;
+
+    fn sleep(half: &mut Self::Half, deadline: Deadline) -> Result<(), Fault>;
+
+    /// Puts the half back. It slept for so long.
+    fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration);
+
+    /// Has the alarm rung when the half can go on. False when it can go on now.
+    fn arm(&mut self) -> bool;
+}
+
+/// What the states of both directions have.
+#[derive(Default)]
+pub(super) struct Common {
+    /// How many threads wait for the half to come back, or for their operations.
+    waiting: u32,
+    /// An operation has ended that a thread may wait for.
+    pub(super) news: bool,
+    /// The tasks whose operations have ended.
+    pub(super) to_wake: Vec<Waker>,
+    /// This direction has ended, and the other one is to be told.
+    pub(super) broke: bool,
+    /// How often spinning was in vain lately.
+    pub(super) vain: u8,
+    /// Where the alarm is registered, if it is the system that rings it.
+    pub(super) watch: Option<Watch>,
+}
+
+/// A direction and its lock.
+pub(super) struct Turn<D> {
+    state: Mutex<D>,
+    /// How many threads wait for the lock itself. Whoever spins under it makes way.
+    wanted: AtomicU32,
+    /// The half is back, or there are news.
+    changed: Condvar,
+    spin: Duration,
+    alarm: std::sync::Arc<Alarm>,
+}
+
+/// The lock, held.
+pub(super) struct Held<'t, D> {
+    state: MutexGuard<'t, D>,
+}
+
+impl<D> Deref for Held<'_, D> {
+    type Target = D;
+
+    #[inline]
+    fn deref(&self) -> &D {
+        &self.state
+    }
+}
+
+impl<D> DerefMut for Held<'_, D> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut D {
+        &mut self.state
+    }
+}
+
+/// That the other direction is to be ended too.
+#[must_use]
+pub(super) struct Broke(pub(super) bool);
+
+impl<D: Direction> Turn<D> {
+    pub(super) fn new(state: D, spin: Duration, alarm: std::sync::Arc<Alarm>) -> Self {
+        Self {
+            state: Mutex::new(state),
+            wanted: AtomicU32::new(0),
+            changed: Condvar::new(),
+            spin,
+            alarm,
+        }
+    }
+
+    /// A panic elsewhere can't leave the state half changed: it holds between statements.
+    #[inline]
+    pub(super) fn lock(&self) -> Held<'_, D> {
+        let state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => self.lock_slowly(),
+        };
+        Held { state }
+    }
+
+    #[cold]
+    fn lock_slowly(&self) -> MutexGuard<'_, D> {
+        self.wanted.fetch_add(1, Ordering::Relaxed);
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.wanted.fetch_sub(1, Ordering::Relaxed);
+        state
+    }
+
+    /// Releases the lock.
+    #[inline]
+    pub(super) fn leave(&self, mut held: Held<'_, D>) -> Broke {
+        let common = held.common();
+        let quiet = common.waiting == 0
+            && common.to_wake.is_empty()
+            && !common.broke
+            && !self.alarm.is_wanted();
+        if quiet {
+            common.news = false;
+            return Broke(false);
+        }
+        self.leave_slowly(held)
+    }
+
+    #[cold]
+    fn leave_slowly(&self, mut held: Held<'_, D>) -> Broke {
+        // Only what was posted is waited for by tasks.
+        while self.alarm.is_wanted() && held.has_half() && held.has_posted() {
+            if !held.arm() {
+                held.drive();
+            }
+        }
+        let half_is_free = held.has_half();
+        let common = held.common();
+        let broke = Broke(std::mem::take(&mut common.broke));
+        if common.waiting > 0 {
+            if std::mem::take(&mut common.news) {
+                self.changed.notify_all();
+            } else if half_is_free {
+                self.changed.notify_one();
+            }
+        }
+        self.wake_tasks(held);
+        broke
+    }
+
+    /// Wakes the tasks whose operations have ended, without the lock.
+    fn wake_tasks<'t>(&'t self, mut held: Held<'t, D>) {
+        while let Some(task) = held.common().to_wake.pop() {
+            drop(held);
+            task.wake();
+            held = self.lock();
+        }
+    }
+
+    /// Carries on what was posted until `attempt` answers or the deadline has passed (`None`).
+    /// `attempt` answers when the direction has ended.
+    pub(super) fn wait_until<'t, R>(
+        &'t self,
+        mut held: Held<'t, D>,
+        mut deadline: impl FnMut() -> Deadline,
+        mut attempt: impl FnMut(&mut D) -> Option<R>,
+    ) -> (Held<'t, D>, Option<R>) {
+        let mut until = None;
+        let mut spin = None;
+        loop {
+            held.drive();
+            if let Some(answer) = attempt(&mut held) {
+                if let Some(spin) = spin {
+                    Spin::end(spin, &mut held.common().vain);
+                }
+                return (held, Some(answer));
+            }
+            let until = *until.get_or_insert_with(&mut deadline);
+            if !held.has_half() {
+                if until.has_passed() {
+                    return (held, None);
+                }
+                held = self.wait_for_change(held, until);
+                continue;
+            }
+            let vain = held.common().vain;
+            let spinning = spin.get_or_insert_with(|| Spin::begin(self.spin, vain, until));
+            if spinning.again() {
+                if self.wanted.load(Ordering::Relaxed) > 0 {
+                    held = self.make_way(held);
+                }
+                continue;
+            }
+            if until.has_passed() {
+                return (held, None);
+            }
+            held = self.sleep(held, until);
+            if let Some(spin) = &mut spin {
+                spin.has_slept();
+            }
+        }
+    }
+
+    /// Lets those in who wait for the lock.
+    fn make_way<'t>(&'t self, held: Held<'t, D>) -> Held<'t, D> {
+        const PATIENCE: u32 = 100;
+        drop(held);
+        for _ in 0..PATIENCE {
+            if self.wanted.load(Ordering::Relaxed) == 0 {
+                break;
+            }
+            thread::yield_now();
+        }
+        self.lock()
+    }
+
+    fn wait_for_change<'t>(&'t self, mut held: Held<'t, D>, until: Deadline) -> Held<'t, D> {
+        held.common().waiting = held.common().waiting.saturating_add(1);
+        let state = match until.left() {
+            None => self
+                .changed
+                .wait(held.state)
+                .unwrap_or_else(PoisonError::into_inner),
+            Some(left) => {
+                self.changed
+                    .wait_timeout(held.state, left)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0
+            }
+        };
+        let mut held = Held { state };
+        held.common().waiting = held.common().waiting.saturating_sub(1);
+        held
+    }
+
+    /// Sleeps until the half may go on.
+    fn sleep<'t>(&'t self, mut held: Held<'t, D>, until: Deadline) -> Held<'t, D> {
+        let patience = held.patience();
+        let Some(mut half) = held.take_half() else {
+            return held;
+        };
+        self.tell(held);
+        let before = Instant::now();
+        let until = patience.map_or(until, |left| until.or_sooner(Deadline::after(left)));
+        let slept = D::sleep(&mut half, until);
+        let elapsed = before.elapsed();
+        let mut held = self.lock();
+        // The sleep may have taken what the alarm was armed for.
+        self.alarm.disarm();
+        held.put_back(half, slept, elapsed);
+        held
+    }
+
+    /// Tells the news before a sleep.
+    fn tell(&self, mut held: Held<'_, D>) {
+        let common = held.common();
+        if std::mem::take(&mut common.news) && common.waiting > 0 {
+            self.changed.notify_all();
+        }
+        self.wake_tasks(held);
+    }
+}

@@ -1,0 +1,509 @@
+//! One queue for the operations of many endpoints.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test fails where these fail"
+)]
+
+mod common;
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::os::fd::AsFd;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use common::{LONG, SHORT, bytes, pair};
+use jstream::Pool;
+use jstream_transport::{
+    Completion, CompletionQueue, Endpoint, Header, Options, Outcome, Progress, RecvError, SendError,
+};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+const SCHEMES: [&str; 2] = ["inproc", "tcp"];
+
+fn header(number: u64) -> Header {
+    Header::new(1, [number, 0, 0])
+}
+
+fn send(endpoint: &Endpoint, number: u64, payload: &[u8], pool: &Pool) {
+    let filled = pool.take(payload.len()).unwrap().copy_from(payload).unwrap();
+    endpoint.send_filled(header(number), filled).unwrap();
+}
+
+fn received(completion: Completion) -> (u64, u64, Vec<u8>) {
+    let Outcome::Received(message) = completion.outcome else {
+        panic!("something was sent");
+    };
+    let message = message.unwrap();
+    (completion.user, message.header.words[0], message.payload.as_bytes().to_vec())
+}
+
+/// How many jbufs of the pool are in use.
+fn used(pool: &Pool) -> usize {
+    pool.stats().in_use
+}
+
+struct Unpark(Thread, AtomicUsize);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Arc::new(Unpark(thread::current(), AtomicUsize::new(0))).into();
+    let (mut future, mut context) = (pin!(future), Context::from_waker(&waker));
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park_timeout(LONG),
+        }
+    }
+}
+
+#[test]
+fn many_endpoints_are_served_by_one_thread() {
+    const PAIRS: u64 = 40;
+    const ROUNDS: u64 = 50;
+    for scheme in SCHEMES {
+        let options = Options::default();
+        let pairs: Vec<_> = (0..PAIRS).map(|_| pair(scheme, &options, &options)).collect();
+        let queue = CompletionQueue::new().unwrap();
+        for (user, (_, server)) in (0..).zip(&pairs) {
+            queue.post_recv(server, user, options.pool.take(5000).unwrap());
+        }
+        thread::scope(|scope| {
+            for part in pairs.chunks(10) {
+                scope.spawn(|| {
+                    for round in 0..ROUNDS {
+                        for (number, (client, _)) in (0..).zip(part) {
+                            let payload = bytes(((round * 97 + number) % 5000) as usize, round);
+                            send(client, round, &payload, &options.pool);
+                        }
+                        for (client, _) in part {
+                            let reply = client.recv_message_timeout(LONG).unwrap();
+                            assert_eq!(reply.header.words[0], round + 1000);
+                        }
+                    }
+                });
+            }
+            let mut rounds = vec![0; PAIRS as usize];
+            for _ in 0..2 * PAIRS * ROUNDS {
+                let Completion { user, outcome, .. } = queue.wait(LONG).unwrap();
+                let server = &pairs[user as usize].1;
+                match outcome {
+                    Outcome::Received(message) => {
+                        let message = message.unwrap();
+                        let round = message.header.words[0];
+                        assert_eq!(round, rounds[user as usize], "{scheme}: in order");
+                        rounds[user as usize] += 1;
+                        let length = ((round * 97 + user % 10) % 5000) as usize;
+                        assert!(message.payload.as_bytes() == bytes(length, round));
+                        queue.post_send(server, user, header(round + 1000), message.payload);
+                        if round + 1 < ROUNDS {
+                            queue.post_recv(server, user, options.pool.take(5000).unwrap());
+                        }
+                    }
+                    Outcome::Sent(sent) => drop(sent.unwrap()),
+                    _ => unreachable!(),
+                }
+            }
+        });
+        assert_eq!(queue.pending(), 0);
+        assert!(queue.poll().is_none());
+        drop((queue, pairs));
+        assert_eq!(used(&options.pool), 0, "{scheme}");
+    }
+}
+
+#[test]
+fn completions_of_an_endpoint_come_in_order() {
+    for scheme in SCHEMES {
+        let options = Options::default();
+        let (client, server) = pair(scheme, &options, &options);
+        let queue = CompletionQueue::new().unwrap();
+        for user in 0..100 {
+            queue.post_recv_any(&server, user);
+        }
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 0..100 {
+                    send(&client, number, &bytes(number as usize * 700, number), &options.pool);
+                }
+            });
+            for number in 0..100 {
+                let (user, word, payload) = received(queue.wait(LONG).unwrap());
+                assert_eq!((user, word), (number, number), "{scheme}");
+                assert!(payload == bytes(number as usize * 700, number), "{scheme}");
+            }
+        });
+        let sends = CompletionQueue::new().unwrap();
+        let sender = thread::scope(|scope| {
+            let sender = scope.spawn(|| {
+                for user in 0..100 {
+                    let filled = options.pool.take(100_000).unwrap();
+                    let filled = filled.copy_from(&bytes(100_000, user)).unwrap();
+                    sends.post_send(&client, user, header(user), filled);
+                }
+                for user in 0..100 {
+                    let completion = sends.wait(LONG).unwrap();
+                    assert_eq!(completion.user, user);
+                    assert!(matches!(completion.outcome, Outcome::Sent(Ok(_))));
+                }
+            });
+            for number in 0..100 {
+                let message = server.recv_message_timeout(LONG).unwrap();
+                assert_eq!(message.header.words[0], number);
+                assert!(message.payload.as_bytes() == bytes(100_000, number));
+            }
+            sender.join()
+        });
+        sender.unwrap();
+    }
+}
+
+/// Four threads wait at one queue, four others send; each message is received once.
+#[test]
+fn threads_share_a_queue() {
+    const PAIRS: usize = 8;
+    const MESSAGES: u64 = 2000;
+    for scheme in SCHEMES {
+        let options = Options::default();
+        let pairs: Vec<_> = (0..PAIRS).map(|_| pair(scheme, &options, &options)).collect();
+        let queue = CompletionQueue::new().unwrap();
+        for (user, (_, server)) in (0..).zip(&pairs) {
+            for _ in 0..4 {
+                queue.post_recv_any(server, user);
+            }
+        }
+        let (sum, count) = (AtomicU64::new(0), AtomicU64::new(0));
+        let all = PAIRS as u64 * MESSAGES;
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while count.load(Ordering::Relaxed) < all {
+                        // The last one leaves the others waiting.
+                        let Some(completion) = queue.wait(SHORT) else {
+                            continue;
+                        };
+                        let (user, number, _) = received(completion);
+                        sum.fetch_add(number + 1, Ordering::Relaxed);
+                        count.fetch_add(1, Ordering::Relaxed);
+                        queue.post_recv_any(&pairs[user as usize].1, user);
+                    }
+                });
+            }
+            for part in pairs.chunks(2) {
+                scope.spawn(|| {
+                    for number in 0..MESSAGES {
+                        for (client, _) in part {
+                            send(client, number, b"work", &options.pool);
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(count.into_inner(), all, "{scheme}");
+        assert_eq!(sum.into_inner(), PAIRS as u64 * MESSAGES * (MESSAGES + 1) / 2);
+    }
+}
+
+#[test]
+fn tasks_share_a_queue() {
+    for scheme in SCHEMES {
+        let options = Options::default();
+        let (client, server) = pair(scheme, &options, &options);
+        let queue = CompletionQueue::new().unwrap();
+        let count = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    loop {
+                        let (user, ..) = received(block_on(queue.next()).unwrap());
+                        if user == 1 {
+                            break;
+                        }
+                        count.fetch_add(1, Ordering::Relaxed);
+                        queue.post_recv_any(&server, 0);
+                    }
+                });
+            }
+            queue.post_recv_any(&server, 0);
+            for number in 0..3000 {
+                send(&client, number, b"", &options.pool);
+                if number % 64 == 0 {
+                    thread::yield_now();
+                }
+            }
+            while count.load(Ordering::Relaxed) < 3000 {
+                thread::yield_now();
+            }
+            // The one that still waits is the first to get something, then the ends of the tasks.
+            for _ in 0..4 {
+                queue.post_recv_any(&server, 1);
+            }
+            for number in 0..4 {
+                send(&client, number, b"", &options.pool);
+            }
+        });
+        assert_eq!(count.into_inner(), 3001, "{scheme}");
+    }
+}
+
+/// A future that is dropped takes nothing, and what another one of the same task waits for comes.
+#[test]
+fn a_dropped_future_takes_nothing() {
+    let options = Options::default();
+    let (client, server) = pair("tcp", &options, &options);
+    let queue = CompletionQueue::new().unwrap();
+    let unpark = Arc::new(Unpark(thread::current(), AtomicUsize::new(0)));
+    let waker = unpark.clone().into();
+    let mut context = Context::from_waker(&waker);
+    for number in 0..200 {
+        queue.post_recv_any(&server, number);
+        let mut stays = pin!(queue.next());
+        assert!(stays.as_mut().poll(&mut context).is_pending());
+        {
+            let mut goes = pin!(queue.next());
+            assert!(goes.as_mut().poll(&mut context).is_pending());
+        }
+        let before = unpark.1.load(Ordering::Relaxed);
+        send(&client, number, b"x", &options.pool);
+        while unpark.1.load(Ordering::Relaxed) == before {
+            thread::park_timeout(LONG);
+        }
+        let completion = loop {
+            match stays.as_mut().poll(&mut context) {
+                Poll::Ready(completion) => break completion.unwrap(),
+                Poll::Pending => thread::park_timeout(LONG),
+            }
+        };
+        assert_eq!(received(completion), (number, number, b"x".to_vec()));
+    }
+}
+
+fn is_readable(queue: &CompletionQueue, timeout: Duration) -> bool {
+    let mut fds = [PollFd::new(queue, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec::try_from(timeout).unwrap())).unwrap() > 0
+}
+
+#[test]
+fn its_descriptor_can_be_polled() {
+    for scheme in SCHEMES {
+        let options = Options::default();
+        let (client, server) = pair(scheme, &options, &options);
+        let queue = CompletionQueue::new().unwrap();
+        let _ = queue.as_fd();
+        for number in 0..100 {
+            queue.post_recv_any(&server, number);
+            while let Some(early) = queue.poll() {
+                panic!("{early:?}");
+            }
+            assert!(!is_readable(&queue, Duration::ZERO), "{scheme}");
+            send(&client, number, b"x", &options.pool);
+            let completion = loop {
+                assert!(is_readable(&queue, LONG), "{scheme}");
+                if let Some(completion) = queue.poll() {
+                    break completion;
+                }
+            };
+            assert_eq!(received(completion).1, number);
+        }
+        // What another thread's receive carried on is told, too.
+        queue.post_recv_any(&server, 100);
+        assert!(queue.poll().is_none());
+        thread::scope(|scope| {
+            let other = scope.spawn(|| server.recv_message_timeout(LONG).unwrap());
+            send(&client, 100, b"x", &options.pool);
+            send(&client, 101, b"x", &options.pool);
+            assert!(is_readable(&queue, LONG), "{scheme}");
+            assert_eq!(other.join().unwrap().header.words[0], 101);
+        });
+        assert_eq!(received(queue.wait(LONG).unwrap()).1, 100);
+    }
+}
+
+#[test]
+fn the_death_of_one_endpoint_is_nobody_elses() {
+    for scheme in SCHEMES {
+        let options = Options::default();
+        let (client, server) = pair(scheme, &options, &options);
+        let (other_client, other) = pair(scheme, &options, &options);
+        let queue = CompletionQueue::new().unwrap();
+        for user in 0..3 {
+            queue.post_recv(&server, user, options.pool.take(100).unwrap());
+        }
+        queue.post_recv(&other, 10, options.pool.take(100).unwrap());
+        send(&client, 0, b"last words", &options.pool);
+        drop(client);
+        assert_eq!(received(queue.wait(LONG).unwrap()).2, b"last words");
+        for user in 1..3 {
+            let completion = queue.wait(LONG).unwrap();
+            assert_eq!(completion.user, user);
+            let Outcome::Received(Err(ended)) = completion.outcome else {
+                panic!("{scheme}: {:?}", completion.outcome);
+            };
+            assert!(matches!(ended.error, RecvError::Closed { .. }), "{scheme}: {ended:?}");
+            assert!(ended.spent.unwrap().capacity() >= 100, "the jbuf comes back");
+        }
+        let filled = options.pool.take(5).unwrap().copy_from(b"hello").unwrap();
+        server.close();
+        queue.post_send(&server, 4, header(0), filled);
+        let completion = queue.wait(LONG).unwrap();
+        let Outcome::Sent(Err(unsent)) = completion.outcome else {
+            panic!("{scheme}: {:?}", completion.outcome);
+        };
+        assert!(matches!(unsent.error, SendError::ClosedLocally { .. }), "{scheme}: {unsent:?}");
+        assert_eq!(unsent.filled.as_bytes(), b"hello");
+        drop(unsent);
+        assert!(queue.wait(Duration::ZERO).is_none());
+        send(&other_client, 7, b"alive", &options.pool);
+        assert_eq!(received(queue.wait(LONG).unwrap()), (10, 7, b"alive".to_vec()));
+        drop((queue, server, other, other_client));
+        assert_eq!(used(&options.pool), 0, "{scheme}");
+    }
+}
+
+#[test]
+fn an_operation_keeps_its_connection_until_it_is_taken() {
+    for scheme in SCHEMES {
+        let options = Options::default();
+        let (client, server) = pair(scheme, &options, &options);
+        let queue = CompletionQueue::new().unwrap();
+        queue.post_recv_any(&server, 0);
+        drop(server);
+        send(&client, 5, b"still there", &options.pool);
+        assert_eq!(received(queue.wait(LONG).unwrap()), (0, 5, b"still there".to_vec()));
+        let end = client.recv_message_timeout(LONG).unwrap_err();
+        assert!(matches!(end, RecvError::Closed { .. } | RecvError::Lost { .. }), "{scheme}: {end}");
+        assert_eq!(used(&options.pool), 0, "{scheme}");
+    }
+}
+
+#[test]
+fn a_dropped_queue_loses_no_message() {
+    for scheme in SCHEMES {
+        let options = Options::default();
+        let (client, server) = pair(scheme, &options, &options);
+        for round in 0..20 {
+            let queue = CompletionQueue::new().unwrap();
+            for user in 0..3 {
+                queue.post_recv(&server, user, options.pool.take(1000).unwrap());
+            }
+            if round % 2 == 0 {
+                assert!(queue.poll().is_none());
+            }
+            drop(queue);
+            let gone = CompletionQueue::new().unwrap();
+            let filled = options.pool.take(10).unwrap().copy_from(&[1; 10]).unwrap();
+            gone.post_send(&client, 0, header(round), filled);
+            drop(gone);
+            let message = server.recv_message_timeout(LONG).unwrap();
+            assert_eq!(message.header.words[0], round, "{scheme}");
+        }
+        drop((client, server));
+        assert_eq!(used(&options.pool), 0, "{scheme}");
+    }
+}
+
+#[test]
+fn waiting_ends() {
+    let queue = CompletionQueue::new().unwrap();
+    assert!(queue.poll().is_none());
+    assert!(queue.wait(Duration::ZERO).is_none());
+    assert!(queue.wait(SHORT).is_none());
+    let options = Options::default();
+    let (_client, server) = pair("tcp", &options, &options);
+    queue.post_recv_any(&server, 0);
+    assert!(queue.wait(SHORT).is_none());
+    assert_eq!(queue.pending(), 1);
+}
+
+/// Tickets are carried on while nobody waits for them.
+#[test]
+fn a_progress_thread_carries_on() {
+    const LARGE: usize = 20_000_000;
+    for scheme in SCHEMES {
+        let options = Options::default();
+        let (client, server) = pair(scheme, &options, &options);
+        let progress = Progress::start().unwrap();
+        progress.attach(&client);
+        progress.attach(&server);
+        for round in 0..3 {
+            let receives: Vec<_> = (0..3).map(|_| server.post_recv_any()).collect();
+            let sends: Vec<_> = (0..3u64)
+                .map(|number| {
+                    let filled = options.pool.take(LARGE).unwrap();
+                    let filled = filled.copy_from(&bytes(LARGE, number)).unwrap();
+                    client.post_send(header(number), filled)
+                })
+                .collect();
+            // Nobody looks at the tickets meanwhile.
+            while server.counters().messages_received < (round + 1) * 3 {
+                thread::yield_now();
+            }
+            for (number, mut receive) in (0..).zip(receives) {
+                let message = receive.try_take().unwrap().unwrap();
+                assert_eq!(message.header.words[0], number);
+                assert!(message.payload.as_bytes() == bytes(LARGE, number), "{scheme}");
+            }
+            for send in sends {
+                send.wait().unwrap();
+            }
+        }
+        drop(progress);
+        // It is as before: whoever waits carries on.
+        let receive = server.post_recv_any();
+        send(&client, 9, b"later", &options.pool);
+        assert_eq!(receive.wait().unwrap().header.words[0], 9);
+        drop((client, server));
+        assert_eq!(used(&options.pool), 0, "{scheme}");
+    }
+}
+
+#[test]
+fn a_progress_thread_does_not_keep_connections() {
+    let options = Options::default();
+    let (client, server) = pair("tcp", &options, &options);
+    let progress = Progress::start().unwrap();
+    progress.attach(&server);
+    drop(server);
+    let end = client.recv_message_timeout(LONG).unwrap_err();
+    assert!(matches!(end, RecvError::Closed { .. }), "{end}");
+}
+
+#[test]
+fn users_are_told_apart() {
+    let options = Options::default();
+    let pairs: Vec<_> = (0..3).map(|_| pair("inproc", &options, &options)).collect();
+    let queues = [(); 2].map(|()| CompletionQueue::new().unwrap());
+    // Operations of two queues on one endpoint, and of three endpoints on one queue.
+    for (number, (_, server)) in (0..).zip(&pairs) {
+        queues[0].post_recv_any(server, number);
+        queues[1].post_recv_any(server, number + 10);
+    }
+    for (client, _) in &pairs {
+        for number in 0..2 {
+            send(client, number, b"", &options.pool);
+        }
+    }
+    for (which, queue) in (0u64..).zip(&queues) {
+        let mut seen = HashMap::new();
+        for _ in 0..3 {
+            let (user, number, _) = received(queue.wait(LONG).unwrap());
+            seen.insert(user, number);
+        }
+        let expected = (0..3).map(|user| (user + 10 * which, which)).collect();
+        assert_eq!(seen, expected);
+        assert!(queue.poll().is_none());
+    }
+}
