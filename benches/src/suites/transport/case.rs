@@ -130,7 +130,7 @@ impl Case {
         };
         let (pattern, touch) = match (what, size) {
             ("pingpong", "object-64M") => (Pattern::Large, Touch::Untouched),
-            ("pingpong", "records-1000") => (Pattern::Records, Touch::Clean),
+            ("pingpong", "records-1000") => (Pattern::Records, Touch::Untouched),
             ("pingpong", _) => (Pattern::PingPong, Touch::Clean),
             ("pingpong-dirty", _) => (Pattern::PingPong, Touch::Dirty),
             ("pingpong-untouched", _) => (Pattern::PingPong, Touch::Untouched),

@@ -7,6 +7,7 @@ mod raw;
 mod side;
 mod subject;
 mod watch;
+mod with_jstream;
 #[cfg(feature = "peers")]
 mod with_iceoryx2;
 #[cfg(feature = "peers")]

@@ -4,15 +4,22 @@ use super::case::{Case, Pattern, Way};
 use super::pair::Waiting;
 use super::raw::{connections, ring, stream};
 use super::side::Side;
+use super::with_jstream;
 #[cfg(feature = "peers")]
 use super::{with_iceoryx2, with_threads};
 use crate::Failure;
 
 /// The subjects of a case that run in two threads or two processes of this program, ours first.
 pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
-    let mut subjects = Vec::new();
-    if !matches!(case.pattern, Pattern::Large | Pattern::Records) {
-        subjects.push("raw");
+    let mut subjects = vec!["jstream"];
+    match (case.way, case.pattern) {
+        (Way::Inproc | Way::Shm, Pattern::PingPong) => {
+            subjects.extend(["jstream-recv-into", "jstream-filled", "raw"]);
+        }
+        (_, Pattern::Records) => subjects.push("jstream-bytes"),
+        (_, Pattern::Large) => {}
+        (Way::Uring, _) => subjects.extend(["jstream-tcp", "raw"]),
+        _ => subjects.push("raw"),
     }
     #[cfg(feature = "peers")]
     match (case.way, case.pattern) {
@@ -35,6 +42,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
         ("rtrb" | "crossbeam", _, _) => with_threads::serve(case, subject),
         #[cfg(feature = "peers")]
         ("iceoryx2", _, _) => with_iceoryx2::serve(case),
+        _ if subject.starts_with("jstream") => with_jstream::serve(case, subject),
         _ => Err(format!("there is no subject {subject}").into()),
     }
 }
@@ -49,6 +57,7 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
         ("rtrb" | "crossbeam", _, _) => with_threads::join(address),
         #[cfg(feature = "peers")]
         ("iceoryx2", _, _) => with_iceoryx2::join(case, address),
+        _ if subject.starts_with("jstream") => with_jstream::join(case, subject, address),
         _ => Err(format!("there is no subject {subject}").into()),
     }
 }
