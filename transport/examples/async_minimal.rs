@@ -39,7 +39,9 @@ fn block_on<F: Future>(future: F) -> F::Output {
 /// Sends everything back, in the jbuf that it came in.
 async fn echo(client: Endpoint) -> Result<(), Failure> {
     while let Ok(message) = client.recv_message_async().await {
-        client.send_message_async(message.header, message.payload).await?;
+        client
+            .send_message_async(message.header, message.payload)
+            .await?;
     }
     Ok(())
 }

@@ -57,9 +57,13 @@ async fn ask(number: usize, address: Address, options: Options) -> Result<(), Fa
     let server = spawn_blocking(move || connect(&address, &options)).await??;
     let (mut reader, mut writer) = (Reader::default(), Writer::new());
     for text in ["to be or not to be", "receive buffers full of objects"] {
-        let question = Question { text: text.to_owned() };
+        let question = Question {
+            text: text.to_owned(),
+        };
         let message = writer.write_to(&question, &pool)?;
-        server.send_message_async(Header::new(1, [0; 3]), message).await?;
+        server
+            .send_message_async(Header::new(1, [0; 3]), message)
+            .await?;
         // Giving up and asking again loses nothing.
         let mut patience = 0usize;
         let reply = loop {
@@ -70,22 +74,25 @@ async fn ask(number: usize, address: Address, options: Options) -> Result<(), Fa
         };
         let answer = reader.read::<Answer>(reply.payload)?;
         let Answer { words, longest } = answer.restore();
-        println!("client {number}: {text:?} has {words} words, the longest is {longest:?} (looked {patience} times in vain)");
+        println!(
+            "client {number}: {text:?} has {words} words, the longest is {longest:?} (looked {patience} times in vain)"
+        );
     }
     Ok(())
 }
 
 fn main() -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()?;
     let options = Options::new(Pool::default());
     let listener = listen(&"tcp://127.0.0.1:0".parse()?, &options)?;
     let address = listener.local_address().clone();
     let tasks = tokio::task::LocalSet::new();
     tasks.block_on(&runtime, async move {
         let accepting = spawn_local(accept(listener, options.pool.clone()));
-        let clients = (0..CLIENTS).map(|number| {
-            spawn_local(ask(number, address.clone(), options.clone()))
-        });
+        let clients =
+            (0..CLIENTS).map(|number| spawn_local(ask(number, address.clone(), options.clone())));
         for client in clients.collect::<Vec<_>>() {
             client.await??;
         }

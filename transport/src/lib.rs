@@ -55,8 +55,9 @@ mod options;
 
 pub use address::Address;
 pub use endpoint::{
-    Closer, Counters, Endpoint, Incoming, Limits, Listener, Message, RecvTicket, SendTicket,
-    connect, connect_cheapest, device_counters, listen, listen_all,
+    Closer, Completion, CompletionQueue, Counters, Endpoint, Incoming, Limits, Listener, Message,
+    Next, Outcome, Progress, RecvTicket, SendTicket, connect, connect_cheapest, device_counters,
+    listen, listen_all,
 };
 pub use error::{
     AcceptError, AddressError, ConnectError, HandshakeError, HeaderError, ListenError, RecvError,

@@ -67,7 +67,10 @@ impl Listener {
         if devices.is_empty() {
             return Err(ListenError::NoAddress);
         }
-        let addresses: Vec<_> = devices.iter().map(|device| device.local().clone()).collect();
+        let addresses: Vec<_> = devices
+            .iter()
+            .map(|device| device.local().clone())
+            .collect();
         for address in &addresses {
             tracing::debug!(%address, "listening");
         }

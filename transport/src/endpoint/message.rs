@@ -36,9 +36,7 @@ pub(super) fn bytes_of(arrived: Arrived, shared: &Shared) -> Result<Message, Rec
 /// The outcome of a posted receive.
 pub(super) fn message_of(receipt: Receipt, shared: &Shared) -> Result<Message, Unreceived> {
     match receipt {
-        Ok(arrived) => {
-            bytes_of(arrived, shared).map_err(|error| Unreceived { error, spent: None })
-        }
+        Ok(arrived) => bytes_of(arrived, shared).map_err(|error| Unreceived { error, spent: None }),
         Err(missed) => Err(Unreceived {
             error: missed.error,
             spent: missed.spent,

@@ -12,6 +12,8 @@ mod facts;
 mod listener;
 mod message;
 pub(crate) mod ops;
+mod progress;
+mod queue;
 pub(crate) mod reactor;
 pub(crate) mod receiving;
 pub(crate) mod sending;
@@ -36,6 +38,8 @@ pub use self::closer::Closer;
 pub use self::counters::{Counters, device_counters};
 pub use self::listener::{Incoming, Listener, listen, listen_all};
 pub use self::message::Message;
+pub use self::progress::Progress;
+pub use self::queue::{Completion, CompletionQueue, Next, Outcome};
 pub use self::ticket::{RecvTicket, SendTicket};
 pub use crate::device::connection::Limits;
 
@@ -95,7 +99,10 @@ pub fn connect(address: &Address, options: &Options) -> Result<Endpoint, Connect
 /// # Errors
 ///
 /// [`ConnectError::NoneWorks`], with the reason of the one that was tried last.
-pub fn connect_cheapest(addresses: &[Address], options: &Options) -> Result<Endpoint, ConnectError> {
+pub fn connect_cheapest(
+    addresses: &[Address],
+    options: &Options,
+) -> Result<Endpoint, ConnectError> {
     let mut last = None;
     for device in device::devices() {
         for address in addresses {

@@ -26,14 +26,21 @@ pub(crate) enum Notify {
     Sink(Arc<dyn Sink>, u64),
 }
 
+impl Notify {
+    /// Whether it is this sink.
+    pub(super) fn is_of(&self, sink: &Arc<dyn Sink>) -> bool {
+        matches!(self, Self::Sink(own, _) if Arc::ptr_eq(own, sink))
+    }
+}
+
 /// What takes the outcomes of operations without tickets, with the number that each was posted
 /// with.
 ///
 /// It is called under the lock of a direction: it may lock and wake, but not use an endpoint.
 pub(crate) trait Sink: Send + Sync {
-    fn sent(&self, user: u64, sent: Sent);
+    fn sent(self: Arc<Self>, user: u64, sent: Sent);
 
-    fn received(&self, user: u64, receipt: Receipt);
+    fn received(self: Arc<Self>, user: u64, receipt: Receipt);
 }
 
 /// Operations by their slots.

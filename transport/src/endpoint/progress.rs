@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Wake, Waker};
+use std::task::Wake;
 use std::thread::{Builder, JoinHandle};
 
 use super::Endpoint;
@@ -112,7 +112,7 @@ impl Work {
             direction.rung.store(false, Ordering::Relaxed);
             drop(state);
             if let Some(shared) = direction.shared.upgrade() {
-                shared.progress(direction.way, &direction.clone().into());
+                shared.attend(direction.way, &direction.clone().into());
             }
             drop(direction);
             state = self.lock();

@@ -14,7 +14,7 @@ use jstream::{Erased, Writer};
 use super::alarm::Alarm;
 use super::counters::Tally;
 use super::facts::{End, Facts, Trouble};
-use super::ops::{Notify, OpId, Ops};
+use super::ops::{Notify, OpId, Ops, Sink};
 use super::reactor;
 use super::sending::set_task;
 use super::turn::{Common, Direction};
@@ -367,6 +367,26 @@ impl Receiving {
         }
     }
 
+    /// Gives up the operations of a sink. Their jbufs come back, to be dropped outside of the lock.
+    pub(super) fn forget_sink(&mut self, sink: &Arc<dyn Sink>) -> Vec<Missed> {
+        let of_sink = |id: &OpId, ops: &mut Ops<RecvOp>| {
+            ops.get_mut(*id).is_some_and(|op| op.notify.is_of(sink))
+        };
+        let mut missed = Vec::new();
+        while let Some(id) = self
+            .posted
+            .iter()
+            .copied()
+            .find(|id| of_sink(id, &mut self.ops))
+        {
+            if let Some(op) = self.ops.get_mut(id) {
+                op.notify = Notify::Nobody;
+            }
+            missed.extend(self.forget(id));
+        }
+        missed
+    }
+
     /// Has a message received next, as if it had not been received yet.
     pub(super) fn keep(&mut self, arrived: Arrived) {
         if matches!(self.end, Some(End::ClosedLocally)) {
@@ -374,8 +394,7 @@ impl Receiving {
         }
         let later = |kept: &Arrived| kept.number > arrived.number;
         let place = self.kept.iter().position(later);
-        self.kept
-            .insert(place.unwrap_or(self.kept.len()), arrived);
+        self.kept.insert(place.unwrap_or(self.kept.len()), arrived);
         self.drive();
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::alarm::Alarm;
 use super::counters::Tally;
 use super::facts::{End, Facts, Trouble};
-use super::ops::{Notify, OpId, Ops};
+use super::ops::{Notify, OpId, Ops, Sink};
 use super::reactor;
 use super::turn::{Common, Direction};
 use crate::device::connection::{Armed, Body, Fault, Outbound, Outgoing, Push};
@@ -150,6 +150,17 @@ impl Sending {
             self.alarm.forget(&task);
         }
         None
+    }
+
+    /// Nobody takes the outcomes of a sink's operations any more; they are still carried out.
+    pub(super) fn forget_sink(&mut self, sink: &Arc<dyn Sink>) {
+        for id in &self.posted {
+            if let Some(op) = self.ops.get_mut(*id) {
+                if op.notify.is_of(sink) {
+                    op.notify = Notify::Nobody;
+                }
+            }
+        }
     }
 
     /// Ends an operation that the device has taken nothing of. False when it has.

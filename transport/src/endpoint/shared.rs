@@ -19,17 +19,17 @@ use jstream::buffer::Spent;
 use super::alarm::Alarm;
 use super::counters::{self, Tally};
 use super::facts::{End, Facts, Trouble};
-use super::ops::{Notify, OpId};
+use super::ops::{Notify, OpId, Sink};
 use super::receiving::{Arrived, Place, Receipt, Receiving};
 use super::sending::{self, Sending, Sent};
 use super::spin::Spin;
 use super::turn::{Broke, Direction, Held, Turn};
+use crate::address::Address;
 use crate::device::connection::{Body, Connection, Fault, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
 use crate::error::{RecvError, SendError};
 use crate::header::Header;
 use crate::options::Options;
-use crate::address::Address;
 
 /// How long a call may wait.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +53,7 @@ impl Patience {
 }
 
 /// One of the two directions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Way {
     Out,
     In,
@@ -474,6 +474,35 @@ impl Shared {
         }
     }
 
+    /// As [`progress`](Self::progress), for a task that also carries on what is posted later.
+    pub(crate) fn attend(&self, way: Way, task: &Waker) {
+        match way {
+            Way::Out => self.sending_alarm.register(task),
+            Way::In => self.receiving_alarm.register(task),
+        }
+        self.progress(way, Some(task));
+    }
+
+    /// Nobody takes the outcomes of a sink's operations any more. What it sends is still carried out;
+    /// what it receives is given up, and its messages are received otherwise.
+    pub(crate) fn forget_sink(&self, way: Way, sink: &Arc<dyn Sink>) {
+        match way {
+            Way::Out => {
+                let mut held = self.sending.lock();
+                held.drive();
+                held.forget_sink(sink);
+                self.settle(self.sending.leave(held));
+            }
+            Way::In => {
+                let mut held = self.receiving.lock();
+                let missed = held.forget_sink(sink);
+                held.drive();
+                self.settle(self.receiving.leave(held));
+                drop(missed);
+            }
+        }
+    }
+
     fn progress_of<D: Direction>(
         &self,
         turn: &Turn<D>,
@@ -494,11 +523,11 @@ impl Shared {
     pub(crate) fn finish(&self) -> Result<(), SendError> {
         let patience = Patience::For(self.facts.send_timeout);
         let held = self.sending.lock();
-        let (mut held, come) =
-            self.sending
-                .wait_until(held, || patience.deadline(), |sending| {
-                    sending.has_turn().then_some(())
-                });
+        let (mut held, come) = self.sending.wait_until(
+            held,
+            || patience.deadline(),
+            |sending| sending.has_turn().then_some(()),
+        );
         let half = come.and_then(|()| held.finish());
         self.settle(self.sending.leave(held));
         drop(half);

@@ -13,8 +13,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::alarm::Alarm;
-use super::watcher::Watch;
 use super::spin::Spin;
+use super::watcher::Watch;
 use crate::device::connection::Fault;
 use crate::device::deadline::Deadline;
 

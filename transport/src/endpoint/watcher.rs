@@ -12,13 +12,13 @@
 //! carry the number of their registration, so that one of before wakes nobody.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
-use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
@@ -131,7 +131,7 @@ impl Watcher {
         let Room { events, wakers } = room;
         let mut writable = false;
         for event in &*events {
-            match { event.data }.u64() {
+            match *event {
                 WRITABLE => writable = true,
                 // Nothing is there when another thread was faster.
                 BELL => drop(rustix::io::read(&self.bell, &mut [0; 8])),
@@ -141,7 +141,7 @@ impl Watcher {
         if writable {
             self.writable.fetch(events, Some(&Timespec::default()));
             for event in &*events {
-                self.writable.call({ event.data }.u64(), wakers);
+                self.writable.call(*event, wakers);
             }
         }
         events.clear();
@@ -168,7 +168,8 @@ impl Watcher {
 
 /// What is noted between a sleep and its calls, to be used again.
 pub(crate) struct Room {
-    events: Vec<Event>,
+    /// The data of events.
+    events: Vec<u64>,
     wakers: Vec<(u32, Waker)>,
 }
 
@@ -296,10 +297,13 @@ impl Set {
     }
 
     /// Fetches events, waiting for the first.
-    fn fetch(&self, events: &mut Vec<Event>, timeout: Option<&Timespec>) {
+    fn fetch(&self, events: &mut Vec<u64>, timeout: Option<&Timespec>) {
         events.clear();
         // Only a signal ends it early: the descriptor is ours, and the buffer not empty.
-        let _ = epoll::wait(&self.epoll, spare_capacity(events), timeout);
+        let mut room = [const { MaybeUninit::<Event>::uninit() }; BATCH];
+        if let Ok((ready, _)) = epoll::wait(&self.epoll, &mut room, timeout) {
+            events.extend(ready.iter().map(|event| { event.data }.u64()));
+        }
     }
 
     /// Calls the wakers of a descriptor, if the event is of the last registration of its number.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use jstream_transport::{Address, Link, Listener, Options, connect, listen};
+use jstream_transport::{Address, Endpoint, Listener, Options, connect, listen};
 
 /// Longer than anything here takes, so that a hang becomes a failure.
 pub(crate) const LONG: Duration = Duration::from_secs(120);
@@ -22,14 +22,14 @@ pub(crate) fn fresh(scheme: &str) -> Address {
     uri.parse().unwrap()
 }
 
-/// Both ends of a link: the one that connected, the one that accepted.
-pub(crate) fn pair(scheme: &str, client: &Options, server: &Options) -> (Link, Link) {
+/// Both ends of a connection: the one that connected, the one that accepted.
+pub(crate) fn pair(scheme: &str, client: &Options, server: &Options) -> (Endpoint, Endpoint) {
     let listener = listen(&fresh(scheme), server).unwrap();
     join(&listener, client)
 }
 
 /// Connects to `listener` and accepts.
-pub(crate) fn join(listener: &Listener, client: &Options) -> (Link, Link) {
+pub(crate) fn join(listener: &Listener, client: &Options) -> (Endpoint, Endpoint) {
     let address = listener.local_address();
     thread::scope(|scope| {
         let connecting = scope.spawn(|| connect(address, client).unwrap());

@@ -6,8 +6,8 @@ use std::task::{Wake, Waker};
 use std::time::Duration;
 use std::{io, mem};
 
-use super::member::{Ended, Member};
 use super::Completion;
+use super::member::{Ended, Member};
 use crate::device::connection::Interest;
 use crate::device::deadline::Deadline;
 use crate::endpoint::reactor;

@@ -76,8 +76,10 @@ impl Member {
         match (ended, endpoint) {
             (Ended::Sent(sent), _) => Outcome::Sent(outcome_of(sent)),
             (Ended::Received(receipt), endpoint) => {
-                let shared = endpoint.as_ref().map(Endpoint::shared);
-                Outcome::Received(message_of(receipt, shared))
+                let Some(endpoint) = endpoint else {
+                    unreachable!("it is held as long as something is untaken")
+                };
+                Outcome::Received(message_of(receipt, endpoint.shared()))
             }
         }
     }
@@ -86,7 +88,7 @@ impl Member {
     pub(super) fn visit(self: &Arc<Self>) {
         let endpoint = self.lock().endpoint.clone();
         if let Some(endpoint) = endpoint {
-            endpoint.shared().progress(self.way, &self.waker());
+            endpoint.shared().progress(self.way, Some(&self.waker()));
         }
     }
 
@@ -95,7 +97,7 @@ impl Member {
         let endpoint = self.lock().endpoint.take();
         if let Some(endpoint) = endpoint {
             let sink: Arc<dyn Sink> = self.clone();
-            endpoint.shared().forget_sink(self.way, &sink, &self.waker());
+            endpoint.shared().forget_sink(self.way, &sink);
         }
     }
 
@@ -135,6 +137,8 @@ impl Sink for Member {
     }
 
     fn received(self: Arc<Self>, user: u64, receipt: Receipt) {
-        self.hub.clone().complete(self, user, Ended::Received(receipt));
+        self.hub
+            .clone()
+            .complete(self, user, Ended::Received(receipt));
     }
 }

@@ -2,8 +2,6 @@
 
 mod hub;
 mod member;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -115,7 +113,8 @@ impl CompletionQueue {
     pub fn post_send(&self, endpoint: &Endpoint, user: u64, header: Header, filled: Filled) {
         let member = self.member(endpoint, Way::Out);
         let notify = Notify::Sink(member.clone(), user);
-        endpoint.shared().post_send(header, filled, notify);
+        let (message, refused) = endpoint.outbound(header, filled);
+        endpoint.shared().post_send(message, refused, notify);
         member.visit();
     }
 
@@ -200,7 +199,10 @@ impl AsFd for CompletionQueue {
 
 impl Drop for CompletionQueue {
     fn drop(&mut self) {
-        let members = self.members.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let members = self
+            .members
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
         let members = std::mem::take(&mut members.map);
         for member in members.values() {
             member.leave();
