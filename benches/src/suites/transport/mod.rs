@@ -7,9 +7,9 @@ mod raw;
 mod side;
 mod subject;
 mod watch;
-mod with_jstream;
 #[cfg(feature = "peers")]
 mod with_iceoryx2;
+mod with_jstream;
 #[cfg(feature = "peers")]
 mod with_threads;
 

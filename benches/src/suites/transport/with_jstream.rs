@@ -26,7 +26,12 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     let address = listener.local_address().to_string();
     Ok(Waiting::new(address, move || {
         let endpoints = (0..connections(&case)).map(|_| Ok(listener.accept()?.establish()?));
-        side(&case, &subject, &options, endpoints.collect::<Result<_, Failure>>()?)
+        side(
+            &case,
+            &subject,
+            &options,
+            endpoints.collect::<Result<_, Failure>>()?,
+        )
     }))
 }
 
@@ -34,7 +39,12 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Side>, Failure> {
     let (address, options) = (address.parse()?, options(case));
     let endpoints = (0..connections(case)).map(|_| Ok(connect(&address, &options)?));
-    side(case, subject, &options, endpoints.collect::<Result<_, Failure>>()?)
+    side(
+        case,
+        subject,
+        &options,
+        endpoints.collect::<Result<_, Failure>>()?,
+    )
 }
 
 fn connections(case: &Case) -> usize {
@@ -76,7 +86,7 @@ fn side(
     endpoints: Vec<Endpoint>,
 ) -> Result<Box<dyn Side>, Failure> {
     if let Pattern::Connections(_) = case.pattern {
-        return Ok(Box::new(Many::new(case, endpoints)));
+        return Ok(Box::new(Many::new(case, endpoints)?));
     }
     let endpoint = endpoints.into_iter().next().ok_or("no connection")?;
     let messages = Messages {
@@ -112,12 +122,18 @@ impl Channel for Messages {
         if let Some(fill) = fill {
             self.sent.fill(fill);
         }
-        Ok(self.endpoint.send_message(HEADER, &[IoSlice::new(&self.sent)])?)
+        Ok(self
+            .endpoint
+            .send_message(HEADER, &[IoSlice::new(&self.sent)])?)
     }
 
     fn recv(&mut self, look: bool) -> Result<u64, Failure> {
         let message = self.endpoint.recv_message()?;
-        Ok(if look { sum(message.payload.as_bytes()) } else { 0 })
+        Ok(if look {
+            sum(message.payload.as_bytes())
+        } else {
+            0
+        })
     }
 }
 
@@ -147,7 +163,10 @@ impl Channel for Moving {
     fn send(&mut self, fill: Option<u8>) -> Result<(), Failure> {
         let mut filled = match self.kept.take() {
             Some(filled) => filled,
-            None => self.pool.take(self.messages.sent.len())?.copy_from(&self.messages.sent)?,
+            None => self
+                .pool
+                .take(self.messages.sent.len())?
+                .copy_from(&self.messages.sent)?,
         };
         if let Some(fill) = fill {
             filled.as_bytes_mut().fill(fill);
@@ -225,7 +244,10 @@ struct Encoded {
 impl Encoded {
     fn new(endpoint: Endpoint) -> Result<Self, Failure> {
         let collect = |segments: &[IoSlice<'_>]| {
-            segments.iter().flat_map(|segment| segment.iter().copied()).collect::<Vec<u8>>()
+            segments
+                .iter()
+                .flat_map(|segment| segment.iter().copied())
+                .collect::<Vec<u8>>()
         };
         let bytes = Writer::new().gather(&records(), collect)?;
         Ok(Self {
@@ -238,7 +260,9 @@ impl Encoded {
 
 impl Channel for Encoded {
     fn send(&mut self, _fill: Option<u8>) -> Result<(), Failure> {
-        Ok(self.endpoint.send_message(HEADER, &[IoSlice::new(&self.bytes)])?)
+        Ok(self
+            .endpoint
+            .send_message(HEADER, &[IoSlice::new(&self.bytes)])?)
     }
 
     fn recv(&mut self, _look: bool) -> Result<u64, Failure> {
@@ -284,7 +308,8 @@ impl Many {
             black_box(sum(message.payload.as_bytes()));
             let endpoint = self.endpoints.get(completion.user as usize);
             let endpoint = endpoint.ok_or("no such connection")?;
-            self.queue.post_recv(endpoint, completion.user, message.payload.into_spent());
+            self.queue
+                .post_recv(endpoint, completion.user, message.payload.into_spent());
             if answer {
                 endpoint.send_message(HEADER, &[IoSlice::new(&self.sent)])?;
             }

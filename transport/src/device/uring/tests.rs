@@ -1,0 +1,1 @@
+//! Rings in use.
