@@ -115,7 +115,7 @@ impl ShmIncoming {
 
     fn nothing(&mut self) -> Result<Option<Mark>, Fault> {
         self.looks = self.looks.wrapping_add(1);
-        let ended = self.is_set(Control::Ended);
+        let ended = self.is_set(Control::Ended) || self.is_set(Control::Abandoned);
         if !ended && !self.hung_up {
             if self.looks % LOOKS != 0 {
                 return Ok(None);
