@@ -16,7 +16,7 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
         (Way::Inproc | Way::Shm, Pattern::PingPong) => {
             subjects.extend(["jstream-recv-into", "jstream-filled", "raw"]);
         }
-        (_, Pattern::Records) => subjects.push("jstream-bytes"),
+        (_, Pattern::Records) => subjects.extend(["jstream-bytes", "jstream-bytes-clean"]),
         (_, Pattern::Large) => {}
         (Way::Uring, _) => subjects.extend(["jstream-tcp", "raw"]),
         _ => subjects.push("raw"),

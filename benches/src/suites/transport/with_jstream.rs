@@ -96,7 +96,10 @@ fn side(
     };
     Ok(match (case.pattern, subject) {
         (Pattern::Records, "jstream") => Box::new(Over::new(Records::new(messages.endpoint)?)),
-        (Pattern::Records, _) => Box::new(Over::new(Encoded::new(messages.endpoint)?)),
+        (Pattern::Records, _) => {
+            let anew = subject == "jstream-bytes";
+            Box::new(Over::new(Encoded::new(messages.endpoint, anew)?))
+        }
         (_, "jstream-recv-into") => Box::new(Over::new(Into(messages))),
         (_, "jstream-filled") => Box::new(Over::new(Moving {
             pool: options.pool.clone(),
@@ -237,12 +240,14 @@ impl Channel for Records {
 /// The bytes of the same objects, which nobody reads but as bytes.
 struct Encoded {
     endpoint: Endpoint,
+    /// What they are made of anew for each message, as objects are, or nothing.
+    anew: Option<Vec<u8>>,
     bytes: Vec<u8>,
     sum: u64,
 }
 
 impl Encoded {
-    fn new(endpoint: Endpoint) -> Result<Self, Failure> {
+    fn new(endpoint: Endpoint, anew: bool) -> Result<Self, Failure> {
         let collect = |segments: &[IoSlice<'_>]| {
             segments
                 .iter()
@@ -253,6 +258,7 @@ impl Encoded {
         Ok(Self {
             endpoint,
             sum: sum(&bytes),
+            anew: anew.then(|| bytes.clone()),
             bytes,
         })
     }
@@ -260,6 +266,9 @@ impl Encoded {
 
 impl Channel for Encoded {
     fn send(&mut self, _fill: Option<u8>) -> Result<(), Failure> {
+        if let Some(anew) = &self.anew {
+            self.bytes.copy_from_slice(anew);
+        }
         Ok(self
             .endpoint
             .send_message(HEADER, &[IoSlice::new(&self.bytes)])?)
