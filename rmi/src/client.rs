@@ -49,9 +49,9 @@ impl Client {
     ///
     /// As for [`connect`](Self::connect).
     pub fn connect_with(address: &Address, options: &ClientOptions) -> Result<Self, ConnectError> {
-        let link = jstream_transport::connect(address, &options.transport)?;
+        let endpoint = jstream_transport::connect(address, &options.transport)?;
         Ok(Self {
-            connection: Arc::new(Connection::new(link, options.limits)),
+            connection: Arc::new(Connection::new(endpoint, options.limits)),
         })
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use jstream::{Limits, Transportable, WriteError, Writer};
-use jstream_transport::{Address, Closer, Link, Message, Receiver, RecvError, SendError, Sender};
+use jstream_transport::{Endpoint, Message, RecvError, SendError};
 
 use crate::call::Outcome;
 use crate::frame::Frame;
@@ -20,24 +20,17 @@ pub(crate) struct Connection {
 }
 
 struct Shared {
-    peer: Address,
+    endpoint: Endpoint,
     limits: Limits,
-    outgoing: Mutex<Outgoing>,
-    receiver: Mutex<Receiver>,
+    writer: Mutex<Writer>,
     incoming: Mutex<Incoming>,
     /// Something has come, or nobody receives any more.
     arrived: Condvar,
     /// There may be something to do for the helper.
     wanted: Condvar,
-    closer: Closer,
 }
 
-struct Outgoing {
-    sender: Sender,
-    writer: Writer,
-}
-
-/// Invariant: at most one thread has set `receiving`, and it alone locks the receiver.
+/// Invariant: at most one thread has set `receiving`, and it alone receives.
 #[derive(Default)]
 struct Incoming {
     /// The number of the last call.
@@ -55,23 +48,15 @@ struct Incoming {
 }
 
 impl Connection {
-    pub(crate) fn new(link: Link, limits: Limits) -> Self {
-        let closer = link.closer();
-        let peer = link.peer().clone();
-        let (sender, receiver) = link.split();
+    pub(crate) fn new(endpoint: Endpoint, limits: Limits) -> Self {
         Self {
             shared: Arc::new(Shared {
-                peer,
+                endpoint,
                 limits,
-                outgoing: Mutex::new(Outgoing {
-                    sender,
-                    writer: Writer::new(),
-                }),
-                receiver: Mutex::new(receiver),
+                writer: Mutex::new(Writer::new()),
                 incoming: Mutex::default(),
                 arrived: Condvar::new(),
                 wanted: Condvar::new(),
-                closer,
             }),
         }
     }
@@ -85,7 +70,7 @@ impl Connection {
         let mut incoming = lock(&self.shared.incoming);
         if incoming.lost.is_some() {
             return Err(SendError::Closed {
-                peer: self.shared.peer.clone(),
+                peer: self.shared.endpoint.peer().clone(),
             });
         }
         let number = incoming.last.wrapping_add(1);
@@ -108,13 +93,9 @@ impl Connection {
                 self.ask_for_help(&mut incoming);
             }
         }
-        let result = {
-            let outgoing = &mut *lock(&self.shared.outgoing);
-            let sender = &mut outgoing.sender;
-            outgoing
-                .writer
-                .gather(arguments, |segments| sender.send(frame.header(), segments))
-        };
+        let result = lock(&self.shared.writer).gather(arguments, |segments| {
+            self.shared.endpoint.send_message(frame.header(), segments)
+        });
         let mut incoming = lock(&self.shared.incoming);
         incoming.sending = incoming.sending.saturating_sub(1);
         if !matches!(result, Ok(Ok(()))) {
@@ -174,7 +155,7 @@ impl Drop for Connection {
             .lost
             .get_or_insert_with(|| "it was closed in this program".into());
         drop(incoming);
-        self.shared.closer.close();
+        self.shared.endpoint.close();
         self.shared.wanted.notify_all();
     }
 }
@@ -188,7 +169,7 @@ impl Shared {
     ) -> (MutexGuard<'s, Incoming>, Option<Arc<str>>) {
         incoming.receiving = true;
         drop(incoming);
-        let message = lock(&self.receiver).recv();
+        let message = self.endpoint.recv_message();
         let mut incoming = lock(&self.incoming);
         incoming.receiving = false;
         let mut failed = None;
@@ -198,7 +179,7 @@ impl Shared {
             Err(error) => incoming.lose(&error.to_string()),
         }
         if incoming.lost.is_some() {
-            self.closer.close();
+            self.endpoint.close();
         }
         self.arrived.notify_all();
         if incoming.has_helper {

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use jstream::{Filled, Limits, ReadError, Reader, Received, Transportable, WriteError, Writer};
-use jstream_transport::{Address, Message, Options, Receiver, RecvError, SendError, Sender};
+use jstream_transport::{Address, Endpoint, Message, Options, RecvError, SendError};
 
 use crate::error::{BindError, ServeError};
 use crate::exports::{Exported, Exports};
@@ -136,7 +136,7 @@ pub struct Incoming<'c> {
     payload: Filled,
     number: u64,
     context: &'c mut Context,
-    sender: &'c mut Sender,
+    endpoint: &'c Endpoint,
 }
 
 /// What a connection keeps from call to call.
@@ -151,7 +151,7 @@ pub(crate) struct Context {
 pub struct Answer<'c> {
     number: u64,
     writer: &'c mut Writer,
-    sender: &'c mut Sender,
+    endpoint: &'c Endpoint,
 }
 
 /// Why a call was not replied to.
@@ -184,7 +184,7 @@ impl<'c> Incoming<'c> {
         let answer = Answer {
             number: self.number,
             writer,
-            sender: self.sender,
+            endpoint: self.endpoint,
         };
         Ok((arguments, answer))
     }
@@ -202,28 +202,29 @@ impl Answer<'_> {
         }
         .header();
         self.writer
-            .gather(result, |segments| self.sender.send(header, segments))
+            .gather(result, |segments| {
+                self.endpoint.send_message(header, segments)
+            })
             .map_err(Failed::Result)?
             .map_err(Failed::Send)
     }
 }
 
 /// Serves the calls of one connection, one after another, until it ends.
-fn serve(exports: &Exports, options: &ServerOptions, link: (Sender, Receiver)) {
-    let (mut sender, mut receiver) = link;
+fn serve(exports: &Exports, options: &ServerOptions, endpoint: &Endpoint) {
     let mut context = Context {
         reader: Reader::new(options.limits),
         writer: Writer::new(),
     };
     let patience = options.transport.message_timeout;
     let mut next = receive(patience, || {
-        receiver.recv_timeout(options.first_call_timeout)
+        endpoint.recv_message_timeout(options.first_call_timeout)
     });
     while let Some(message) = next {
-        if answer(exports, message, &mut context, &mut sender).is_err() {
+        if answer(exports, message, &mut context, endpoint).is_err() {
             return;
         }
-        next = receive(patience, || receiver.recv());
+        next = receive(patience, || endpoint.recv_message());
     }
 }
 
@@ -255,7 +256,7 @@ fn answer(
     exports: &Exports,
     message: Message,
     context: &mut Context,
-    sender: &mut Sender,
+    endpoint: &Endpoint,
 ) -> Result<(), Ended> {
     let Some(Frame::Call {
         number,
@@ -266,17 +267,17 @@ fn answer(
         return Err(Ended);
     };
     let Some((interface, dispatch)) = exports.object(object) else {
-        return refuse(number, Code::UnknownObject, "", context, sender);
+        return refuse(number, Code::UnknownObject, "", context, endpoint);
     };
     let known = || format!("it has {}", interface.description());
     let Some(method) = interface.find(method) else {
-        return refuse(number, Code::UnknownMethod, &known(), context, sender);
+        return refuse(number, Code::UnknownMethod, &known(), context, endpoint);
     };
     let incoming = Incoming {
         payload: message.payload,
         number,
         context,
-        sender,
+        endpoint,
     };
     // The object itself decides what a panic leaves behind: it is shared, so it guards its state
     // with locks, which are poisoned. Writer and reader begin anew with each message.
@@ -285,22 +286,22 @@ fn answer(
     match result {
         Ok(Ok(())) => Ok(()),
         Ok(Err(Failed::UnknownMethod)) => {
-            refuse(number, Code::UnknownMethod, &known(), context, sender)
+            refuse(number, Code::UnknownMethod, &known(), context, endpoint)
         }
         Ok(Err(Failed::Arguments(error))) => {
             let reason = error.to_string();
-            refuse(number, Code::Arguments, &reason, context, sender)
+            refuse(number, Code::Arguments, &reason, context, endpoint)
         }
         Ok(Err(Failed::Result(error))) => {
-            refuse(number, Code::Result, &error.to_string(), context, sender)
+            refuse(number, Code::Result, &error.to_string(), context, endpoint)
         }
         Ok(Err(Failed::Send(
             error @ (SendError::TooLarge { .. } | SendError::NoBuffer { .. }),
-        ))) => refuse(number, Code::Result, &error.to_string(), context, sender),
+        ))) => refuse(number, Code::Result, &error.to_string(), context, endpoint),
         Ok(Err(Failed::Send(_))) => Err(Ended),
         Err(panic) => {
             forget_panic(panic);
-            refuse(number, Code::Panicked, "", context, sender)
+            refuse(number, Code::Panicked, "", context, endpoint)
         }
     }
 }
@@ -327,7 +328,7 @@ fn refuse(
     code: Code,
     reason: &str,
     context: &mut Context,
-    sender: &mut Sender,
+    endpoint: &Endpoint,
 ) -> Result<(), Ended> {
     let mut end = reason.len().min(LONGEST_REASON);
     while !reason.is_char_boundary(end) {
@@ -338,7 +339,7 @@ fn refuse(
     let mut send = |reason: &str| {
         context
             .writer
-            .gather(&reason, |segments| sender.send(header, segments))
+            .gather(&reason, |segments| endpoint.send_message(header, segments))
     };
     match send(reason) {
         Ok(Ok(())) => Ok(()),

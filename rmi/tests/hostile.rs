@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use jstream::{Reader, Writer};
 use jstream_rmi::{CallError, Client, Options, Server, Serving, remote};
-use jstream_transport::{Header, Message, Receiver, RecvError, Sender, connect, listen};
+use jstream_transport::{Endpoint, Header, Message, RecvError, connect, listen};
 
 #[remote]
 trait Echo {
@@ -35,20 +35,21 @@ fn serve() -> Serving {
 
 /// A peer that sends what it likes.
 struct Peer {
-    sender: Sender,
-    receiver: Receiver,
+    endpoint: Endpoint,
 }
 
 impl Peer {
     fn of(serving: &Serving) -> Self {
-        let link = connect(serving.address(), &Options::default()).unwrap();
-        let (sender, receiver) = link.split();
-        Self { sender, receiver }
+        Self {
+            endpoint: connect(serving.address(), &Options::default()).unwrap(),
+        }
     }
 
     fn ask(&mut self, header: Header, payload: &[u8]) -> Result<Message, RecvError> {
-        self.sender.send(header, &[IoSlice::new(payload)]).unwrap();
-        self.receiver.recv()
+        self.endpoint
+            .send_message(header, &[IoSlice::new(payload)])
+            .unwrap();
+        self.endpoint.recv_message()
     }
 }
 
@@ -103,20 +104,20 @@ fn unknown_objects_and_methods_are_refused() {
 fn recorded_call() -> (Header, Vec<u8>) {
     let listener = listen(&"inproc://recorder".parse().unwrap(), &Options::default()).unwrap();
     let recorder = std::thread::spawn(move || {
-        let (mut sender, mut receiver) = listener.accept().unwrap().establish().unwrap().split();
+        let endpoint = listener.accept().unwrap().establish().unwrap();
         // The lookup: any object will do.
-        let lookup = receiver.recv().unwrap();
+        let lookup = endpoint.recv_message().unwrap();
         let reply = Header::new(REPLY, [lookup.header.words[0], 0, 0]);
         let found = jstream_rmi::Found::Object(OBJECT);
         Writer::new()
-            .gather(&found, |segments| sender.send(reply, segments))
+            .gather(&found, |segments| endpoint.send_message(reply, segments))
             .unwrap()
             .unwrap();
-        let call = receiver.recv().unwrap();
+        let call = endpoint.recv_message().unwrap();
         // A reply that is no u64, and ends the client's wait.
         let reply = Header::new(REPLY, [call.header.words[0], 0, 0]);
-        sender
-            .send(reply, &[IoSlice::new(b"no message at all")])
+        endpoint
+            .send_message(reply, &[IoSlice::new(b"no message at all")])
             .unwrap();
         (call.header, call.payload.as_bytes().to_vec())
     });
@@ -179,9 +180,11 @@ fn client_of(
     let address = address.parse().unwrap();
     let listener = listen(&address, &Options::default()).unwrap();
     let server = std::thread::spawn(move || {
-        let (mut sender, mut receiver) = listener.accept().unwrap().establish().unwrap().split();
-        let (header, payload) = answer(receiver.recv().unwrap().header.words[0]);
-        sender.send(header, &[IoSlice::new(&payload)]).unwrap();
+        let endpoint = listener.accept().unwrap().establish().unwrap();
+        let (header, payload) = answer(endpoint.recv_message().unwrap().header.words[0]);
+        endpoint
+            .send_message(header, &[IoSlice::new(&payload)])
+            .unwrap();
     });
     let client = Client::connect(&address).unwrap();
     let error = client.registry().list().wait().unwrap_err();
@@ -194,13 +197,15 @@ fn replies_that_nobody_asked_for_change_nothing() {
     let address = "inproc://unasked-then-asked".parse().unwrap();
     let listener = listen(&address, &Options::default()).unwrap();
     let server = std::thread::spawn(move || {
-        let (mut sender, mut receiver) = listener.accept().unwrap().establish().unwrap().split();
-        let number = receiver.recv().unwrap().header.words[0];
+        let endpoint = listener.accept().unwrap().establish().unwrap();
+        let number = endpoint.recv_message().unwrap().header.words[0];
         let mut writer = Writer::new();
         for (number, name) in [(number + 9, "wrong"), (0, "wrong"), (number, "right")] {
             let reply = Header::new(REPLY, [number, 0, 0]);
             writer
-                .gather(&vec![name], |segments| sender.send(reply, segments))
+                .gather(&vec![name], |segments| {
+                    endpoint.send_message(reply, segments)
+                })
                 .unwrap()
                 .unwrap();
         }

@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::future::Future;
-use std::io::Write;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake};
@@ -47,9 +46,7 @@ async fn echo(client: Endpoint) -> Result<(), Failure> {
 }
 
 async fn ping(server: &Endpoint, size: usize, pool: &Pool) -> Result<Duration, Failure> {
-    let mut ball = pool.take(size)?.filling();
-    ball.write_all(&vec![7; size])?;
-    let mut ball = ball.finish();
+    let mut ball = pool.take(size)?.copy_from(&vec![7; size])?;
     let start = Instant::now();
     for round in 0..ROUNDS {
         let header = Header::new(1, [u64::from(round), 0, 0]);

@@ -73,9 +73,10 @@ async fn ask(number: usize, address: Address, options: Options) -> Result<(), Fa
             }
         };
         let answer = reader.read::<Answer>(reply.payload)?;
-        let Answer { words, longest } = answer.restore();
+        let answer = answer.get();
         println!(
-            "client {number}: {text:?} has {words} words, the longest is {longest:?} (looked {patience} times in vain)"
+            "client {number}: {text:?} has {} words, the longest is {:?}; it came after {patience} looks in vain",
+            answer.words, answer.longest
         );
     }
     Ok(())

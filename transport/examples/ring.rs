@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use jstream::{Filled, Pool, Reader, Transportable, Writer};
-use jstream_transport::{Address, Header, Link, Listener, Options, connect, listen};
+use jstream_transport::{Address, Endpoint, Header, Listener, Options, connect, listen};
 
 #[derive(Transportable)]
 struct Baton {
@@ -36,7 +36,11 @@ fn pass_on(baton: Filled, reader: &mut Reader, writer: &mut Writer) -> Result<Fi
 }
 
 /// Connects to the next node, and waits for the one before.
-fn join(listener: &Listener, next: &Address, options: &Options) -> Result<(Link, Link), Failure> {
+fn join(
+    listener: &Listener,
+    next: &Address,
+    options: &Options,
+) -> Result<(Endpoint, Endpoint), Failure> {
     thread::scope(|scope| {
         let forth = scope.spawn(|| connect(next, options));
         let back = listener.accept()?.establish()?;
@@ -49,10 +53,9 @@ fn node(options: &Options) -> Result<(), Failure> {
     let listener = listen(&"tcp://127.0.0.1:0".parse()?, options)?;
     println!("{}", listener.local_address());
     let next = io::stdin().lines().next().ok_or("no next node")??;
-    let (forth, back) = join(&listener, &next.parse()?, options)?;
-    let ((mut to, _forth), (_back, mut from)) = (forth.split(), back.split());
+    let (to, from) = join(&listener, &next.parse()?, options)?;
     let (mut reader, mut writer) = (Reader::default(), Writer::new());
-    while let Ok(message) = from.recv() {
+    while let Ok(message) = from.recv_message() {
         let baton = pass_on(message.payload, &mut reader, &mut writer)?;
         to.send_filled(message.header, baton)?;
     }
@@ -76,8 +79,7 @@ fn main() -> Result<(), Failure> {
         next = out.lines().next().ok_or("a node ended early")??;
         children.push(child);
     }
-    let (forth, back) = join(&listener, &next.parse()?, &options)?;
-    let ((mut to, forth), (back, mut from)) = (forth.split(), back.split());
+    let (to, from) = join(&listener, &next.parse()?, &options)?;
     let (mut reader, mut writer) = (Reader::default(), Writer::new());
     let (samples, route) = (vec![0.0; 1000], vec!["home".to_owned()]);
     let (hops, start) = (0, Instant::now());
@@ -90,11 +92,11 @@ fn main() -> Result<(), Failure> {
     for _ in 0..ROUNDS {
         let baton = pass_on(message, &mut reader, &mut writer)?;
         to.send_filled(Header::new(1, [0; 3]), baton)?;
-        message = from.recv_timeout(Duration::from_secs(30))?.payload;
+        message = from.recv_message_timeout(Duration::from_secs(30))?.payload;
     }
     let (took, baton) = (start.elapsed(), reader.read::<Baton>(message)?);
     println!("{} hops in {took:.1?}", baton.get().hops);
-    drop((to, forth, back, from));
+    drop((to, from));
     let ended = children.iter_mut().map(|child| child.wait().map(drop));
     Ok(ended.collect::<Result<_, _>>()?)
 }

@@ -1,21 +1,45 @@
 //! Messages that arrive in registered buffers.
 //!
-//! A [`Device`] carries messages between two sides of a [`Link`]: reliably, in order, each with
-//! a [`Header`] and a payload. A received payload stands in a jbuf of the receiver's own
+//! An [`Endpoint`] carries messages to and from a peer: reliably, in order, each with a [`Header`]
+//! and a payload. A received payload stands in a jbuf of the receiver's own
 //! [`Pool`](jstream::buffer::Pool), where it can be read in place.
 //!
 //! | address | device | a message costs |
 //! |---|---|---|
 //! | `inproc://name` | inside this process | one copy, or none when a jbuf itself is sent |
-//! | `tcp://host:port` | TCP | one system call on each side while it is small |
+//! | `uds:///path` | a Unix socket | one system call on each side while it is small |
+//! | `tcp://host:port` | TCP | the same |
 //!
 //! ```text
 //! listen ── Listener ── accept ── Incoming ── establish ─┐
-//! connect ───────────────────────────────────────────────┴─ Link ── split ── Sender, Receiver
+//! connect ───────────────────────────────────────────────┴─ Endpoint
 //! ```
+//!
+//! Any number of threads use an endpoint at once. They wait, look ([`try_recv_message`], and so on),
+//! or post what is to be done and get a ticket for it, which is also a future:
+//!
+//! | | waits | looks | posted, or async |
+//! |---|---|---|---|
+//! | sends segments | [`send_message`] | [`try_send_message`] | |
+//! | sends a jbuf | [`send_filled`] | | [`post_send`] |
+//! | receives | [`recv_message`], [`recv_message_timeout`] | [`try_recv_message`] | [`post_recv`], [`post_recv_any`] |
+//! | receives into memory | [`recv_into`], [`recv_into_timeout`] | [`try_recv_into`] | |
 //!
 //! Nothing that a peer sends is believed: lengths, queues and waiting times have limits, which
 //! are in [`Options`] with the threat that each one answers.
+//!
+//! [`send_message`]: Endpoint::send_message
+//! [`try_send_message`]: Endpoint::try_send_message
+//! [`send_filled`]: Endpoint::send_filled
+//! [`post_send`]: Endpoint::post_send
+//! [`recv_message`]: Endpoint::recv_message
+//! [`recv_message_timeout`]: Endpoint::recv_message_timeout
+//! [`try_recv_message`]: Endpoint::try_recv_message
+//! [`post_recv`]: Endpoint::post_recv
+//! [`post_recv_any`]: Endpoint::post_recv_any
+//! [`recv_into`]: Endpoint::recv_into
+//! [`recv_into_timeout`]: Endpoint::recv_into_timeout
+//! [`try_recv_into`]: Endpoint::try_recv_into
 //!
 //! # Example
 //!
@@ -27,18 +51,16 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let listener = listen(&"inproc://ping".parse()?, &Options::default())?;
 //! let server = std::thread::spawn(move || {
-//!     let link = listener.accept().unwrap().establish().unwrap();
-//!     let (mut sender, mut receiver) = link.split();
-//!     let ping = receiver.recv().unwrap();
+//!     let endpoint = listener.accept().unwrap().establish().unwrap();
+//!     let ping = endpoint.recv_message().unwrap();
 //!     // The jbuf itself goes back.
-//!     sender.send_filled(Header::new(2, ping.header.words), ping.payload).unwrap();
+//!     endpoint.send_filled(Header::new(2, ping.header.words), ping.payload).unwrap();
 //! });
 //!
-//! let link = connect(&"inproc://ping".parse()?, &Options::default())?;
-//! let (mut sender, mut receiver) = link.split();
+//! let endpoint = connect(&"inproc://ping".parse()?, &Options::default())?;
 //! let parts = [IoSlice::new(b"hello, "), IoSlice::new(b"world")];
-//! sender.send(Header::new(1, [7, 0, 0]), &parts)?;
-//! let pong = receiver.recv()?;
+//! endpoint.send_message(Header::new(1, [7, 0, 0]), &parts)?;
+//! let pong = endpoint.recv_message()?;
 //! assert_eq!((pong.header.kind, pong.header.words), (2, [7, 0, 0]));
 //! assert_eq!(pong.payload.as_bytes(), b"hello, world");
 //! # server.join().unwrap();

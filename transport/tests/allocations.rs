@@ -16,7 +16,7 @@ use std::sync::{Barrier, mpsc};
 use std::thread;
 
 use common::pair;
-use jstream_transport::{Header, Options, Receiver, Sender};
+use jstream_transport::{Endpoint, Header, Options};
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
@@ -41,7 +41,7 @@ static ALLOCATOR: Counting = Counting;
 
 const SIZES: [usize; 5] = [0, 8, 3000, 5000, 200_000];
 
-fn ping(sender: &mut Sender, receiver: &mut Receiver, payload: &[u8]) {
+fn ping(endpoint: &Endpoint, payload: &[u8]) {
     for size in SIZES {
         let header = Header::new(1, [size as u64, 0, 0]);
         // Whole, in a few segments, in many.
@@ -49,16 +49,18 @@ fn ping(sender: &mut Sender, receiver: &mut Receiver, payload: &[u8]) {
         let parts = [IoSlice::new(first), IoSlice::new(second)];
         let many = [IoSlice::new(&payload[..size / 64]); 64];
         for segments in [&parts[..1], &parts[..], &many[..]] {
-            sender.send(header, segments).unwrap();
+            endpoint.send_message(header, segments).unwrap();
             let length: usize = segments.iter().map(|segment| segment.len()).sum();
-            assert_eq!(receiver.recv().unwrap().payload.len(), length);
+            assert_eq!(endpoint.recv_message().unwrap().payload.len(), length);
         }
     }
 }
 
-fn pong(sender: &mut Sender, receiver: &mut Receiver) {
-    while let Ok(message) = receiver.recv() {
-        sender.send_filled(message.header, message.payload).unwrap();
+fn pong(endpoint: &Endpoint) {
+    while let Ok(message) = endpoint.recv_message() {
+        endpoint
+            .send_filled(message.header, message.payload)
+            .unwrap();
     }
 }
 
@@ -69,20 +71,18 @@ fn allocations_of(scheme: &str) -> usize {
     let ready = Barrier::new(2);
     thread::scope(|scope| {
         scope.spawn(|| {
-            let (mut sender, mut receiver) = server.split();
             ready.wait();
-            pong(&mut sender, &mut receiver);
+            pong(&server);
             done.send(()).unwrap();
         });
-        let (mut sender, mut receiver) = client.split();
         ready.wait();
-        ping(&mut sender, &mut receiver, &payload);
+        ping(&client, &payload);
         let before = ALLOCATIONS.load(Ordering::Relaxed);
         for _ in 0..100 {
-            ping(&mut sender, &mut receiver, &payload);
+            ping(&client, &payload);
         }
         let after = ALLOCATIONS.load(Ordering::Relaxed);
-        drop((sender, receiver));
+        drop(client);
         is_done.recv().unwrap();
         after - before
     })
@@ -90,7 +90,7 @@ fn allocations_of(scheme: &str) -> usize {
 
 // Without the test harness, whose own thread allocates when it likes.
 fn main() {
-    for scheme in ["inproc", "tcp"] {
+    for scheme in ["inproc", "uds", "tcp"] {
         assert_eq!(allocations_of(scheme), 0, "{scheme}");
     }
 }

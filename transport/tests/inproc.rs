@@ -20,12 +20,12 @@ use jstream_transport::{ConnectError, Header, Options, RecvError, SendError, con
 fn the_jbuf_itself_moves() {
     let pool = Pool::default();
     let (client, server) = pair("inproc", &Options::default(), &Options::default());
-    let (mut sender, _keep) = client.split();
-    let (_keep, mut receiver) = server.split();
+    let sender = &client;
+    let receiver = &server;
     let filled = pool.take(10).unwrap().copy_from(b"stays here").unwrap();
     let address = filled.as_bytes().as_ptr().addr();
     sender.send_filled(Header::default(), filled).unwrap();
-    let message = receiver.recv().unwrap();
+    let message = receiver.recv_message().unwrap();
     assert_eq!(message.payload.as_bytes().as_ptr().addr(), address);
     assert_eq!(message.payload.as_bytes(), b"stays here");
     assert_eq!(pool.stats().in_use, 1);
@@ -47,12 +47,15 @@ fn nobody_listens() {
 #[test]
 fn who_is_never_accepted_learns_it() {
     let listener = listen(&fresh("inproc"), &Options::default()).unwrap();
-    let link = connect(listener.local_address(), &Options::default()).unwrap();
-    let (mut sender, mut receiver) = link.split();
-    sender.send(Header::default(), &[]).unwrap();
+    let endpoint = connect(listener.local_address(), &Options::default()).unwrap();
+    let (sender, receiver) = (&endpoint, &endpoint);
+    sender.send_message(Header::default(), &[]).unwrap();
     drop(listener);
-    assert!(matches!(receiver.recv(), Err(RecvError::Closed { .. })));
-    let error = sender.send(Header::default(), &[]).unwrap_err();
+    assert!(matches!(
+        receiver.recv_message(),
+        Err(RecvError::Closed { .. })
+    ));
+    let error = sender.send_message(Header::default(), &[]).unwrap_err();
     assert!(matches!(error, SendError::Closed { .. }));
 }
 
@@ -61,32 +64,30 @@ fn those_who_wait_to_be_accepted_are_bounded() {
     let listener = listen(&fresh("inproc"), &Options::default()).unwrap();
     let mut options = Options::default();
     options.connect_timeout = SHORT;
-    let mut links = Vec::new();
+    let mut endpoints = Vec::new();
     let error = loop {
         match connect(listener.local_address(), &options) {
-            Ok(link) => links.push(link),
+            Ok(endpoint) => endpoints.push(endpoint),
             Err(error) => break error,
         }
-        assert!(links.len() < 10_000);
+        assert!(endpoints.len() < 10_000);
     };
     assert!(matches!(error, ConnectError::TimedOut { .. }));
-    listener.accept().unwrap();
+    drop(listener.accept().unwrap());
     connect(listener.local_address(), &options).unwrap();
 }
 
 #[test]
-fn a_dropped_receiver_is_noticed_at_once() {
+fn a_dropped_peer_is_noticed_at_once() {
     let mut options = Options::default();
     options.queue_messages = 1;
     options.send_timeout = LONG;
     let (client, server) = pair("inproc", &options, &options);
-    let (mut sender, _keep) = client.split();
-    let (_keep, receiver) = server.split();
-    sender.send(Header::default(), &[]).unwrap();
+    client.send_message(Header::default(), &[]).unwrap();
     thread::scope(|scope| {
-        let sending = scope.spawn(|| sender.send(Header::default(), &[IoSlice::new(&[1])]));
+        let sending = scope.spawn(|| client.send_message(Header::default(), &[IoSlice::new(&[1])]));
         thread::sleep(SHORT);
-        drop(receiver);
+        drop(server);
         let error = sending.join().unwrap().unwrap_err();
         assert!(matches!(error, SendError::Closed { .. }), "{error}");
     });
@@ -98,16 +99,16 @@ fn a_full_queue_holds_the_sender_up() {
     options.queue_messages = 4;
     options.send_timeout = SHORT;
     let (client, server) = pair("inproc", &options, &options);
-    let (mut sender, _keep) = client.split();
-    let (_keep, mut receiver) = server.split();
+    let sender = &client;
+    let receiver = &server;
     for _ in 0..4 {
-        sender.send(Header::default(), &[]).unwrap();
+        sender.send_message(Header::default(), &[]).unwrap();
     }
-    let error = sender.send(Header::default(), &[]).unwrap_err();
+    let error = sender.send_message(Header::default(), &[]).unwrap_err();
     assert!(matches!(error, SendError::TimedOut { .. }));
-    receiver.recv().unwrap();
-    sender.send(Header::default(), &[]).unwrap();
+    receiver.recv_message().unwrap();
+    sender.send_message(Header::default(), &[]).unwrap();
     for _ in 0..4 {
-        receiver.recv().unwrap();
+        receiver.recv_message().unwrap();
     }
 }

@@ -26,7 +26,7 @@ use jstream_transport::{
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-const SCHEMES: [&str; 2] = ["inproc", "tcp"];
+const SCHEMES: [&str; 3] = ["inproc", "uds", "tcp"];
 
 fn header(number: u64) -> Header {
     Header::new(1, [number, 0, 0])

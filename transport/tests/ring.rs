@@ -15,7 +15,7 @@ use std::thread;
 
 use common::pair;
 use jstream::{Filled, Pool, Reader, Transportable, Writer};
-use jstream_transport::{Header, Options, Receiver, Sender};
+use jstream_transport::{Endpoint, Header, Options};
 
 #[derive(Transportable)]
 struct Token {
@@ -75,9 +75,9 @@ fn visit(node: u32, message: Filled, reader: &mut Reader, writer: &mut Writer) -
     Some(forwarded.message)
 }
 
-fn node(number: u32, first: Option<Filled>, (mut to, mut from): (Sender, Receiver)) {
+fn node(number: u32, first: Option<Filled>, to: &Endpoint, from: &Endpoint) {
     let (mut reader, mut writer) = (Reader::default(), Writer::new());
-    let received = iter::from_fn(|| Some(from.recv().ok()?.payload));
+    let received = iter::from_fn(|| Some(from.recv_message().ok()?.payload));
     for message in first.into_iter().chain(received) {
         let Some(message) = visit(number, message, &mut reader, &mut writer) else {
             break;
@@ -97,19 +97,15 @@ fn ring(scheme: &str) {
     };
     let first = Writer::new().write_to(&token, &pool).unwrap();
     let options = Options::new(pool.clone());
-    let links = (0..NODES).map(|_| pair(scheme, &options, &options));
-    let (mut to, mut from): (Vec<_>, Vec<_>) = links.map(|(a, b)| (a.split(), b.split())).unzip();
-    // Each node has the far end of the link of the one before it.
+    let pairs = (0..NODES).map(|_| pair(scheme, &options, &options));
+    let (to, mut from): (Vec<_>, Vec<_>) = pairs.unzip();
+    // Each node has the far end of the connection of the one before it.
     from.rotate_right(1);
     let mut first = Some(first);
     thread::scope(|scope| {
-        for (number, (to, from)) in (0..NODES).zip(to.drain(..).zip(from.drain(..))) {
+        for (number, (to, from)) in (0..NODES).zip(to.into_iter().zip(from)) {
             let first = first.take();
-            // The other halves stay open as long as the node works.
-            scope.spawn(move || {
-                let ((to, _back), (_forth, from)) = (to, from);
-                node(number, first, (to, from));
-            });
+            scope.spawn(move || node(number, first, &to, &from));
         }
     });
     assert_eq!(pool.stats().in_use, 0, "every jbuf went back");
@@ -118,6 +114,11 @@ fn ring(scheme: &str) {
 #[test]
 fn a_token_goes_round_inside_a_process() {
     ring("inproc");
+}
+
+#[test]
+fn a_token_goes_round_by_unix_sockets() {
+    ring("uds");
 }
 
 #[test]

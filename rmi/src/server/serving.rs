@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener};
 
@@ -12,9 +11,6 @@ use super::{Place, Places, ServerOptions, serve};
 use crate::connection::lock;
 use crate::error::ServeError;
 use crate::exports::Exports;
-
-/// How long accepting rests when the system has no descriptor or memory for a connection.
-const REST: Duration = Duration::from_millis(50);
 
 /// A server that accepts connections at an address. Dropping it ends them all.
 #[derive(Debug)]
@@ -130,9 +126,9 @@ impl State {
                     }
                 }
                 Err(AcceptError::ClosedLocally { .. }) => return,
-                // Out of descriptors, or a peer that was gone before it was met: slow down and go
-                // on, as connections end.
-                Err(_) => thread::sleep(REST),
+                // Out of descriptors, or a peer that was gone before it was met: the listener slows
+                // down, and goes on as connections end.
+                Err(_) => {}
             }
         }
     }
@@ -165,10 +161,10 @@ impl State {
     }
 
     fn run(&self, number: u64, incoming: Incoming) {
-        let Ok(link) = incoming.establish() else {
+        let Ok(endpoint) = incoming.establish() else {
             return;
         };
-        let closer = link.closer();
+        let closer = endpoint.closer();
         if let Some(connection) = lock(&self.connections).get_mut(&number) {
             connection.closer = Some(closer.clone());
         }
@@ -176,7 +172,7 @@ impl State {
         if self.stopping.load(Ordering::SeqCst) {
             closer.close();
         }
-        serve(&self.exports, &self.options, link.split());
+        serve(&self.exports, &self.options, &endpoint);
     }
 }
 

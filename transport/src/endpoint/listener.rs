@@ -139,9 +139,12 @@ impl Listener {
                 });
             }
             let sources = shared.devices.iter().map(|device| device.source());
-            poll::sleep_on_any(sources, deadline).map_err(|source| AcceptError::System {
-                address: self.local_address().clone(),
-                source,
+            poll::sleep_on_any(sources, deadline).map_err(|source| {
+                shared.set_troubled(true);
+                AcceptError::System {
+                    address: self.local_address().clone(),
+                    source,
+                }
             })?;
         }
     }

@@ -27,6 +27,22 @@ pub(crate) enum Notify {
 }
 
 impl Notify {
+    /// Has `task` woken, and gives back the one of before, if it was another.
+    pub(super) fn set_task(&mut self, task: &Waker) -> Option<Waker> {
+        if self.is_task(task) {
+            return None;
+        }
+        match std::mem::replace(self, Self::Task(task.clone())) {
+            Self::Task(other) => Some(other),
+            _ => None,
+        }
+    }
+
+    /// Whether it is this task.
+    pub(super) fn is_task(&self, task: &Waker) -> bool {
+        matches!(self, Self::Task(own) if own.will_wake(task))
+    }
+
     /// Whether it is this sink.
     pub(super) fn is_of(&self, sink: &Arc<dyn Sink>) -> bool {
         matches!(self, Self::Sink(own, _) if Arc::ptr_eq(own, sink))
@@ -88,6 +104,13 @@ impl<T> Ops<T> {
         }
     }
 
+    pub(crate) fn get(&self, id: OpId) -> Option<&T> {
+        self.slots
+            .get(id.slot as usize)
+            .filter(|slot| slot.generation == id.generation)
+            .and_then(|slot| slot.op.as_ref())
+    }
+
     #[inline]
     pub(crate) fn get_mut(&mut self, id: OpId) -> Option<&mut T> {
         self.slots
@@ -119,11 +142,11 @@ mod tests {
         let (one, two) = (ops.insert('a'), ops.insert('b'));
         assert_eq!(ops.get_mut(one), Some(&mut 'a'));
         assert_eq!(ops.remove(one), Some('a'));
-        assert_eq!((ops.get_mut(one), ops.remove(one)), (None, None));
+        assert_eq!((ops.get(one).copied(), ops.remove(one)), (None, None));
         let three = ops.insert('c');
         assert_eq!(three.slot, one.slot);
         assert_ne!(three, one);
-        assert_eq!((ops.get_mut(one), ops.remove(one)), (None, None));
+        assert_eq!((ops.get(one).copied(), ops.remove(one)), (None, None));
         assert_eq!((ops.remove(two), ops.remove(three)), (Some('b'), Some('c')));
         assert_eq!(ops.slots.len(), 2);
     }

@@ -16,7 +16,6 @@ use super::counters::Tally;
 use super::facts::{End, Facts, Trouble};
 use super::ops::{Notify, OpId, Ops, Sink};
 use super::reactor;
-use super::sending::set_task;
 use super::turn::{Common, Direction};
 use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload};
 use crate::device::deadline::Deadline;
@@ -215,6 +214,7 @@ impl Receiving {
     ) -> Arrived {
         self.begun = false;
         self.left = self.facts.message_timeout;
+        self.common.waited_since = None;
         // Something was received since it was armed: it may not call for what comes next.
         self.alarm.disarm();
         if self.scratched && !matches!(place, Place::Memory(_)) {
@@ -340,8 +340,9 @@ impl Receiving {
 
     /// Has `task` woken when the operation ends, in the place of whoever polled before.
     pub(super) fn notify(&mut self, id: OpId, task: &Waker) {
-        if let Some(op) = self.ops.get_mut(id) {
-            set_task(&mut op.notify, task, &self.alarm);
+        let op = self.ops.get_mut(id);
+        if let Some(other) = op.and_then(|op| op.notify.set_task(task)) {
+            self.release(&other);
         }
     }
 
@@ -357,6 +358,10 @@ impl Receiving {
     /// Nobody asks for an operation any more. A message that it has is kept for the next one. What is
     /// to be dropped outside of the lock comes back.
     pub(super) fn forget(&mut self, id: OpId) -> Option<Missed> {
+        let op = self.ops.get_mut(id)?;
+        if let Notify::Task(task) = std::mem::replace(&mut op.notify, Notify::Nobody) {
+            self.release(&task);
+        }
         self.cancel(id);
         match self.take(id)? {
             Ok(arrived) => {
@@ -385,6 +390,14 @@ impl Receiving {
             missed.extend(self.forget(id));
         }
         missed
+    }
+
+    /// A task does not wait for one operation any more, but maybe for another.
+    fn release(&mut self, task: &Waker) {
+        let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
+        if !posted.any(|op| op.notify.is_task(task)) {
+            self.alarm.forget(task);
+        }
     }
 
     /// Has a message received next, as if it had not been received yet.

@@ -135,8 +135,9 @@ impl Sending {
 
     /// Has `task` woken when the operation ends, in the place of whoever polled before.
     pub(super) fn notify(&mut self, id: OpId, task: &Waker) {
-        if let Some(op) = self.ops.get_mut(id) {
-            set_task(&mut op.notify, task, &self.alarm);
+        let op = self.ops.get_mut(id);
+        if let Some(other) = op.and_then(|op| op.notify.set_task(task)) {
+            self.release(&other);
         }
     }
 
@@ -147,9 +148,17 @@ impl Sending {
             return self.take(id);
         }
         if let Notify::Task(task) = std::mem::replace(&mut op.notify, Notify::Nobody) {
-            self.alarm.forget(&task);
+            self.release(&task);
         }
         None
+    }
+
+    /// A task does not wait for one operation any more, but maybe for another.
+    fn release(&mut self, task: &Waker) {
+        let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
+        if !posted.any(|op| op.notify.is_task(task)) {
+            self.alarm.forget(task);
+        }
     }
 
     /// Nobody takes the outcomes of a sink's operations any more; they are still carried out.
@@ -243,6 +252,7 @@ impl Sending {
         if let Some(id) = self.posted.pop_front() {
             self.begun = false;
             self.left = self.facts.send_timeout;
+            self.common.waited_since = None;
             self.complete(id, result);
         }
     }
@@ -279,18 +289,6 @@ pub(super) fn progress(message: &Outbound<'_>) -> (u64, u64) {
         .length
         .saturating_add(Header::WIRE_LENGTH as u64);
     (message.taken, total)
-}
-
-/// The task that polled last is the one that is woken.
-pub(super) fn set_task(notify: &mut Notify, task: &Waker, alarm: &Alarm) {
-    match notify {
-        Notify::Task(other) if other.will_wake(task) => {}
-        _ => {
-            if let Notify::Task(other) = std::mem::replace(notify, Notify::Task(task.clone())) {
-                alarm.forget(&other);
-            }
-        }
-    }
 }
 
 impl Direction for Sending {

@@ -409,7 +409,7 @@ impl Shared {
     /// What came of a posted send, or else `task` is woken when it may be known.
     pub(crate) fn poll_sent(&self, id: OpId, task: &Waker) -> Option<Sent> {
         let mut held = self.sending.lock();
-        held.drive();
+        Turn::drive_for_task(&mut *held);
         let sent = held.take(id);
         if sent.is_none() {
             held.notify(id, task);
@@ -422,7 +422,7 @@ impl Shared {
     /// What came of a posted receive, or else `task` is woken when it may be known.
     pub(crate) fn poll_received(&self, id: OpId, task: &Waker) -> Option<Receipt> {
         let mut held = self.receiving.lock();
-        held.drive();
+        Turn::drive_for_task(&mut *held);
         let receipt = held.take(id);
         if receipt.is_none() {
             held.notify(id, task);
@@ -510,7 +510,7 @@ impl Shared {
         task: Option<&Waker>,
     ) -> bool {
         let mut held = turn.lock();
-        held.drive();
+        Turn::drive_for_task(&mut *held);
         let is_left = held.has_posted();
         if let (Some(task), true) = (task, is_left) {
             alarm.register(task);

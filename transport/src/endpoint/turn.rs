@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::alarm::Alarm;
 use super::spin::Spin;
+use super::timer::Timer;
 use super::watcher::Watch;
 use crate::device::connection::Fault;
 use crate::device::deadline::Deadline;
@@ -63,6 +64,10 @@ pub(super) struct Common {
     pub(super) vain: u8,
     /// Where the alarm is registered, if it is the system that rings it.
     pub(super) watch: Option<Watch>,
+    /// Rings the alarm when the patience of tasks is over; there once one was needed.
+    timer: Option<Timer>,
+    /// Since when tasks wait with what was on its way then. Nothing when that has ended.
+    pub(super) waited_since: Option<Instant>,
 }
 
 /// A direction and its lock.
@@ -150,7 +155,9 @@ impl<D: Direction> Turn<D> {
     fn leave_slowly(&self, mut held: Held<'_, D>) -> Broke {
         // Only what was posted is waited for by tasks.
         while self.alarm.is_wanted() && held.has_half() && held.has_posted() {
-            if !held.arm() {
+            if held.arm() {
+                self.set_timer(&mut held);
+            } else {
                 held.drive();
             }
         }
@@ -166,6 +173,32 @@ impl<D: Direction> Turn<D> {
         }
         self.wake_tasks(held);
         broke
+    }
+
+    /// Carries on what was posted, for a task. The time that tasks have waited counts.
+    pub(super) fn drive_for_task(held: &mut D) {
+        let since = held.common().waited_since.take();
+        let half = since.and_then(|_| held.take_half());
+        if let (Some(since), Some(half)) = (since, half) {
+            held.put_back(half, Ok(()), since.elapsed());
+        }
+        held.drive();
+    }
+
+    /// Has the alarm rung when what is on its way has taken too long. Where the system has no room
+    /// for timers, it is noticed when somebody looks.
+    fn set_timer(&self, held: &mut D) {
+        let Some(left) = held.patience() else {
+            return;
+        };
+        let common = held.common();
+        common.waited_since.get_or_insert_with(Instant::now);
+        if common.timer.is_none() {
+            common.timer = Timer::new().ok();
+        }
+        if let Some(timer) = &common.timer {
+            timer.set(Deadline::after(left), &self.alarm.clone().into());
+        }
     }
 
     /// Wakes the tasks whose operations have ended, without the lock.
@@ -256,6 +289,8 @@ impl<D: Direction> Turn<D> {
     /// Sleeps until the half may go on.
     fn sleep<'t>(&'t self, mut held: Held<'t, D>, until: Deadline) -> Held<'t, D> {
         let patience = held.patience();
+        // Whoever sleeps measures the time itself.
+        held.common().waited_since = None;
         let Some(mut half) = held.take_half() else {
             return held;
         };

@@ -17,6 +17,10 @@ pub(crate) fn fresh(scheme: &str) -> Address {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let uri = match scheme {
         "inproc" => format!("inproc://test-{}", NEXT.fetch_add(1, Ordering::Relaxed)),
+        "uds" => {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            format!("uds://@jstream-test-{}-{number}", std::process::id())
+        }
         _ => format!("{scheme}://127.0.0.1:0"),
     };
     uri.parse().unwrap()

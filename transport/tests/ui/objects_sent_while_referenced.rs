@@ -1,12 +1,12 @@
 //! A buffer of objects is sent as what it becomes when nobody refers to them: written anew.
 
 use jstream::{Received, Writer};
-use jstream_transport::{Header, Sender};
+use jstream_transport::{Endpoint, Header};
 
-fn forward(sender: &mut Sender, received: Received<&'static str>) {
+fn forward(endpoint: &Endpoint, received: Received<&'static str>) {
     let text = *received.get();
     let message = Writer::new().write(&"again", received.into_spent()).unwrap();
-    sender.send_filled(Header::default(), message).unwrap();
+    endpoint.send_filled(Header::default(), message).unwrap();
     println!("{text}");
 }
 

@@ -1,11 +1,11 @@
 //! Nobody refers to a buffer while the device has it.
 
 use jstream::Filled;
-use jstream_transport::{Header, Sender};
+use jstream_transport::{Endpoint, Header};
 
-fn send(sender: &mut Sender, message: Filled) {
+fn send(endpoint: &Endpoint, message: Filled) {
     let bytes = message.as_bytes();
-    sender.send_filled(Header::default(), message).unwrap();
+    endpoint.send_filled(Header::default(), message).unwrap();
     println!("{bytes:?}");
 }
 

@@ -1,13 +1,13 @@
 //! What the other programs do, done as it should be.
 
 use jstream::{Received, Writer};
-use jstream_transport::{Header, Sender};
+use jstream_transport::{Endpoint, Header};
 
-fn forward(sender: &mut Sender, received: Received<&'static str>) {
+fn forward(endpoint: &Endpoint, received: Received<&'static str>) {
     let length = received.get().len();
     let message = Writer::new().write(&"again", received.into_spent()).unwrap();
     println!("{length} {:?}", message.as_bytes());
-    if let Err(unsent) = sender.send_filled(Header::default(), message) {
+    if let Err(unsent) = endpoint.send_filled(Header::default(), message) {
         println!("{:?}", unsent.filled.as_bytes());
     }
 }
