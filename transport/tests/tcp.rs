@@ -17,8 +17,7 @@ use std::time::Duration;
 use common::{LONG, SHORT};
 use jstream::buffer::Pool;
 use jstream_transport::{
-    Address, ConnectError, HandshakeError, Link, Listener, Options, Receiver, RecvError, Sender,
-    connect, listen,
+    Address, ConnectError, Endpoint, HandshakeError, Listener, Options, RecvError, connect, listen,
 };
 use socket2::SockRef;
 
@@ -28,7 +27,7 @@ const MAX: u64 = 64 << 20;
 fn hello() -> [u8; 32] {
     let mut hello = [0; 32];
     hello[..8].copy_from_slice(b"jstream\0");
-    hello[8] = 1;
+    hello[8] = 2;
     hello[12..14].copy_from_slice(&0x0102u16.to_ne_bytes());
     hello[14] = usize::BITS as u8;
     hello[16..24].copy_from_slice(&MAX.to_le_bytes());
@@ -53,23 +52,25 @@ fn raw(listener: &Listener) -> TcpStream {
     stream
 }
 
-/// A link whose peer is a bare socket that has said hello.
-fn with_raw(options: &Options) -> (TcpStream, Link) {
+/// An endpoint whose peer is a bare socket that has said hello.
+fn receiving(options: &Options) -> (TcpStream, Endpoint) {
     let listener = listener(options);
     let mut stream = raw(&listener);
     stream.write_all(&hello()).unwrap();
-    let link = listener.accept().unwrap().establish().unwrap();
-    let mut theirs = [0; 32];
+    let endpoint = listener.accept().unwrap().establish().unwrap();
+    let mut theirs = [1; 40];
     stream.read_exact(&mut theirs).unwrap();
     assert_eq!(theirs[..16], hello()[..16]);
-    (stream, link)
+    // The verdict: welcome.
+    assert_eq!(theirs[32..], [0; 8]);
+    (stream, endpoint)
 }
 
-/// The same in halves, since a sender that is dropped would end its direction.
-fn receiving(options: &Options) -> (TcpStream, Sender, Receiver) {
-    let (stream, link) = with_raw(options);
-    let (sender, receiver) = link.split();
-    (stream, sender, receiver)
+/// What stands instead of a header when a side has no more to say.
+fn farewell() -> [u8; 40] {
+    let mut farewell = [0; 40];
+    farewell[..8].copy_from_slice(b"\xff\xff\xff\xffbye\0");
+    farewell
 }
 
 fn patient() -> Options {
@@ -102,7 +103,7 @@ fn greetings_that_do_not_fit() {
         matches!(garbage, E::Magic { theirs, .. } if theirs == *b"GET / HT"),
         "{garbage}"
     );
-    assert!(matches!(with(8, 2), E::Version { ours: 1, theirs: 2 }));
+    assert!(matches!(with(8, 1), E::Version { ours: 2, theirs: 1 }));
     assert!(matches!(with(14, 16), E::PointerWidth { theirs: 16, .. }));
     assert!(matches!(with(15, 1), E::Reserved { theirs: 1 }));
     assert!(matches!(with(31, 1), E::Reserved { .. }));
@@ -228,11 +229,11 @@ fn a_byte_at_a_time_is_fine_in_time() {
                 stream.write_all(&[*byte]).unwrap();
             }
         });
-        let (_keep, mut receiver) = listener.accept().unwrap().establish().unwrap().split();
+        let endpoint = listener.accept().unwrap().establish().unwrap();
         for length in [300, 5000] {
             // Time-outs in between lose nothing.
             let message = loop {
-                match receiver.recv_timeout(Duration::from_millis(2)) {
+                match endpoint.recv_message_timeout(Duration::from_millis(2)) {
                     Err(RecvError::TimedOut { .. }) => {}
                     result => break result.unwrap(),
                 }
@@ -248,20 +249,20 @@ fn half_a_message_then_silence() {
     let mut options = Options::default();
     options.message_timeout = SHORT;
     for part in [1usize, 39, 40, 41, 40 + 4096, 40 + 50_000] {
-        let (mut stream, _sender, mut receiver) = receiving(&options);
+        let (mut stream, endpoint) = receiving(&options);
         // Before the first byte there is no limit.
-        let error = receiver.recv_timeout(SHORT * 2).unwrap_err();
+        let error = endpoint.recv_message_timeout(SHORT * 2).unwrap_err();
         assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
         let mut message = header(100_000).to_vec();
         message.resize(40 + 100_000, 1);
         stream.write_all(&message[..part]).unwrap();
-        let error = receiver.recv().unwrap_err();
+        let error = endpoint.recv_message().unwrap_err();
         let RecvError::Stalled { received, .. } = error else {
             panic!("{part}: {error}")
         };
         assert_eq!(received, part as u64);
-        let error = receiver.recv().unwrap_err();
-        assert!(matches!(error, RecvError::Lost { .. }), "{error}");
+        let error = endpoint.recv_message().unwrap_err();
+        assert!(matches!(error, RecvError::Stalled { .. }), "{error}");
         // The peer is told.
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
@@ -276,7 +277,7 @@ fn a_message_that_trickles_times_out() {
         [&header(100)[..], &[1; 100]].concat(),
         [&header(3000)[..], &[1; 3000]].concat(),
     ] {
-        let (mut stream, _sender, mut receiver) = receiving(&options);
+        let (mut stream, endpoint) = receiving(&options);
         thread::scope(|scope| {
             scope.spawn(move || {
                 stream.write_all(&whole[..whole.len().min(41) - 1]).unwrap();
@@ -290,7 +291,7 @@ fn a_message_that_trickles_times_out() {
                 let _ = stream.read_to_end(&mut rest);
             });
             let error = loop {
-                match receiver.recv_timeout(SHORT / 3).unwrap_err() {
+                match endpoint.recv_message_timeout(SHORT / 3).unwrap_err() {
                     RecvError::TimedOut { .. } => {}
                     error => break error,
                 }
@@ -303,15 +304,15 @@ fn a_message_that_trickles_times_out() {
 #[test]
 fn lengths_beyond_the_limit() {
     for length in [MAX + 1, u64::from(u32::MAX), u64::MAX] {
-        let (mut stream, _sender, mut receiver) = receiving(&patient());
+        let (mut stream, endpoint) = receiving(&patient());
         stream.write_all(&header(length)).unwrap();
-        let error = receiver.recv().unwrap_err();
+        let error = endpoint.recv_message().unwrap_err();
         assert!(
             matches!(error, RecvError::TooLarge { length: l, max: MAX, .. } if l == length),
             "{error}"
         );
-        let error = receiver.recv().unwrap_err();
-        assert!(matches!(error, RecvError::Lost { .. }), "{error}");
+        let error = endpoint.recv_message().unwrap_err();
+        assert!(matches!(error, RecvError::TooLarge { .. }), "{error}");
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
     }
@@ -324,31 +325,31 @@ fn the_largest_length_then_silence_commits_nothing() {
     options.message_timeout = SHORT;
     options.pool = Pool::default();
     let before = resident();
-    let links: Vec<_> = (0..PEERS).map(|_| receiving(&options)).collect();
-    let mut receivers = Vec::new();
-    for (mut stream, sender, mut receiver) in links {
+    let peers: Vec<_> = (0..PEERS).map(|_| receiving(&options)).collect();
+    let mut endpoints = Vec::new();
+    for (mut stream, endpoint) in peers {
         stream.write_all(&header(MAX)).unwrap();
         stream.write_all(&[1; 1000]).unwrap();
-        let error = loop {
-            match receiver.recv_timeout(SHORT / 4).unwrap_err() {
-                RecvError::TimedOut { .. } => {}
-                error => break error,
-            }
-        };
-        assert!(
-            matches!(error, RecvError::Stalled { received: 1040, .. }),
-            "{error}"
-        );
-        receivers.push((stream, sender, receiver));
+        let error = endpoint.recv_message_timeout(SHORT / 4).unwrap_err();
+        assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
+        endpoints.push((stream, endpoint));
     }
+    // The peers claimed 1 GiB; other tests run beside this one.
     assert!(options.pool.stats().mapped >= PEERS * MAX as usize);
     if let (Some(before), Some(after)) = (before, resident()) {
-        // The peers claimed 1 GiB; other tests run beside this one.
         assert!(
             after.saturating_sub(before) < 256 << 20,
             "{before} -> {after}"
         );
     }
+    for (_stream, endpoint) in &endpoints {
+        let error = endpoint.recv_message().unwrap_err();
+        assert!(
+            matches!(error, RecvError::Stalled { received: 1040, .. }),
+            "{error}"
+        );
+    }
+    assert_eq!(options.pool.stats().in_use, 0);
 }
 
 /// Bytes of this process that are in memory, where the system says it.
@@ -360,11 +361,11 @@ fn resident() -> Option<usize> {
 
 #[test]
 fn a_bad_header() {
-    let (mut stream, _sender, mut receiver) = receiving(&patient());
+    let (mut stream, endpoint) = receiving(&patient());
     let mut bad = header(0);
     bad[7] = 1;
     stream.write_all(&bad).unwrap();
-    let error = receiver.recv().unwrap_err();
+    let error = endpoint.recv_message().unwrap_err();
     assert!(matches!(error, RecvError::Malformed { .. }), "{error}");
 }
 
@@ -372,20 +373,20 @@ fn a_bad_header() {
 fn an_end_inside_a_message() {
     for part in [1usize, 40, 4000, 50_000] {
         for reset in [false, true] {
-            let (mut stream, _sender, mut receiver) = receiving(&patient());
+            let (mut stream, endpoint) = receiving(&patient());
             let mut message = header(100_000).to_vec();
             message.resize(40 + 100_000, 1);
             stream.write_all(&message[..part]).unwrap();
             if reset {
                 // What was sent has to be here before the reset throws it away.
-                let error = receiver.recv_timeout(SHORT).unwrap_err();
+                let error = endpoint.recv_message_timeout(SHORT).unwrap_err();
                 assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
                 SockRef::from(&stream)
                     .set_linger(Some(Duration::ZERO))
                     .unwrap();
             }
             drop(stream);
-            let error = receiver.recv().unwrap_err();
+            let error = endpoint.recv_message().unwrap_err();
             let RecvError::Lost {
                 received, source, ..
             } = error
@@ -406,21 +407,25 @@ fn an_end_inside_a_message() {
 
 #[test]
 fn many_messages_in_one_packet() {
-    let (mut stream, _sender, mut receiver) = receiving(&patient());
+    let (mut stream, endpoint) = receiving(&patient());
     let mut all = Vec::new();
     for length in 0..400u64 {
         all.extend(header(length * 13));
         all.extend(common::bytes(length as usize * 13, length));
     }
     thread::scope(|scope| {
+        all.extend(farewell());
         scope.spawn(|| stream.write_all(&all).unwrap());
         for length in 0..400u64 {
-            let message = receiver.recv_timeout(LONG).unwrap();
+            let message = endpoint.recv_message_timeout(LONG).unwrap();
             assert!(message.payload.as_bytes() == common::bytes(length as usize * 13, length));
         }
     });
     drop(stream);
-    assert!(matches!(receiver.recv(), Err(RecvError::Closed { .. })));
+    assert!(matches!(
+        endpoint.recv_message(),
+        Err(RecvError::Closed { .. })
+    ));
 }
 
 #[test]
@@ -430,6 +435,63 @@ fn the_greeting_and_a_message_in_one_packet() {
     stream
         .write_all(&[&hello()[..], &header(3), b"abc"].concat())
         .unwrap();
-    let (_keep, mut receiver) = listener.accept().unwrap().establish().unwrap().split();
-    assert_eq!(receiver.recv().unwrap().payload.as_bytes(), b"abc");
+    let endpoint = listener.accept().unwrap().establish().unwrap();
+    assert_eq!(endpoint.recv_message().unwrap().payload.as_bytes(), b"abc");
+}
+
+#[test]
+fn an_end_without_a_farewell_is_a_loss() {
+    let (stream, endpoint) = receiving(&patient());
+    drop(stream);
+    let error = endpoint.recv_message().unwrap_err();
+    let RecvError::Lost {
+        received: 0,
+        source,
+        ..
+    } = error
+    else {
+        panic!("{error}")
+    };
+    assert_eq!(source.kind(), std::io::ErrorKind::UnexpectedEof);
+}
+
+#[test]
+fn who_is_refused_learns_why() {
+    let listener = listener(&patient());
+    thread::scope(|scope| {
+        let connecting = scope.spawn(|| connect(listener.local_address(), &patient()));
+        listener.accept().unwrap().refuse("too many by one");
+        let error = connecting.join().unwrap().unwrap_err();
+        assert!(
+            matches!(&error, ConnectError::Refused { reason, .. } if reason == "too many by one"),
+            "{error}"
+        );
+    });
+}
+
+/// A verdict of nobody.
+#[test]
+fn a_client_checks_the_verdict() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = Address::tcp("127.0.0.1", server.local_addr().unwrap().port()).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let (mut stream, _) = server.accept().unwrap();
+            // A reason that is longer than any.
+            let verdict = [1, 0, 0xff, 0xff, 0, 0, 0, 0];
+            stream
+                .write_all(&[&hello()[..], &verdict].concat())
+                .unwrap();
+            let mut rest = Vec::new();
+            let _ = stream.read_to_end(&mut rest);
+        });
+        let error = connect(&address, &patient()).unwrap_err();
+        let ConnectError::Handshake { source, .. } = error else {
+            panic!("{error}")
+        };
+        assert!(
+            matches!(source, HandshakeError::Reserved { .. }),
+            "{source}"
+        );
+    });
 }

@@ -15,6 +15,8 @@
 
 pub(crate) mod assembly;
 mod broken;
+#[cfg(test)]
+mod figures;
 pub(crate) mod greeting;
 pub(crate) mod hello;
 mod incoming;

@@ -82,6 +82,8 @@ pub(crate) fn send(outgoing: &mut dyn Outgoing, kind: u32, body: Body<'_>) -> Re
 pub(crate) enum Way {
     Blocking,
     Spinning,
+    /// As `Spinning`, but leaves the processor to nobody.
+    Busy,
     Polling,
 }
 
@@ -118,6 +120,7 @@ fn rest(
     match way {
         Way::Blocking => incoming.wait(into, Deadline::after(LONG))?,
         Way::Spinning => std::thread::yield_now(),
+        Way::Busy => std::hint::spin_loop(),
         Way::Polling => {
             if incoming.arm(None) == Armed::Source {
                 let source = [(incoming.source(), Interest::Readable)];
