@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use jstream::buffer::{Filled, Pool};
 use jstream::{Reader, Transportable, Writer};
 use jstream_transport::{
-    Address, CompletionQueue, Endpoint, Header, Options, Outcome, connect, listen,
+    Address, Completion, CompletionQueue, Endpoint, Header, Options, Outcome, connect, listen,
 };
 
 use super::case::{Case, Pattern, RECORDS, Way, Work};
 use super::pair::Waiting;
+use super::raw::spin;
 use super::side::{Channel, FILL, Over, Samples, Side, sum};
 use crate::Failure;
 use crate::measure::since;
@@ -288,6 +289,8 @@ impl Channel for Encoded {
 struct Many {
     endpoints: Vec<Endpoint>,
     queue: CompletionQueue,
+    /// Whether it never sleeps.
+    spins: bool,
     sent: Vec<u8>,
     samples: Samples,
 }
@@ -301,15 +304,24 @@ impl Many {
         Ok(Self {
             endpoints,
             queue,
+            spins: case.spins,
             sent: vec![FILL; case.bytes],
             samples: Samples::default(),
         })
     }
 
+    fn next(&self) -> Result<Completion, Failure> {
+        if self.spins {
+            return spin(|| Ok(self.queue.poll()));
+        }
+        let completion = self.queue.wait(Duration::from_secs(60));
+        completion.ok_or_else(|| "nothing has come for a minute".into())
+    }
+
     /// Receives `count` messages in the order in which they come, and answers if it should.
     fn serve(&mut self, count: usize, answer: bool) -> Result<(), Failure> {
         for _ in 0..count {
-            let completion = self.queue.wait(Duration::MAX).ok_or("no completion")?;
+            let completion = self.next()?;
             let Outcome::Received(message) = completion.outcome else {
                 return Err("a completion of something else".into());
             };
