@@ -72,19 +72,39 @@ pub(super) fn copy_out(to: &mut [MaybeUninit<u8>], from: &[AtomicU8]) -> usize {
 /// Copies `from` into words, filling the last one up with zeros; what has no room is left out.
 #[inline]
 pub(super) fn words_in(to: &[AtomicU64], from: &[u8]) {
-    for (to, from) in to.iter().zip(from.chunks(8)) {
-        let word = match from.try_into() {
-            Ok(bytes) => u64::from_ne_bytes(bytes),
-            Err(_) => {
-                let mut bytes = [0; 8];
-                for (to, from) in bytes.iter_mut().zip(from) {
-                    *to = *from;
-                }
-                u64::from_ne_bytes(bytes)
-            }
-        };
-        to.store(word, Ordering::Relaxed);
+    let mut words = to.iter();
+    let mut chunks = from.chunks_exact(8);
+    for (from, to) in chunks.by_ref().zip(words.by_ref()) {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(from);
+        to.store(u64::from_ne_bytes(bytes), Ordering::Relaxed);
     }
+    let rest = chunks.remainder();
+    if let (false, Some(to)) = (rest.is_empty(), words.next()) {
+        let mut bytes = [0; 8];
+        for (to, from) in bytes.iter_mut().zip(rest) {
+            *to = *from;
+        }
+        to.store(u64::from_ne_bytes(bytes), Ordering::Relaxed);
+    }
+}
+
+/// Writes as many words as there are of both.
+#[inline]
+pub(super) fn set_words<const N: usize>(to: &[AtomicU64], from: [u64; N]) {
+    for (to, from) in to.iter().zip(from) {
+        to.store(from, Ordering::Relaxed);
+    }
+}
+
+/// Reads the first words; what is not there is 0.
+#[inline]
+pub(super) fn get_words<const N: usize>(from: &[AtomicU64]) -> [u64; N] {
+    let mut words = [0; N];
+    for (to, from) in words.iter_mut().zip(from) {
+        *to = from.load(Ordering::Relaxed);
+    }
+    words
 }
 
 /// Copies words out until `to` is full, as long as there are any. Returns how many bytes of `to`
@@ -92,12 +112,20 @@ pub(super) fn words_in(to: &[AtomicU64], from: &[u8]) {
 #[inline]
 pub(super) fn words_out(to: &mut [MaybeUninit<u8>], from: &[AtomicU64]) -> usize {
     let mut copied = 0_usize;
-    for (to, from) in to.chunks_mut(8).zip(from) {
+    let mut words = from.iter();
+    let mut chunks = to.chunks_exact_mut(8);
+    for (to, from) in chunks.by_ref().zip(words.by_ref()) {
         let bytes = from.load(Ordering::Relaxed).to_ne_bytes();
-        for (to, byte) in to.iter_mut().zip(bytes) {
+        to.copy_from_slice(&bytes.map(MaybeUninit::new));
+        copied = copied.wrapping_add(8);
+    }
+    let rest = chunks.into_remainder();
+    if let (false, Some(from)) = (rest.is_empty(), words.next()) {
+        let bytes = from.load(Ordering::Relaxed).to_ne_bytes();
+        for (to, byte) in rest.iter_mut().zip(bytes) {
             to.write(byte);
         }
-        copied = copied.wrapping_add(to.len());
+        copied = copied.wrapping_add(rest.len());
     }
     copied
 }

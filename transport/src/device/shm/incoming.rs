@@ -9,7 +9,7 @@ use std::task::Waker;
 
 use jstream::buffer::{Filling, Pool};
 
-use super::copy::{copy_out, words_out};
+use super::copy::{copy_out, get_words, words_out};
 use super::line::{Bell, Line};
 use super::mapping::Control;
 use super::outgoing::{Broken, LOOKS};
@@ -146,12 +146,9 @@ impl ShmIncoming {
 
     #[inline]
     fn begin(&mut self, mark: Mark) -> Result<Header, Fault> {
-        let mut bytes = [MaybeUninit::uninit(); Header::WIRE_LENGTH];
         let words = self.ring.slot().get(HEADER_WORDS);
-        words_out(&mut bytes, words.unwrap_or_default());
-        // SAFETY: there are as many words as the header has, and all were copied.
-        let bytes = bytes.map(|byte| unsafe { byte.assume_init() });
-        let header = match Header::from_bytes(&bytes) {
+        let words: [u64; Header::WIRE_LENGTH / 8] = get_words(words.unwrap_or_default());
+        let header = match Header::from_bytes(&zerocopy::transmute!(words)) {
             Ok(header) => header,
             Err(error) => return self.fail(error),
         };

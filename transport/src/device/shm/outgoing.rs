@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
-use super::copy::{copy_in, words_in};
+use super::copy::{copy_in, set_words, words_in};
 use super::line::{Bell, Line, hung_up};
 use super::mapping::Control;
 use super::remote::MOST_RANGES;
@@ -16,10 +16,11 @@ use crate::device::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
 use crate::error::HeaderError;
+use crate::header::Header;
 
 /// From how many bytes on the peer copies a message out of our memory, where it can: the call costs
 /// it as much as copying so many bytes once more.
-pub(super) const REMOTE_FROM: usize = 16 << 10;
+pub(super) const REMOTE_FROM: usize = 32 << 10;
 /// How many bytes are published at a time: the peer copies some out while we copy the next in.
 const PIECE: usize = 8 << 10;
 /// How many bytes a range has at least on average, so that the peer reads it from our memory.
@@ -139,7 +140,9 @@ impl ShmOutgoing {
     #[inline]
     fn write_header(&self, message: &Outbound<'_>) {
         if let Some(words) = self.ring.slot().get(HEADER_WORDS) {
-            words_in(words, &message.header.to_bytes());
+            let header: [u64; Header::WIRE_LENGTH / 8] =
+                zerocopy::transmute!(message.header.to_bytes());
+            set_words(words, header);
         }
     }
 

@@ -79,7 +79,7 @@ fn many_laps_in_order() {
 fn ranges_in_the_slot_and_in_a_list() {
     let (mut client, mut server) = pair();
     for count in [2, 5, 6, 1000, 1023, 1024] {
-        let parts: Vec<Vec<u8>> = (0..count).map(|n| pattern(40_000 / count + 1000, n)).collect();
+        let parts: Vec<Vec<u8>> = (0..count).map(|n| pattern(80_000 / count + 1000, n)).collect();
         let slices: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
         std::thread::scope(|scope| {
             scope.spawn(|| send(&mut *client.outgoing, 1, &slices).unwrap());

@@ -6,7 +6,9 @@
     reason = "test code"
 )]
 
+mod deaths;
 mod figures;
+mod lies;
 mod messages;
 
 use std::env;
@@ -57,6 +59,11 @@ fn part() {
     let address = name.parse().unwrap();
     match role.as_str() {
         "echo" => messages::echo(&address),
+        "begin" => deaths::begin(&address),
+        "idle" => deaths::idle(&address),
+        "hidden" => deaths::hidden(&address),
+        "thousand" => deaths::thousand(&address),
+        "listen" => deaths::accept_all(&address),
         "sink" => figures::sink(&address),
         "bounce" => figures::bounce(&address),
         _ => panic!("no part {role}"),
