@@ -1,0 +1,257 @@
+//! TCP between two network namespaces: over a line that loses and delays, and over one that is cut.
+//!
+//! They need root, `ip` and `tc`, and a kernel that has them: where something is missing, a test says
+//! so and does nothing.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod common;
+
+use std::io::{BufRead, BufReader, IoSlice};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{LONG, bytes, checksum};
+use jstream_transport::{Header, Options, RecvError, SendError, connect, listen};
+
+/// What a process in a namespace is there for.
+const ROLE: &str = "JSTREAM_NETEM_ROLE";
+const SERVER: &str = "10.213.0.1";
+
+/// How many messages travel over a line that loses, and how long the longest is.
+const MESSAGES: u64 = 300;
+const LONGEST: u64 = 40_000;
+
+/// Two namespaces with a line between them, for one test.
+struct Line {
+    names: [String; 2],
+}
+
+impl Line {
+    /// Or why there is none.
+    fn new() -> Result<Self, String> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+
+        if !rustix::process::geteuid().is_root() {
+            return Err("this needs root".into());
+        }
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = |side| format!("jstream-{}-{number}-{side}", std::process::id());
+        let line = Self {
+            names: [name("a"), name("b")],
+        };
+        for name in &line.names {
+            run(&format!("ip netns add {name}"))?;
+        }
+        let [a, b] = &line.names;
+        run(&format!(
+            "ip link add line netns {a} type veth peer name line netns {b}"
+        ))?;
+        for (name, host) in line.names.iter().zip([SERVER, "10.213.0.2"]) {
+            run(&format!("ip -n {name} addr add {host}/24 dev line"))?;
+            run(&format!("ip -n {name} link set line up"))?;
+        }
+        Ok(line)
+    }
+
+    /// Makes both directions lose and delay.
+    fn disturb(&self, how: &str) -> Result<(), String> {
+        self.names
+            .iter()
+            .try_for_each(|name| run(&format!("tc -n {name} qdisc add dev line root {how}")))
+    }
+
+    fn cut(&self) {
+        run(&format!("ip -n {} link set line down", self.names[0])).unwrap();
+    }
+
+    /// This program in a namespace.
+    fn spawn(&self, side: usize, role: &str) -> Running {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.names[side]]);
+        command.arg(std::env::current_exe().unwrap());
+        command.args(["in_a_namespace", "--exact", "--nocapture"]);
+        command.env(ROLE, role).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let said = BufReader::new(child.stdout.take().unwrap());
+        Running { child, said }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        for name in &self.names {
+            let _ = run(&format!("ip netns del {name}"));
+        }
+    }
+}
+
+/// A process that does not outlive its test.
+struct Running {
+    child: Child,
+    said: BufReader<std::process::ChildStdout>,
+}
+
+impl Running {
+    /// Waits until it says something that begins with `word`, and returns the rest.
+    fn says(&mut self, word: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert!(self.said.read_line(&mut line).unwrap() > 0, "no {word}");
+            // The harness has not ended its own line.
+            if let Some((_, rest)) = line.split_once(word) {
+                return rest.trim().into();
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn run(command: &str) -> Result<(), String> {
+    let mut words = command.split(' ');
+    let output = Command::new(words.next().unwrap()).args(words).output();
+    match output {
+        Ok(Output { status, .. }) if status.success() => Ok(()),
+        Ok(Output { stderr, .. }) => {
+            Err(format!("{command}: {}", String::from_utf8_lossy(&stderr)))
+        }
+        Err(error) => Err(format!("{command}: {error}")),
+    }
+}
+
+fn skipped(why: &str) {
+    println!("SKIPPED: {}", why.trim());
+}
+
+fn options() -> Options {
+    let mut options = Options::default();
+    options.connect_timeout = LONG;
+    options.handshake_timeout = LONG;
+    options.send_timeout = LONG;
+    options.keepalive = Duration::from_secs(1);
+    options
+}
+
+fn length(number: u64) -> usize {
+    usize::try_from(number.wrapping_mul(7919) % LONGEST).unwrap()
+}
+
+/// The processes in the namespaces.
+#[test]
+fn in_a_namespace() {
+    let Ok(role) = std::env::var(ROLE) else {
+        return;
+    };
+    let address = format!("tcp://{SERVER}:7000").parse().unwrap();
+    match role.as_str() {
+        "receive" => {
+            let listener = listen(&address, &options()).unwrap();
+            println!("listening");
+            let endpoint = listener.accept().unwrap().establish().unwrap();
+            let mut sum = 0u64;
+            for number in 0..MESSAGES {
+                let message = endpoint.recv_message_timeout(LONG).unwrap();
+                assert_eq!(message.header.words[0], number);
+                assert_eq!(message.payload.len(), length(number));
+                sum = sum.wrapping_add(checksum(message.payload.as_bytes()));
+            }
+            let end = endpoint.recv_message_timeout(LONG).unwrap_err();
+            assert!(matches!(end, RecvError::Closed { .. }), "{end}");
+            println!("received {sum}");
+        }
+        "send" => {
+            let endpoint = connect(&address, &options()).unwrap();
+            let mut sum = 0u64;
+            for number in 0..MESSAGES {
+                let bytes = bytes(length(number), number);
+                sum = sum.wrapping_add(checksum(&bytes));
+                let segments = [IoSlice::new(&bytes)];
+                let header = Header::new(1, [number, 0, 0]);
+                endpoint.send_message(header, &segments).unwrap();
+            }
+            println!("sent {sum}");
+        }
+        "take nothing" => {
+            let listener = listen(&address, &options()).unwrap();
+            println!("listening");
+            let _endpoint = listener.accept().unwrap().establish().unwrap();
+            thread::sleep(LONG);
+        }
+        // One that only waits, and one that sends as long as it can.
+        "wait" | "push" => {
+            let endpoint = connect(&address, &options()).unwrap();
+            println!("connected");
+            if role == "push" {
+                let bytes = bytes(1 << 20, 1);
+                let segments = [IoSlice::new(&bytes)];
+                let error = loop {
+                    let header = Header::new(1, [0; 3]);
+                    if let Err(error) = endpoint.send_message(header, &segments) {
+                        break error;
+                    }
+                };
+                assert!(matches!(error, SendError::Lost { .. }), "{error}");
+            }
+            let error = endpoint.recv_message().unwrap_err();
+            assert!(matches!(error, RecvError::Lost { .. }), "{error}");
+            println!("ended {error}");
+        }
+        _ => panic!("no role {role}"),
+    }
+}
+
+#[test]
+fn nothing_is_lost_on_a_line_that_loses() {
+    let line = match Line::new() {
+        Ok(line) => line,
+        Err(why) => return skipped(&why),
+    };
+    if let Err(why) = line.disturb("netem delay 3ms 2ms loss 2%") {
+        skipped(&why);
+        // A line with too little room loses, too.
+        if let Err(why) = line.disturb("tbf rate 50mbit burst 20kb limit 30kb") {
+            return skipped(&why);
+        }
+        println!("instead the line is slow, and loses what it has no room for");
+    }
+    let mut receiver = line.spawn(0, "receive");
+    receiver.says("listening");
+    let mut sender = line.spawn(1, "send");
+    let sent = sender.says("sent");
+    assert_eq!(receiver.says("received"), sent);
+    let statistics = ["-n", &line.names[1], "-s", "qdisc", "show", "dev", "line"];
+    let statistics = Command::new("tc").args(statistics).output().unwrap();
+    println!("{}", String::from_utf8_lossy(&statistics.stdout));
+}
+
+#[test]
+fn a_line_that_is_cut_ends_what_is_pending() {
+    for role in ["wait", "push"] {
+        let line = match Line::new() {
+            Ok(line) => line,
+            Err(why) => return skipped(&why),
+        };
+        let mut server = line.spawn(0, "take nothing");
+        server.says("listening");
+        let mut client = line.spawn(1, role);
+        client.says("connected");
+        // Until what can be sent was sent, as a rule.
+        thread::sleep(Duration::from_millis(500));
+        line.cut();
+        let cut = Instant::now();
+        let error = client.says("ended");
+        println!("{role}: ended {:?} after the cut: {error}", cut.elapsed());
+    }
+}
