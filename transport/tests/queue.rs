@@ -455,6 +455,37 @@ fn a_dropped_queue_loses_no_message() {
     }
 }
 
+/// A future and a call of an endpoint whose queue nobody looks at.
+#[test]
+fn others_do_not_depend_on_a_queue() {
+    for scheme in SCHEMES {
+        let options = Options::default();
+        let (client, server) = pair(scheme, &options, &options);
+        let queue = CompletionQueue::new().unwrap();
+        for round in 0..100 {
+            queue.post_recv_any(&server, round);
+            if round % 3 > 0 {
+                assert!(queue.poll().is_none());
+            }
+            thread::scope(|scope| {
+                let other = scope.spawn(|| {
+                    if round % 2 == 0 {
+                        block_on(server.recv_message_async()).unwrap()
+                    } else {
+                        server.recv_message_timeout(LONG).unwrap()
+                    }
+                });
+                send(&client, 2 * round, b"", &options.pool);
+                thread::yield_now();
+                send(&client, 2 * round + 1, b"", &options.pool);
+                let message = other.join().unwrap();
+                assert_eq!(message.header.words[0], 2 * round + 1, "{scheme}");
+            });
+            assert_eq!(received(queue.poll().unwrap()).1, 2 * round, "{scheme}");
+        }
+    }
+}
+
 #[test]
 fn waiting_ends() {
     let queue = CompletionQueue::new().unwrap();

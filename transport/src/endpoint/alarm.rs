@@ -1,9 +1,13 @@
 //! What a device calls when a direction can go on, for all the tasks that wait for it.
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Wake, Waker};
+
+use super::reactor;
+use super::watcher::Watcher;
 
 /// Nobody waits.
 const IDLE: u8 = 0;
@@ -19,26 +23,52 @@ const ARMED: u8 = 2;
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     state: AtomicU8,
-    tasks: Mutex<VecDeque<Waker>>,
+    tasks: Mutex<Tasks>,
+}
+
+#[derive(Debug, Default)]
+struct Tasks {
+    wakers: VecDeque<Waker>,
+    /// Where all of them have their sources watched; nothing for the reactor.
+    place: Option<Weak<Watcher>>,
 }
 
 impl Alarm {
-    /// Has `task` woken at the next call.
-    pub(crate) fn register(&self, task: &Waker) {
+    /// Has `task` woken at the next call. Where somebody sees to `place` whenever the task matters, the
+    /// source may be watched there, which spares the reactor; but not while others wait, too.
+    pub(crate) fn register(&self, task: &Waker, place: Option<&Arc<Watcher>>) {
         let mut tasks = self.lock();
-        if !tasks.iter().any(|other| other.will_wake(task)) {
-            tasks.push_back(task.clone());
+        let known = match (&tasks.place, place) {
+            (Some(known), Some(place)) => std::ptr::eq(known.as_ptr(), Arc::as_ptr(place)),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        let alone = tasks.wakers.is_empty();
+        let moved = !known && (alone || tasks.place.is_some());
+        if moved {
+            tasks.place = place.filter(|_| alone).map(Arc::downgrade);
         }
-        if self.state.load(Ordering::Relaxed) == IDLE {
+        if !tasks.wakers.iter().any(|other| other.will_wake(task)) {
+            tasks.wakers.push_back(task.clone());
+        }
+        // The device is armed for where it was.
+        if moved || self.state.load(Ordering::Relaxed) == IDLE {
             self.state.store(WANTED, Ordering::Relaxed);
         }
+    }
+
+    /// Where the source is to be watched.
+    pub(crate) fn watcher(&self) -> io::Result<Arc<Watcher>> {
+        let place = self.lock().place.as_ref().and_then(Weak::upgrade);
+        place.map_or_else(|| reactor::watcher().cloned(), Ok)
     }
 
     /// `task` need not be woken any more, as far as its caller knows.
     pub(crate) fn forget(&self, task: &Waker) {
         let mut tasks = self.lock();
-        let place = tasks.iter().position(|other| other.will_wake(task));
-        let forgotten = place.and_then(|place| tasks.remove(place));
+        let mut wakers = tasks.wakers.iter();
+        let place = wakers.position(|other| other.will_wake(task));
+        let forgotten = place.and_then(|place| tasks.wakers.remove(place));
         drop(tasks);
         drop(forgotten);
     }
@@ -62,7 +92,11 @@ impl Alarm {
         if self.state.load(Ordering::Relaxed) == ARMED {
             let tasks = self.lock();
             if self.state.load(Ordering::Relaxed) == ARMED {
-                let state = if tasks.is_empty() { IDLE } else { WANTED };
+                let state = if tasks.wakers.is_empty() {
+                    IDLE
+                } else {
+                    WANTED
+                };
                 self.state.store(state, Ordering::Relaxed);
             }
         }
@@ -73,8 +107,8 @@ impl Alarm {
         let mut tasks = self.lock();
         self.state.store(IDLE, Ordering::Relaxed);
         // Those that register from here on wait for the next call.
-        for _ in 0..tasks.len() {
-            let Some(task) = tasks.pop_front() else {
+        for _ in 0..tasks.wakers.len() {
+            let Some(task) = tasks.wakers.pop_front() else {
                 break;
             };
             drop(tasks);
@@ -84,7 +118,7 @@ impl Alarm {
     }
 
     /// Nothing of the program runs while it is held, but the cloning of wakers.
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Waker>> {
+    fn lock(&self) -> MutexGuard<'_, Tasks> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

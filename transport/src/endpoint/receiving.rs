@@ -15,7 +15,6 @@ use super::alarm::Alarm;
 use super::counters::Tally;
 use super::facts::{End, Facts, Trouble};
 use super::ops::{Notify, OpId, Ops, Sink};
-use super::reactor;
 use super::turn::{Common, Direction};
 use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload};
 use crate::device::deadline::Deadline;
@@ -566,10 +565,13 @@ impl Direction for Receiving {
             }
             Armed::Waker => {}
             Armed::Source => {
-                match reactor::watch(half.source(), Interest::Readable, &self.alarm_waker) {
-                    Ok(watch) => self.common.watch = Some(watch),
-                    // Nobody is going to call, so the tasks look themselves.
-                    Err(_) => self.alarm.ring(),
+                let (source, watch) = (half.source(), &mut self.common.watch);
+                let watched = self.alarm.watcher().and_then(|watcher| {
+                    watcher.watch(watch, source, Interest::Readable, &self.alarm_waker)
+                });
+                // Nobody is going to call, so the tasks look themselves.
+                if watched.is_err() {
+                    self.alarm.ring();
                 }
             }
         }
@@ -578,7 +580,7 @@ impl Direction for Receiving {
 }
 
 impl Drop for Receiving {
-    /// The reactor forgets the descriptor before it is closed.
+    /// Whoever watches the descriptor forgets it before it is closed.
     fn drop(&mut self) {
         self.common.watch = None;
     }

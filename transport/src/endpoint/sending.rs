@@ -9,7 +9,6 @@ use super::alarm::Alarm;
 use super::counters::Tally;
 use super::facts::{End, Facts, Trouble};
 use super::ops::{Notify, OpId, Ops, Sink};
-use super::reactor;
 use super::turn::{Common, Direction};
 use crate::device::connection::{Armed, Body, Fault, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
@@ -374,10 +373,14 @@ impl Direction for Sending {
             Armed::Waker => {}
             Armed::Source => {
                 let (source, interest) = half.source();
-                match reactor::watch(source, interest, &self.alarm_waker) {
-                    Ok(watch) => self.common.watch = Some(watch),
-                    // Nobody is going to call, so the tasks look themselves.
-                    Err(_) => self.alarm.ring(),
+                let watch = &mut self.common.watch;
+                let watched = self
+                    .alarm
+                    .watcher()
+                    .and_then(|watcher| watcher.watch(watch, source, interest, &self.alarm_waker));
+                // Nobody is going to call, so the tasks look themselves.
+                if watched.is_err() {
+                    self.alarm.ring();
                 }
             }
         }
@@ -386,7 +389,7 @@ impl Direction for Sending {
 }
 
 impl Drop for Sending {
-    /// The reactor forgets the descriptor before it is closed.
+    /// Whoever watches the descriptor forgets it before it is closed.
     fn drop(&mut self) {
         self.common.watch = None;
     }

@@ -24,6 +24,7 @@ use super::receiving::{Arrived, Place, Receipt, Receiving};
 use super::sending::{self, Sending, Sent};
 use super::spin::Spin;
 use super::turn::{Broke, Direction, Held, Turn};
+use super::watcher::Watcher;
 use crate::address::Address;
 use crate::device::connection::{Body, Connection, Fault, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
@@ -413,7 +414,7 @@ impl Shared {
         let sent = held.take(id);
         if sent.is_none() {
             held.notify(id, task);
-            self.sending_alarm.register(task);
+            self.sending_alarm.register(task, None);
         }
         self.settle(self.sending.leave(held));
         sent
@@ -426,7 +427,7 @@ impl Shared {
         let receipt = held.take(id);
         if receipt.is_none() {
             held.notify(id, task);
-            self.receiving_alarm.register(task);
+            self.receiving_alarm.register(task, None);
         }
         self.settle(self.receiving.leave(held));
         receipt
@@ -466,36 +467,45 @@ impl Shared {
     }
 
     /// Carries on what was posted, without waiting. Whether something has not ended; then `task`, if
-    /// given, is woken once when the direction can go on.
-    pub(crate) fn progress(&self, way: Way, task: Option<&Waker>) -> bool {
+    /// given, is woken once when the direction can go on. `place` is where the source may be watched
+    /// meanwhile, if whoever has the task sees to it.
+    pub(crate) fn progress(
+        &self,
+        way: Way,
+        task: Option<&Waker>,
+        place: Option<&Arc<Watcher>>,
+    ) -> bool {
         match way {
-            Way::Out => self.progress_of(&self.sending, &self.sending_alarm, task),
-            Way::In => self.progress_of(&self.receiving, &self.receiving_alarm, task),
+            Way::Out => self.progress_of(&self.sending, &self.sending_alarm, task, place),
+            Way::In => self.progress_of(&self.receiving, &self.receiving_alarm, task, place),
         }
     }
 
     /// As [`progress`](Self::progress), for a task that also carries on what is posted later.
     pub(crate) fn attend(&self, way: Way, task: &Waker) {
         match way {
-            Way::Out => self.sending_alarm.register(task),
-            Way::In => self.receiving_alarm.register(task),
+            Way::Out => self.sending_alarm.register(task, None),
+            Way::In => self.receiving_alarm.register(task, None),
         }
-        self.progress(way, Some(task));
+        self.progress(way, Some(task), None);
     }
 
     /// Nobody takes the outcomes of a sink's operations any more. What it sends is still carried out;
-    /// what it receives is given up, and its messages are received otherwise.
-    pub(crate) fn forget_sink(&self, way: Way, sink: &Arc<dyn Sink>) {
+    /// what it receives is given up, and its messages are received otherwise. `task` carries on nothing
+    /// any more.
+    pub(crate) fn forget_sink(&self, way: Way, sink: &Arc<dyn Sink>, task: &Waker) {
         match way {
             Way::Out => {
                 let mut held = self.sending.lock();
                 held.drive();
                 held.forget_sink(sink);
+                Self::forget_task(&mut *held, &self.sending_alarm, task);
                 self.settle(self.sending.leave(held));
             }
             Way::In => {
                 let mut held = self.receiving.lock();
                 let missed = held.forget_sink(sink);
+                Self::forget_task(&mut *held, &self.receiving_alarm, task);
                 held.drive();
                 self.settle(self.receiving.leave(held));
                 drop(missed);
@@ -503,17 +513,25 @@ impl Shared {
         }
     }
 
+    /// A task is gone, and where it had the source watched: others that wait have it watched anew.
+    fn forget_task<D: Direction>(held: &mut D, alarm: &Alarm, task: &Waker) {
+        alarm.forget(task);
+        alarm.disarm();
+        held.common().watch = None;
+    }
+
     fn progress_of<D: Direction>(
         &self,
         turn: &Turn<D>,
         alarm: &Alarm,
         task: Option<&Waker>,
+        place: Option<&Arc<Watcher>>,
     ) -> bool {
         let mut held = turn.lock();
         Turn::drive_for_task(&mut *held);
         let is_left = held.has_posted();
         if let (Some(task), true) = (task, is_left) {
-            alarm.register(task);
+            alarm.register(task, place);
         }
         self.settle(turn.leave(held));
         is_left
@@ -540,7 +558,7 @@ impl Shared {
         let mut held = self.receiving.lock();
         held.close();
         self.settle(self.receiving.leave(held));
-        self.progress(Way::Out, None);
+        self.progress(Way::Out, None, None);
     }
 
     /// A descriptor of its own for what is polled for messages.
@@ -570,8 +588,8 @@ impl Shared {
     #[cold]
     fn break_off(&self) {
         self.facts.break_off();
-        self.progress(Way::In, None);
-        self.progress(Way::Out, None);
+        self.progress(Way::In, None, None);
+        self.progress(Way::Out, None, None);
     }
 }
 

@@ -22,6 +22,8 @@ pub(super) struct Hub {
     state: Mutex<State>,
     /// What the reactor calls when there is something to do for a task.
     bell: Waker,
+    #[cfg(test)]
+    pub(super) visits: std::sync::atomic::AtomicUsize,
 }
 
 struct State {
@@ -81,6 +83,8 @@ impl Hub {
             watcher,
             state,
             bell: Arc::new(Bell(hub.clone())).into(),
+            #[cfg(test)]
+            visits: Default::default(),
         }))
     }
 
@@ -216,6 +220,9 @@ impl Hub {
         // Whoever rings from here on has it visited again.
         member.set_rung(false);
         drop(state);
+        #[cfg(test)]
+        self.visits
+            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         member.visit();
         Step::Visited
     }

@@ -88,7 +88,9 @@ impl Member {
     pub(super) fn visit(self: &Arc<Self>) {
         let endpoint = self.lock().endpoint.clone();
         if let Some(endpoint) = endpoint {
-            endpoint.shared().progress(self.way, Some(&self.waker()));
+            let place = self.hub.watcher();
+            let shared = endpoint.shared();
+            shared.progress(self.way, Some(&self.waker()), Some(place));
         }
     }
 
@@ -97,7 +99,8 @@ impl Member {
         let endpoint = self.lock().endpoint.take();
         if let Some(endpoint) = endpoint {
             let sink: Arc<dyn Sink> = self.clone();
-            endpoint.shared().forget_sink(self.way, &sink);
+            let shared = endpoint.shared();
+            shared.forget_sink(self.way, &sink, &self.waker());
         }
     }
 

@@ -2,6 +2,8 @@
 
 mod hub;
 mod member;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::future::Future;

@@ -1,0 +1,102 @@
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test fails where these fail"
+)]
+
+use std::io::IoSlice;
+use std::sync::atomic::Ordering;
+use std::thread;
+
+use super::*;
+use crate::options::Options;
+use crate::{connect, listen};
+
+const LONG: Duration = Duration::from_secs(120);
+
+fn pairs(count: usize, options: &Options) -> Vec<(Endpoint, Endpoint)> {
+    let address = "tcp://127.0.0.1:0".parse().unwrap();
+    let listener = listen(&address, options).unwrap();
+    thread::scope(|scope| {
+        let clients = scope.spawn(|| {
+            let clients = (0..count).map(|_| connect(listener.local_address(), options).unwrap());
+            clients.collect::<Vec<_>>()
+        });
+        let servers = (0..count).map(|_| listener.accept().unwrap().establish().unwrap());
+        let servers: Vec<_> = servers.collect();
+        clients.join().unwrap().into_iter().zip(servers).collect()
+    })
+}
+
+#[test]
+fn endpoints_with_nothing_to_do_are_not_visited() {
+    const PAIRS: usize = 200;
+    const ROUNDS: usize = 300;
+    let options = Options::default();
+    let pairs = pairs(PAIRS, &options);
+    let queue = CompletionQueue::new().unwrap();
+    for (user, (_, server)) in (0..).zip(&pairs) {
+        queue.post_recv_any(server, user);
+    }
+    assert!(queue.poll().is_none());
+    let first = queue.hub.visits.load(Ordering::Relaxed);
+    assert!(first >= PAIRS, "all are armed");
+    for _ in 0..100 {
+        assert!(queue.poll().is_none());
+    }
+    assert_eq!(queue.hub.visits.load(Ordering::Relaxed), first);
+    for round in 0..ROUNDS {
+        let user = (round % 3) as u64;
+        let (client, server) = &pairs[round % 3];
+        client
+            .send_message(Header::default(), &[IoSlice::new(b"x")])
+            .unwrap();
+        assert_eq!(queue.wait(LONG).unwrap().user, user);
+        queue.post_recv_any(server, user);
+    }
+    assert!(queue.poll().is_none());
+    let visits = queue.hub.visits.load(Ordering::Relaxed) - first;
+    // For the message, and for the next receive.
+    assert!(visits <= 2 * ROUNDS + 10, "{visits}");
+}
+
+#[test]
+fn a_dropped_queue_leaves_nothing() {
+    let options = Options::default();
+    let pairs = pairs(3, &options);
+    let queue = CompletionQueue::new().unwrap();
+    for (client, server) in &pairs {
+        queue.post_recv_any(server, 0);
+        queue.post_recv_any(client, 0);
+        let filled = options.pool.take(1).unwrap().copy_from(b"x").unwrap();
+        queue.post_send(client, 0, Header::default(), filled);
+    }
+    // Some have a message, some have none and are armed; two were taken.
+    for _ in 0..2 {
+        assert!(queue.wait(LONG).is_some());
+    }
+    let hub = Arc::downgrade(&queue.hub);
+    let watcher = Arc::downgrade(queue.hub.watcher());
+    drop(queue);
+    assert_eq!(hub.strong_count(), 0, "not even where endpoints live on");
+    assert_eq!(watcher.strong_count(), 0, "its descriptors are closed");
+    drop(pairs);
+    assert_eq!(options.pool.stats().in_use, 0);
+}
+
+#[test]
+fn members_of_connections_that_are_gone_are_forgotten() {
+    let options = Options::default();
+    let queue = CompletionQueue::new().unwrap();
+    for _ in 0..30 {
+        for (client, server) in pairs(10, &options) {
+            drop(client);
+            queue.post_recv_any(&server, 0);
+            assert!(queue.wait(LONG).is_some());
+        }
+    }
+    let known = queue.members.lock().unwrap().map.len();
+    assert!(known <= 130, "{known}");
+    assert_eq!(queue.pending(), 0);
+}
