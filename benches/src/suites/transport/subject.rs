@@ -16,6 +16,9 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
         (Way::Inproc | Way::Shm, Pattern::PingPong) => {
             subjects.extend(["jstream-recv-into", "jstream-filled", "raw"]);
         }
+        (Way::Shm, Pattern::Window(_)) if case.bytes <= 1024 => {
+            subjects.extend(["jstream-recv-into", "raw"]);
+        }
         (_, Pattern::Records) => subjects.extend(["jstream-bytes", "jstream-bytes-clean"]),
         (_, Pattern::Large) => {}
         (Way::Uring, _) => subjects.extend(["jstream-tcp", "raw"]),
