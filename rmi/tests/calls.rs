@@ -452,7 +452,7 @@ fn a_client_without_room_goes_on_when_it_has() {
 fn a_server_without_room_waits_for_it() {
     let mut options = ServerOptions::default();
     let mut pool = PoolOptions::default();
-    pool.max_mapped = 1 << 20;
+    pool.max_mapped = 900_000;
     options.transport.pool = Pool::new(pool);
     let server = Server::new(options);
     let keeper = Arc::new(Plain::default());

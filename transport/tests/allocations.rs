@@ -16,6 +16,7 @@ use std::sync::{Barrier, mpsc};
 use std::thread;
 
 use common::pair;
+use jstream::buffer::Pool;
 use jstream_transport::{Endpoint, Header, Options};
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -56,6 +57,30 @@ fn ping(endpoint: &Endpoint, payload: &[u8]) {
     }
 }
 
+/// As `ping`, by operations that are posted, and with memory of the program's own.
+fn ping_posted(endpoint: &Endpoint, pool: &Pool, payload: &[u8]) {
+    let mut memory = [0; 64];
+    for size in SIZES {
+        let header = Header::new(1, [size as u64, 0, 0]);
+        let tickets = [(); 4].map(|()| {
+            let filled = pool
+                .take(size)
+                .unwrap()
+                .copy_from(&payload[..size])
+                .unwrap();
+            (endpoint.post_recv_any(), endpoint.post_send(header, filled))
+        });
+        for (received, sent) in tickets {
+            assert_eq!(received.wait().unwrap().payload.len(), size);
+            drop(sent.wait().unwrap());
+        }
+        endpoint
+            .send_message(header, &[IoSlice::new(&payload[..8])])
+            .unwrap();
+        assert_eq!(endpoint.recv_into(&mut memory).unwrap().length, 8);
+    }
+}
+
 fn pong(endpoint: &Endpoint) {
     while let Ok(message) = endpoint.recv_message() {
         endpoint
@@ -66,6 +91,7 @@ fn pong(endpoint: &Endpoint) {
 
 fn allocations_of(scheme: &str) -> usize {
     let payload = vec![7; 200_000];
+    let pool = Pool::default();
     let (client, server) = pair(scheme, &Options::default(), &Options::default());
     let (done, is_done) = mpsc::channel();
     let ready = Barrier::new(2);
@@ -76,10 +102,14 @@ fn allocations_of(scheme: &str) -> usize {
             done.send(()).unwrap();
         });
         ready.wait();
-        ping(&client, &payload);
+        for _ in 0..10 {
+            ping(&client, &payload);
+            ping_posted(&client, &pool, &payload);
+        }
         let before = ALLOCATIONS.load(Ordering::Relaxed);
         for _ in 0..100 {
             ping(&client, &payload);
+            ping_posted(&client, &pool, &payload);
         }
         let after = ALLOCATIONS.load(Ordering::Relaxed);
         drop(client);

@@ -30,10 +30,6 @@ impl Deadline {
         self.left() == Some(Duration::ZERO)
     }
 
-    pub(crate) fn is_never(self) -> bool {
-        self.0.is_none()
-    }
-
     pub(crate) fn or_sooner(self, other: Self) -> Self {
         match (self.0, other.0) {
             (Some(a), Some(b)) => Self(Some(a.min(b))),
@@ -50,7 +46,6 @@ mod tests {
     fn the_sooner_one_counts() {
         let never = Deadline::after(Duration::MAX);
         assert_eq!(never.left(), None);
-        assert!(never.is_never());
         let now = Deadline::after(Duration::ZERO);
         assert!(now.has_passed());
         assert!(now.or_sooner(never).has_passed());

@@ -10,6 +10,8 @@ use jstream::buffer::{Pool, PoolError};
 use crate::address::Address;
 use crate::device::connection::{Control, Fault, Limits};
 use crate::error::{HeaderError, RecvError, SendError};
+use crate::header::Header;
+use crate::options::Options;
 
 /// What does not change while a connection lives.
 pub(crate) struct Facts {
@@ -91,7 +93,7 @@ impl Facts {
         limits: Limits,
         degraded: Vec<String>,
         control: Arc<dyn Control>,
-        options: &crate::options::Options,
+        options: &Options,
     ) -> Self {
         Self {
             address,
@@ -113,6 +115,26 @@ impl Facts {
     pub(crate) fn break_off(&self) {
         self.broken.store(true, Ordering::Release);
         self.control.close();
+    }
+
+    /// Tells the log that a direction has ended.
+    pub(crate) fn note_end(&self, end: &End, direction: &'static str) {
+        let end = end.word();
+        tracing::debug!(peer = %self.peer, scheme = self.scheme, direction, end, "ended");
+    }
+
+    /// Tells the log of a message, where that was asked for.
+    #[inline]
+    pub(crate) fn trace(&self, header: &Header, direction: &'static str) {
+        if self.trace_messages {
+            self.trace_slowly(header, direction);
+        }
+    }
+
+    #[cold]
+    fn trace_slowly(&self, header: &Header, direction: &'static str) {
+        let Header { kind, length, .. } = *header;
+        tracing::trace!(peer = %self.peer, direction, kind, length, "message");
     }
 
     /// Whether an end that looks like the program's own is none.

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -220,6 +220,7 @@ impl Receiving {
             payload = self.leave_scratch(payload);
         }
         self.tally.received(header.length);
+        self.facts.trace(&header, "received");
         let number = self.next;
         self.next = number.wrapping_add(1);
         Arrived {
@@ -316,7 +317,10 @@ impl Receiving {
         if end.breaks() {
             self.common.broke = true;
         }
-        self.end.get_or_insert(end);
+        if self.end.is_none() {
+            self.facts.note_end(&end, "receiving");
+            self.end = Some(end);
+        }
     }
 
     /// Appends an operation.
@@ -532,6 +536,14 @@ impl Direction for Receiving {
 
     fn sleep(half: &mut Self::Half, deadline: Deadline) -> Result<(), Fault> {
         half.half.wait(&mut half.into, deadline)
+    }
+
+    fn arm_bare(half: &mut Self::Half) -> Armed {
+        half.half.arm(None)
+    }
+
+    fn source(half: &Self::Half) -> (BorrowedFd<'_>, Interest) {
+        (half.half.source(), Interest::Readable)
     }
 
     fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration) {

@@ -1,6 +1,7 @@
 //! The direction that sends, under its lock: the half, and what was posted.
 
 use std::collections::VecDeque;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use super::counters::Tally;
 use super::facts::{End, Facts, Trouble};
 use super::ops::{Notify, OpId, Ops, Sink};
 use super::turn::{Common, Direction};
-use crate::device::connection::{Armed, Body, Fault, Outbound, Outgoing, Push};
+use crate::device::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
 use crate::error::SendError;
 use crate::header::Header;
@@ -92,8 +93,9 @@ impl Sending {
     }
 
     #[inline]
-    pub(super) fn count(&self, length: u64) {
-        self.tally.sent(length);
+    pub(super) fn count(&self, header: &Header) {
+        self.tally.sent(header.length);
+        self.facts.trace(header, "sent");
     }
 
     /// Appends an operation. One that can't be sent ends at once.
@@ -220,7 +222,10 @@ impl Sending {
             };
             self.complete(id, Err(error));
         }
-        self.end.get_or_insert(end);
+        if self.end.is_none() {
+            self.facts.note_end(&end, "sending");
+            self.end = Some(end);
+        }
     }
 
     fn complete(&mut self, id: OpId, result: Result<(), SendError>) {
@@ -229,6 +234,7 @@ impl Sending {
         };
         if result.is_ok() {
             self.tally.sent(op.message.header.length);
+            self.facts.trace(&op.message.header, "sent");
         }
         op.result = Some(result);
         match std::mem::replace(&mut op.notify, Notify::Ticket) {
@@ -343,6 +349,14 @@ impl Direction for Sending {
 
     fn sleep(half: &mut Self::Half, deadline: Deadline) -> Result<(), Fault> {
         half.wait(deadline)
+    }
+
+    fn arm_bare(half: &mut Self::Half) -> Armed {
+        half.arm(None)
+    }
+
+    fn source(half: &Self::Half) -> (BorrowedFd<'_>, Interest) {
+        half.source()
     }
 
     fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration) {

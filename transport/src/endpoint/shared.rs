@@ -152,7 +152,7 @@ impl Shared {
         let mut held = self.sending.lock();
         match held.push(message) {
             Some(Ok(Push::Done)) => {
-                held.count(message.header.length);
+                held.count(&message.header);
                 self.settle(self.sending.leave(held));
                 Ok(())
             }
@@ -170,6 +170,7 @@ impl Shared {
         let deadline = patience.deadline();
         if pushed.is_none() {
             let (mut turn, come) = self.sending.wait_until(
+                &self.receiving,
                 held,
                 || deadline,
                 |sending| sending.has_turn().then_some(()),
@@ -195,7 +196,7 @@ impl Shared {
                 false
             }
             Some(Ok(Push::Done)) => {
-                held.count(message.header.length);
+                held.count(&message.header);
                 self.settle(self.sending.leave(held));
                 return Ok(());
             }
@@ -210,13 +211,13 @@ impl Shared {
             Patience::None => Deadline::after(self.facts.send_timeout),
             _ => deadline,
         };
-        let outcome = self.push_until(&mut *half, message, begun, deadline);
+        let outcome = self.push_until(&mut half, message, begun, deadline);
         self.sending_alarm.disarm();
         let mut held = self.sending.lock();
         held.give_back(half);
         let result = match outcome {
             Ok(()) => {
-                held.count(message.header.length);
+                held.count(&message.header);
                 Ok(())
             }
             Err(Unpushed::Late) => Err(self.late(patience)),
@@ -240,7 +241,7 @@ impl Shared {
     /// Pushes one message until it is done, while the half is nobody else's.
     fn push_until(
         &self,
-        half: &mut dyn Outgoing,
+        half: &mut Box<dyn Outgoing>,
         message: &mut Outbound<'_>,
         mut begun: bool,
         deadline: Deadline,
@@ -262,7 +263,9 @@ impl Shared {
                 }
                 return Err(Unpushed::Late);
             }
-            half.wait(deadline).map_err(Unpushed::Fault)?;
+            let (slept, broke) = self.receiving.sleep_beside::<Sending>(half, deadline);
+            self.settle(broke);
+            slept.map_err(Unpushed::Fault)?;
         }
     }
 
@@ -352,9 +355,9 @@ impl Shared {
         patience: Patience,
         attempt: impl FnMut(&mut Receiving) -> Option<Result<R, RecvError>>,
     ) -> Result<R, RecvError> {
-        let (held, result) = self
-            .receiving
-            .wait_until(held, || patience.deadline(), attempt);
+        let (held, result) =
+            self.receiving
+                .wait_until(&self.sending, held, || patience.deadline(), attempt);
         self.settle(self.receiving.leave(held));
         result.unwrap_or_else(|| {
             Err(match patience {
@@ -384,7 +387,7 @@ impl Shared {
             None => {
                 let deadline = || patience.deadline();
                 self.sending
-                    .wait_until(held, deadline, |sending| sending.take(id))
+                    .wait_until(&self.receiving, held, deadline, |sending| sending.take(id))
             }
         };
         self.settle(self.sending.leave(held));
@@ -400,7 +403,9 @@ impl Shared {
             None => {
                 let deadline = || patience.deadline();
                 self.receiving
-                    .wait_until(held, deadline, |receiving| receiving.take(id))
+                    .wait_until(&self.sending, held, deadline, |receiving| {
+                        receiving.take(id)
+                    })
             }
         };
         self.settle(self.receiving.leave(held));
@@ -542,6 +547,7 @@ impl Shared {
         let patience = Patience::For(self.facts.send_timeout);
         let held = self.sending.lock();
         let (mut held, come) = self.sending.wait_until(
+            &self.receiving,
             held,
             || patience.deadline(),
             |sending| sending.has_turn().then_some(()),

@@ -36,7 +36,9 @@ impl Spin {
     pub(super) fn begin(full: Duration, vain: u8, deadline: Deadline) -> Self {
         let mut budget = full;
         if full != Duration::MAX {
-            budget /= 1u32 << vain.min(MOST_VAIN);
+            for _ in 0..vain.min(MOST_VAIN) {
+                budget = budget.checked_div(2).unwrap_or_default();
+            }
         }
         if let Some(left) = deadline.left() {
             budget = budget.min(left);

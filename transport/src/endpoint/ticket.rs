@@ -39,10 +39,6 @@ macro_rules! operation {
                 }
             }
 
-            pub(crate) fn shared(&self) -> &Arc<Shared> {
-                &self.shared
-            }
-
             /// The outcome, if it comes in time. Never again once it was given.
             pub(crate) fn wait(&mut self, patience: Patience) -> Option<$outcome> {
                 let outcome = self.shared.$wait(self.id?, patience)?;
@@ -88,6 +84,10 @@ impl SendOp {
 }
 
 impl RecvOp {
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     /// Ends the operation, if it has no message.
     pub(crate) fn cancel(&self) {
         if let Some(id) = self.id {

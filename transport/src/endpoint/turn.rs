@@ -6,7 +6,8 @@
 //! a thread that waits, or, if only tasks do, the device.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
 use std::thread;
@@ -16,8 +17,9 @@ use super::alarm::Alarm;
 use super::spin::Spin;
 use super::timer::Timer;
 use super::watcher::Watch;
-use crate::device::connection::Fault;
+use crate::device::connection::{Armed, Fault, Interest};
 use crate::device::deadline::Deadline;
+use crate::device::poll::sleep_on;
 
 /// What a direction does under its lock.
 pub(super) trait Direction {
@@ -41,6 +43,11 @@ pub(super) trait Direction {
     fn take_half(&mut self) -> Option<Self::Half>;
 
     fn sleep(half: &mut Self::Half, deadline: Deadline) -> Result<(), Fault>;
+
+    /// Prepares a half for a sleep on its source.
+    fn arm_bare(half: &mut Self::Half) -> Armed;
+
+    fn source(half: &Self::Half) -> (BorrowedFd<'_>, Interest);
 
     /// Puts the half back. It slept for so long.
     fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration);
@@ -75,6 +82,8 @@ pub(super) struct Turn<D> {
     state: Mutex<D>,
     /// How many threads wait for the lock itself. Whoever spins under it makes way.
     wanted: AtomicU32,
+    /// Something was posted that had not ended when the lock was released.
+    pending: AtomicBool,
     /// The half is back, or there are news.
     changed: Condvar,
     spin: Duration,
@@ -111,6 +120,7 @@ impl<D: Direction> Turn<D> {
         Self {
             state: Mutex::new(state),
             wanted: AtomicU32::new(0),
+            pending: AtomicBool::new(false),
             changed: Condvar::new(),
             spin,
             alarm,
@@ -139,6 +149,7 @@ impl<D: Direction> Turn<D> {
     /// Releases the lock.
     #[inline]
     pub(super) fn leave(&self, mut held: Held<'_, D>) -> Broke {
+        self.pending.store(held.has_posted(), Ordering::Relaxed);
         let common = held.common();
         let quiet = common.waiting == 0
             && common.to_wake.is_empty()
@@ -212,8 +223,12 @@ impl<D: Direction> Turn<D> {
 
     /// Carries on what was posted until `attempt` answers or the deadline has passed (`None`).
     /// `attempt` answers when the direction has ended.
-    pub(super) fn wait_until<'t, R>(
+    ///
+    /// What was posted to the other direction goes on meanwhile: a peer may have to receive before it
+    /// sends, or the other way round.
+    pub(super) fn wait_until<'t, R, E: Direction>(
         &'t self,
+        other: &Turn<E>,
         mut held: Held<'t, D>,
         mut deadline: impl FnMut() -> Deadline,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
@@ -233,11 +248,16 @@ impl<D: Direction> Turn<D> {
                 if until.has_passed() {
                     return (held, None);
                 }
-                held = self.wait_for_change(held, until);
+                held = self.wait_for_change(other, held, until);
                 continue;
             }
             let vain = held.common().vain;
-            let spinning = spin.get_or_insert_with(|| Spin::begin(self.spin, vain, until));
+            let budget = if other.is_pending() {
+                Duration::ZERO
+            } else {
+                self.spin
+            };
+            let spinning = spin.get_or_insert_with(|| Spin::begin(budget, vain, until));
             if spinning.again() {
                 if self.wanted.load(Ordering::Relaxed) > 0 {
                     held = self.make_way(held);
@@ -247,7 +267,7 @@ impl<D: Direction> Turn<D> {
             if until.has_passed() {
                 return (held, None);
             }
-            held = self.sleep(held, until);
+            held = self.sleep(other, held, until);
             if let Some(spin) = &mut spin {
                 spin.has_slept();
             }
@@ -267,7 +287,18 @@ impl<D: Direction> Turn<D> {
         self.lock()
     }
 
-    fn wait_for_change<'t>(&'t self, mut held: Held<'t, D>, until: Deadline) -> Held<'t, D> {
+    /// Waits until somebody else has put the half back, or has news.
+    fn wait_for_change<'t, E: Direction>(
+        &'t self,
+        other: &Turn<E>,
+        mut held: Held<'t, D>,
+        mut until: Deadline,
+    ) -> Held<'t, D> {
+        // Who has the half may sleep since before something was posted to the other direction.
+        let is_pending = other.is_pending();
+        if is_pending {
+            until = until.or_sooner(Deadline::after(Duration::from_millis(1)));
+        }
         held.common().waiting = held.common().waiting.saturating_add(1);
         let state = match until.left() {
             None => self
@@ -283,11 +314,30 @@ impl<D: Direction> Turn<D> {
         };
         let mut held = Held { state };
         held.common().waiting = held.common().waiting.saturating_sub(1);
+        if is_pending {
+            drop(held);
+            let mut beside = other.lock();
+            beside.drive();
+            let broke = other.leave(beside);
+            held = self.lock();
+            held.common().broke |= broke.0;
+        }
         held
     }
 
+    /// Whether something is posted, as far as is known without the lock.
+    #[inline]
+    fn is_pending(&self) -> bool {
+        self.pending.load(Ordering::Relaxed)
+    }
+
     /// Sleeps until the half may go on.
-    fn sleep<'t>(&'t self, mut held: Held<'t, D>, until: Deadline) -> Held<'t, D> {
+    fn sleep<'t, E: Direction>(
+        &'t self,
+        other: &Turn<E>,
+        mut held: Held<'t, D>,
+        until: Deadline,
+    ) -> Held<'t, D> {
         let patience = held.patience();
         // Whoever sleeps measures the time itself.
         held.common().waited_since = None;
@@ -297,17 +347,61 @@ impl<D: Direction> Turn<D> {
         self.tell(held);
         let before = Instant::now();
         let until = patience.map_or(until, |left| until.or_sooner(Deadline::after(left)));
-        let slept = D::sleep(&mut half, until);
+        let (slept, broke) = other.sleep_beside::<D>(&mut half, until);
         let elapsed = before.elapsed();
         let mut held = self.lock();
+        held.common().broke |= broke.0;
         // The sleep may have taken what the alarm was armed for.
         self.alarm.disarm();
         held.put_back(half, slept, elapsed);
         held
     }
 
+    /// Sleeps until a half of the other direction may go on. What is posted to this one goes on
+    /// meanwhile, if nobody else sees to it.
+    pub(super) fn sleep_beside<E: Direction>(
+        &self,
+        half: &mut E::Half,
+        until: Deadline,
+    ) -> (Result<(), Fault>, Broke) {
+        if !self.is_pending() {
+            return (E::sleep(half, until), Broke(false));
+        }
+        let mut held = self.lock();
+        held.drive();
+        let patience = held.patience();
+        let ours = if held.has_posted() {
+            held.take_half()
+        } else {
+            None
+        };
+        let Some(mut ours) = ours else {
+            let broke = self.leave(held);
+            return (E::sleep(half, until), broke);
+        };
+        held.common().waited_since = None;
+        self.tell(held);
+        let before = Instant::now();
+        let mut slept = Ok(());
+        if E::arm_bare(half) != Armed::Ready && D::arm_bare(&mut ours) != Armed::Ready {
+            let until = patience.map_or(until, |left| until.or_sooner(Deadline::after(left)));
+            let sources = [E::source(half), D::source(&ours)];
+            slept = match sleep_on(sources, until) {
+                Ok(_) => Ok(()),
+                // A system without memory for so little: one at a time.
+                Err(_) => E::sleep(half, Deadline::after(Duration::from_millis(1))),
+            };
+        }
+        let mut held = self.lock();
+        self.alarm.disarm();
+        held.put_back(ours, Ok(()), before.elapsed());
+        held.drive();
+        (slept, self.leave(held))
+    }
+
     /// Tells the news before a sleep.
     fn tell(&self, mut held: Held<'_, D>) {
+        self.pending.store(held.has_posted(), Ordering::Relaxed);
         let common = held.common();
         if std::mem::take(&mut common.news) && common.waiting > 0 {
             self.changed.notify_all();
