@@ -78,8 +78,9 @@ mod options;
 pub use address::Address;
 pub use endpoint::{
     Closer, Completion, CompletionQueue, Counters, Endpoint, Incoming, Limits, Listener, Message,
-    Next, Outcome, Progress, RecvTicket, SendTicket, connect, connect_cheapest, device_counters,
-    listen, listen_all,
+    Next, ObjectTicket, Outcome, Progress, RecvObjectError, RecvTicket, Remains, Scope,
+    ScopedTicket, SendObjectError, SendTicket, UnsentObject, connect, connect_cheapest,
+    device_counters, listen, listen_all,
 };
 pub use error::{
     AcceptError, AddressError, ConnectError, HandshakeError, HeaderError, ListenError, RecvError,

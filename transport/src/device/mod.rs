@@ -4,10 +4,10 @@
 pub(crate) mod connection;
 pub(crate) mod deadline;
 mod inproc;
-#[allow(dead_code, reason = "used by the endpoints to come")]
-mod shm;
 #[allow(dead_code, reason = "used by the devices to come")]
 pub(crate) mod poll;
+#[allow(dead_code, reason = "used by the endpoints to come")]
+mod shm;
 mod stream;
 mod tcp;
 mod uds;

@@ -11,18 +11,22 @@ mod counters;
 mod facts;
 mod listener;
 mod message;
+mod object;
 pub(crate) mod ops;
 mod progress;
 mod queue;
 pub(crate) mod reactor;
 pub(crate) mod receiving;
+mod scope;
 pub(crate) mod sending;
 pub(crate) mod shared;
 mod spin;
 pub(crate) mod ticket;
 #[allow(dead_code, reason = "used by the queues to come")]
 pub(crate) mod timer;
+mod tools;
 mod turn;
+mod typed;
 #[allow(dead_code, reason = "used by the queues to come")]
 pub(crate) mod watcher;
 
@@ -38,8 +42,10 @@ pub use self::closer::Closer;
 pub use self::counters::{Counters, device_counters};
 pub use self::listener::{Incoming, Listener, listen, listen_all};
 pub use self::message::Message;
+pub use self::object::{ObjectTicket, RecvObjectError, Remains, SendObjectError, UnsentObject};
 pub use self::progress::Progress;
 pub use self::queue::{Completion, CompletionQueue, Next, Outcome};
+pub use self::scope::{Scope, ScopedTicket};
 pub use self::ticket::{RecvTicket, SendTicket};
 pub use crate::device::connection::Limits;
 

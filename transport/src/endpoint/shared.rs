@@ -23,6 +23,7 @@ use super::ops::{Notify, OpId, Sink};
 use super::receiving::{Arrived, Place, Receipt, Receiving};
 use super::sending::{self, Sending, Sent};
 use super::spin::Spin;
+use super::tools::Tools;
 use super::turn::{Broke, Direction, Held, Turn};
 use super::watcher::Watcher;
 use crate::address::Address;
@@ -69,6 +70,8 @@ pub(crate) struct Shared {
     receiving_alarm: Arc<Alarm>,
     /// What is polled for messages, once somebody asked.
     pub(super) source: OnceLock<OwnedFd>,
+    /// What objects are written and read with.
+    pub(super) tools: Tools,
 }
 
 impl Shared {
@@ -109,6 +112,7 @@ impl Shared {
             sending_alarm,
             receiving_alarm,
             source: OnceLock::new(),
+            tools: Tools::new(),
         }
     }
 

@@ -103,6 +103,8 @@ pub(super) const RECORDS: usize = 1_000;
 pub(super) const LARGE: usize = 64 << 20;
 /// Messages on their way at once.
 const WINDOW: usize = 64;
+/// The bytes of them, at most.
+const ON_THEIR_WAY: usize = 8 << 20;
 const CONNECTIONS: usize = 64;
 
 impl Case {
@@ -134,7 +136,10 @@ impl Case {
             ("pingpong", _) => (Pattern::PingPong, Touch::Clean),
             ("pingpong-dirty", _) => (Pattern::PingPong, Touch::Dirty),
             ("pingpong-untouched", _) => (Pattern::PingPong, Touch::Untouched),
-            ("rate" | "bandwidth", _) => (Pattern::Window(WINDOW), Touch::Untouched),
+            ("rate" | "bandwidth", _) => {
+                let window = (ON_THEIR_WAY / size.parse::<usize>().ok()?).min(WINDOW);
+                (Pattern::Window(window), Touch::Untouched)
+            }
             ("64-connections", _) => (Pattern::Connections(CONNECTIONS), Touch::Clean),
             _ => return None,
         };
@@ -158,7 +163,7 @@ impl Case {
     pub(super) fn work(&self) -> Work {
         let ns = self.about();
         let batch = (SAMPLE_NS / ns).clamp(1, 64);
-        let batches = (ROUND_NS / (ns * batch)).clamp(3, 200);
+        let batches = (ROUND_NS / (ns * batch)).clamp(1, 200);
         Work {
             pattern: self.pattern,
             touch: self.touch,

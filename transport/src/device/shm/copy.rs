@@ -199,6 +199,9 @@ mod tests {
         let mut back = [MaybeUninit::new(b'x'); 11];
         assert_eq!(words_out(&mut back[..10], &words), 10);
         assert_eq!(back.map(|b| unsafe { b.assume_init() }), *b"0123456789x");
-        assert_eq!(words[1].load(Ordering::Relaxed).to_ne_bytes(), *b"89\0\0\0\0\0\0");
+        assert_eq!(
+            words[1].load(Ordering::Relaxed).to_ne_bytes(),
+            *b"89\0\0\0\0\0\0"
+        );
     }
 }

@@ -150,7 +150,11 @@ pub(super) fn accept(
     let peer_process = match same_user(&socket) {
         Ok(peer) => peer,
         Err(error) => {
-            greeting::refuse(&wire(&socket)?, options, "processes of other users are refused");
+            greeting::refuse(
+                &wire(&socket)?,
+                options,
+                "processes of other users are refused",
+            );
             return Err(error);
         }
     };

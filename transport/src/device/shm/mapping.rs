@@ -148,7 +148,10 @@ impl Lane {
         #[expect(clippy::cast_possible_truncation, reason = "only the low bits count")]
         let index = position as usize % SLOTS;
         // SAFETY: `index` is less than `SLOTS`, so the whole slot lies inside the lane.
-        let at = unsafe { self.base.add(SLOTS_AT.wrapping_add(index.wrapping_mul(SLOT))) };
+        let at = unsafe {
+            self.base
+                .add(SLOTS_AT.wrapping_add(index.wrapping_mul(SLOT)))
+        };
         // SAFETY: as in `control`; a slot is aligned to its size.
         unsafe { at.cast::<[AtomicU64; SLOT / 8]>().as_ref() }
     }

@@ -207,7 +207,11 @@ impl ShmOutgoing {
         parts: &[IoSlice<'_>],
         count: usize,
     ) -> Result<Push, Fault> {
-        let listed = if count > SLOT_RANGES { count.saturating_mul(16) } else { 0 };
+        let listed = if count > SLOT_RANGES {
+            count.saturating_mul(16)
+        } else {
+            0
+        };
         if !self.room(listed)? {
             return Ok(Push::Untouched);
         }
@@ -232,7 +236,11 @@ impl ShmOutgoing {
             }
         }
         self.publish(Mark {
-            kind: if listed == 0 { Kind::Ranges } else { Kind::List },
+            kind: if listed == 0 {
+                Kind::Ranges
+            } else {
+                Kind::List
+            },
             n: count,
         });
         self.flight = Flight::Remote;
@@ -275,7 +283,11 @@ impl ShmOutgoing {
             }
             if !self.room(n)? {
                 self.seen = self.ring.consumed();
-                return Ok(if taken == 0 { Push::Untouched } else { Push::Begun });
+                return Ok(if taken == 0 {
+                    Push::Untouched
+                } else {
+                    Push::Begun
+                });
             }
             let kind = if taken == 0 {
                 self.write_header(message);
@@ -343,13 +355,9 @@ impl Outgoing for ShmOutgoing {
         let length = usize::try_from(message.header.length).unwrap_or(usize::MAX);
         let pushed = match &body {
             Body::Borrowed(parts) => self.go_on(message, parts, length),
-            Body::Owned(filled) => {
-                self.go_on(message, &[IoSlice::new(filled.as_bytes())], length)
-            }
+            Body::Owned(filled) => self.go_on(message, &[IoSlice::new(filled.as_bytes())], length),
             // This device moves nothing.
-            Body::Object(_) | Body::Taken => {
-                self.fail(Broken::Lost(io::ErrorKind::Unsupported))
-            }
+            Body::Object(_) | Body::Taken => self.fail(Broken::Lost(io::ErrorKind::Unsupported)),
         };
         message.body = body;
         pushed

@@ -62,7 +62,10 @@ pub(super) struct Mark {
 
 impl Mark {
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "as many bits as are published")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "as many bits as are published"
+    )]
     fn to_word(self, position: u64) -> u64 {
         debug_assert!(self.n < 1 << 28);
         (lap(position) << 32) | ((self.kind as u64) << 28) | u64::from(self.n as u32)

@@ -41,7 +41,10 @@ fn a_killed_peer_is_lost_after_what_it_had_sent() {
     // The large message is announced, and dies with its sender.
     assert_eq!(receive(&mut *connection.incoming).unwrap().0.kind, 1);
     while connection.incoming.header().unwrap().is_none() {
-        connection.incoming.wait(&mut None, Deadline::NEVER).unwrap();
+        connection
+            .incoming
+            .wait(&mut None, Deadline::NEVER)
+            .unwrap();
     }
     drop(other);
     let fault = receive(&mut *connection.incoming).unwrap_err();
@@ -133,7 +136,9 @@ fn count(path: &str) -> usize {
         true => std::fs::read_dir(path).unwrap().count(),
         false => {
             let text = std::fs::read_to_string(path).unwrap();
-            text.lines().filter(|line| line.contains("jstream-shm")).count()
+            text.lines()
+                .filter(|line| line.contains("jstream-shm"))
+                .count()
         }
     }
 }

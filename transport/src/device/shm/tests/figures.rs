@@ -68,7 +68,11 @@ pub(super) fn bounce(address: &Address) {
         } else {
             Body::Borrowed(&parts)
         };
-        let mut message = Outbound { header, body, taken: 0 };
+        let mut message = Outbound {
+            header,
+            body,
+            taken: 0,
+        };
         spin_send(&mut *connection.outgoing, &mut message);
     }
 }
@@ -167,7 +171,10 @@ fn figures() {
             for _ in 0..100 {
                 spin_receive(&mut *server.incoming).unwrap();
             }
-            times.push((sent.duration_since(start).as_nanos(), sent.elapsed().as_nanos()));
+            times.push((
+                sent.duration_since(start).as_nanos(),
+                sent.elapsed().as_nanos(),
+            ));
         }
         times.sort_unstable();
         let (send, receive) = times[times.len() / 2];

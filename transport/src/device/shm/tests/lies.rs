@@ -8,10 +8,10 @@ use std::time::Duration;
 use rustix::fs::{MemfdFlags, SealFlags};
 use socket2::{Domain, Socket, Type};
 
+use super::super::incoming::ShmIncoming;
 use super::super::line::Line;
 use super::super::mapping::{Control, DATA, LENGTH, Lane, Mapping, SLOTS};
 use super::super::outgoing::ShmOutgoing;
-use super::super::incoming::ShmIncoming;
 use super::super::remote::{Nonce, Remote};
 use super::super::ring::{Consumer, Producer};
 use super::super::signal::Barriers;
@@ -36,7 +36,13 @@ fn victim() -> Victim {
     let (consumed, b) = Socket::pair(Domain::UNIX, Type::STREAM, None).unwrap();
     let nonce = Nonce::new();
     let remote = Remote::probe(std::process::id().try_into().unwrap(), nonce.mark()).unwrap();
-    let line = Line::new(published, consumed, out_lane.clone(), in_lane.clone(), nonce);
+    let line = Line::new(
+        published,
+        consumed,
+        out_lane.clone(),
+        in_lane.clone(),
+        nonce,
+    );
     let line = std::sync::Arc::new(line);
     let consumer = Consumer::new(in_lane.clone(), Barriers::Both);
     Victim {
@@ -50,7 +56,10 @@ fn victim() -> Victim {
 /// Writes the first slot: its mark, a header with a length, and what is behind it.
 fn write(lane: &Lane, kind: u64, n: u64, length: u64, behind: &[u64]) {
     let slot = lane.slot(0);
-    for (to, from) in slot[1..].iter().zip([0, 1, 2, 3, length].iter().chain(behind)) {
+    for (to, from) in slot[1..]
+        .iter()
+        .zip([0, 1, 2, 3, length].iter().chain(behind))
+    {
         to.store(*from, Ordering::Relaxed);
     }
     slot[0].store((1 << 32) | (kind << 28) | n, Ordering::Release);
@@ -90,7 +99,8 @@ fn slots_that_nobody_writes() {
         let fault = receive(&mut victim.incoming).unwrap_err();
         let text = format!("{kind} {n} {length}: {fault:?}");
         assert!(
-            matches!(fault, Fault::Malformed(_)) || (length > MAX && matches!(fault, Fault::TooLarge { .. })),
+            matches!(fault, Fault::Malformed(_))
+                || (length > MAX && matches!(fault, Fault::TooLarge { .. })),
             "{text}"
         );
         // It stays so.
@@ -105,7 +115,10 @@ fn lengths_beyond_the_limit_take_no_memory() {
             let mut victim = victim();
             write(&victim.lanes[0], kind, 1, length, &[]);
             let fault = receive(&mut victim.incoming).unwrap_err();
-            assert!(matches!(fault, Fault::TooLarge { length: l } if l == length), "{fault:?}");
+            assert!(
+                matches!(fault, Fault::TooLarge { length: l } if l == length),
+                "{fault:?}"
+            );
         }
     }
 }
@@ -129,7 +142,10 @@ fn the_rest_of_a_message_may_not_be_another_one() {
         let next = (1 << 32) | (kind << 28) | n;
         lane.slot(1)[0].store(next, Ordering::Release);
         let fault = receive(&mut victim.incoming).unwrap_err();
-        assert!(matches!(fault, Fault::Malformed(_)), "{kind} {n}: {fault:?}");
+        assert!(
+            matches!(fault, Fault::Malformed(_)),
+            "{kind} {n}: {fault:?}"
+        );
     }
 }
 
@@ -154,7 +170,10 @@ fn counts_of_what_was_consumed_that_go_back_or_ahead() {
                 break;
             }
         }
-        assert!(matches!(pushed, Err(Fault::Malformed(_))), "{lie}: {pushed:?}");
+        assert!(
+            matches!(pushed, Err(Fault::Malformed(_))),
+            "{lie}: {pushed:?}"
+        );
     }
 }
 
@@ -180,14 +199,21 @@ fn what_is_written_at_random_and_meanwhile_does_no_harm() {
                         let word = &lane.slot(seed >> 32)[(*seed % 16) as usize];
                         // Often what could be right: a lap, a kind, and a small count.
                         let value = match seed % 3 {
-                            0 => (1 + (seed >> 60) % 2) << 32 | (seed >> 8) % 7 << 28 | (seed >> 16) % 200,
+                            0 => {
+                                (1 + (seed >> 60) % 2) << 32
+                                    | (seed >> 8) % 7 << 28
+                                    | (seed >> 16) % 200
+                            }
                             1 => seed % 100,
                             _ => *seed,
                         };
                         word.store(value, Ordering::Relaxed);
                         if seed % 64 == 0 {
                             let control = lane.control(Control::Consumed);
-                            control.store(control.load(Ordering::Relaxed).wrapping_add(seed >> 62), Ordering::Relaxed);
+                            control.store(
+                                control.load(Ordering::Relaxed).wrapping_add(seed >> 62),
+                                Ordering::Relaxed,
+                            );
                         }
                     }
                 }
@@ -251,7 +277,9 @@ fn tempfile() -> std::fs::File {
 
 fn raw_client(address: &Address) -> Socket {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
-    socket.connect(&super::super::socket_name(address).unwrap()).unwrap();
+    socket
+        .connect(&super::super::socket_name(address).unwrap())
+        .unwrap();
     socket
 }
 
@@ -302,7 +330,12 @@ fn a_refused_client_learns_why() {
         let client = scope.spawn(|| Shm.connect(&address, &options()).err().unwrap());
         sleep_on([(listener.source(), Interest::Readable)], Deadline::NEVER).unwrap();
         let accepted = listener.try_accept().unwrap().unwrap();
-        assert!(accepted.peer.to_string().ends_with(&format!("/{}", std::process::id())));
+        assert!(
+            accepted
+                .peer
+                .to_string()
+                .ends_with(&format!("/{}", std::process::id()))
+        );
         accepted.half_made.refuse("not today");
         let error = client.join().unwrap();
         assert!(

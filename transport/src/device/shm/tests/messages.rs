@@ -79,7 +79,9 @@ fn many_laps_in_order() {
 fn ranges_in_the_slot_and_in_a_list() {
     let (mut client, mut server) = pair();
     for count in [2, 5, 6, 1000, 1023, 1024] {
-        let parts: Vec<Vec<u8>> = (0..count).map(|n| pattern(80_000 / count + 1000, n)).collect();
+        let parts: Vec<Vec<u8>> = (0..count)
+            .map(|n| pattern(80_000 / count + 1000, n))
+            .collect();
         let slices: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
         std::thread::scope(|scope| {
             scope.spawn(|| send(&mut *client.outgoing, 1, &slices).unwrap());
@@ -101,7 +103,13 @@ fn a_full_ring_takes_nothing_and_goes_on_later() {
     assert_eq!(client.outgoing.push(&mut message).unwrap(), Push::Untouched);
     assert_eq!(client.outgoing.arm(None), Armed::Source);
     let (source, interest) = client.outgoing.source();
-    assert!(!sleep_on([(source, interest)], Deadline::after(std::time::Duration::ZERO)).unwrap());
+    assert!(
+        !sleep_on(
+            [(source, interest)],
+            Deadline::after(std::time::Duration::ZERO)
+        )
+        .unwrap()
+    );
     receive(&mut *server.incoming).unwrap();
     let (source, interest) = client.outgoing.source();
     assert!(sleep_on([(source, interest)], Deadline::NEVER).unwrap());
@@ -158,7 +166,10 @@ fn an_end_comes_after_all_messages() {
     drop(client.outgoing);
     drop(client.incoming);
     drop(client.control);
-    assert_eq!(receive(&mut *server.incoming).unwrap().1.as_bytes(), b"last");
+    assert_eq!(
+        receive(&mut *server.incoming).unwrap().1.as_bytes(),
+        b"last"
+    );
     let fault = receive(&mut *server.incoming).unwrap_err();
     assert!(matches!(fault, Fault::Ended), "{fault:?}");
     let fault = send(&mut *server.outgoing, 1, &[b"more"]).unwrap_err();
@@ -176,7 +187,10 @@ fn closing_wakes_both_sides() {
     });
     let fault = send(&mut *client.outgoing, 1, &[b"x"]).unwrap_err();
     assert!(matches!(fault, Fault::ClosedLocally));
-    assert_eq!(receive(&mut *server.incoming).unwrap().1.as_bytes(), b"taken");
+    assert_eq!(
+        receive(&mut *server.incoming).unwrap().1.as_bytes(),
+        b"taken"
+    );
     let fault = receive(&mut *server.incoming).unwrap_err();
     assert!(matches!(fault, Fault::Ended), "{fault:?}");
 }

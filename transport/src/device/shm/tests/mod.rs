@@ -129,7 +129,10 @@ fn send_outbound(outgoing: &mut dyn Outgoing, message: &mut Outbound<'_>) -> Res
 fn send(outgoing: &mut dyn Outgoing, kind: u32, parts: &[&[u8]]) -> Result<(), Fault> {
     let length = parts.iter().map(|part| part.len()).sum();
     let slices: Vec<_> = parts.iter().map(|part| IoSlice::new(part)).collect();
-    send_outbound(outgoing, &mut outbound(kind, length, Body::Borrowed(&slices)))
+    send_outbound(
+        outgoing,
+        &mut outbound(kind, length, Body::Borrowed(&slices)),
+    )
 }
 
 fn receive(incoming: &mut dyn Incoming) -> Result<(Header, Filled), Fault> {
@@ -146,7 +149,9 @@ fn receive(incoming: &mut dyn Incoming) -> Result<(Header, Filled), Fault> {
 
 /// Bytes that say where they stand.
 fn pattern(length: usize, seed: usize) -> Vec<u8> {
-    (0..length).map(|n| ((n * 31) ^ (n >> 8) ^ seed) as u8).collect()
+    (0..length)
+        .map(|n| ((n * 31) ^ (n >> 8) ^ seed) as u8)
+        .collect()
 }
 
 fn jbuf(bytes: &[u8]) -> Filled {

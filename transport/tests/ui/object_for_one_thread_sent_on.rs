@@ -1,0 +1,19 @@
+//! An object that may not go to another thread is not sent on as it is: it could move there.
+
+use std::cell::Cell;
+
+use jstream::{Received, Transportable};
+use jstream_transport::Endpoint;
+
+#[derive(Transportable)]
+struct Counter<'b> {
+    count: &'b Cell<u32>,
+}
+
+fn send_on(endpoint: &Endpoint, received: Received<Counter<'static>>) {
+    let _ = endpoint.send_received(received);
+}
+
+fn main() {
+    let _ = send_on;
+}

@@ -1,0 +1,15 @@
+//! Nothing of a scope leaves it.
+
+use std::io::IoSlice;
+
+use jstream_transport::{Endpoint, Header};
+
+fn post(endpoint: &Endpoint, memory: &[u8]) {
+    let ticket =
+        endpoint.scope(|scope| scope.post_send(Header::default(), &[IoSlice::new(memory)]));
+    ticket.wait().unwrap();
+}
+
+fn main() {
+    let _ = post;
+}
