@@ -19,8 +19,10 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
         (Way::Shm, Pattern::Window(_)) if case.bytes <= 1024 => {
             subjects.extend(["jstream-recv-into", "raw"]);
         }
-        (_, Pattern::Records) => subjects.extend(["jstream-bytes", "jstream-bytes-clean"]),
-        (_, Pattern::Large) => {}
+        (_, Pattern::Records) => {
+            subjects.extend(["jstream-bytes", "jstream-bytes-clean", "jstream-sent-on"]);
+        }
+        (_, Pattern::Large) => subjects.push("jstream-8"),
         (Way::Uring, _) => subjects.extend(["jstream-tcp", "raw"]),
         _ => subjects.push("raw"),
     }

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use jstream::buffer::{Filled, Pool};
-use jstream::{Reader, Transportable, Writer};
+use jstream::{Transportable, Writer};
 use jstream_transport::{
     Address, Completion, CompletionQueue, Endpoint, Header, Options, Outcome, connect, listen,
 };
 
-use super::case::{Case, Pattern, RECORDS, Way, Work};
+use super::case::{Case, LARGE, Pattern, RECORDS, Way, Work};
 use super::pair::Waiting;
 use super::raw::spin;
 use super::side::{Channel, FILL, Over, Samples, Side, sum};
@@ -57,6 +57,10 @@ fn connections(case: &Case) -> usize {
 
 fn options(case: &Case) -> Options {
     let mut options = Options::default();
+    if case.pattern == Pattern::Large {
+        options.max_message = 2 * LARGE as u64;
+        options.queue_bytes = options.max_message;
+    }
     options.spin = if case.spins {
         Duration::MAX
     } else {
@@ -96,7 +100,14 @@ fn side(
         received: vec![0; case.bytes],
     };
     Ok(match (case.pattern, subject) {
-        (Pattern::Records, "jstream") => Box::new(Over::new(Records::new(messages.endpoint)?)),
+        (Pattern::Records, "jstream") => Box::new(Over::new(Records::new(messages.endpoint))),
+        (Pattern::Records, "jstream-sent-on") => {
+            Box::new(Over::new(Received::new(messages.endpoint, records())))
+        }
+        (Pattern::Large, _) => {
+            let words = if subject == "jstream-8" { 1 } else { LARGE / 8 };
+            Box::new(Over::new(Received::new(messages.endpoint, vec![7u64; words])))
+        }
         (Pattern::Records, _) => {
             let anew = subject == "jstream-bytes";
             Box::new(Over::new(Encoded::new(messages.endpoint, anew)?))
@@ -209,34 +220,70 @@ fn records() -> Vec<Record> {
 struct Records {
     endpoint: Endpoint,
     value: Vec<Record>,
-    writer: Writer,
-    reader: Reader,
 }
 
 impl Records {
-    fn new(endpoint: Endpoint) -> Result<Self, Failure> {
-        Ok(Self {
+    fn new(endpoint: Endpoint) -> Self {
+        Self {
             endpoint,
             value: records(),
-            writer: Writer::new(),
-            reader: Reader::default(),
-        })
+        }
     }
 }
 
 impl Channel for Records {
     fn send(&mut self, _fill: Option<u8>) -> Result<(), Failure> {
-        let endpoint = &self.endpoint;
-        let sent = |segments: &[IoSlice<'_>]| endpoint.send_message(HEADER, segments);
-        Ok(self.writer.gather(&self.value, sent)??)
+        Ok(self.endpoint.send(&self.value)?)
     }
 
     fn recv(&mut self, _look: bool) -> Result<u64, Failure> {
-        let message = self.endpoint.recv_message()?;
-        let received = self.reader.read::<Vec<Record>>(message.payload)?;
+        let received = self.endpoint.recv::<Vec<Record>>()?;
         Ok(black_box(&received).get().len() as u64)
     }
 }
+
+/// An object that goes on as it came, with the jbuf that it stands in.
+struct Received<T: Transportable> {
+    endpoint: Endpoint,
+    first: T,
+    kept: Option<jstream::Received<T>>,
+}
+
+impl<T> Received<T>
+where
+    T: Transportable,
+{
+    fn new(endpoint: Endpoint, first: T) -> Self {
+        Self {
+            endpoint,
+            first,
+            kept: None,
+        }
+    }
+}
+
+macro_rules! channel {
+    ($($t:ty),*) => {$(
+        impl Channel for Received<$t> {
+            fn send(&mut self, _fill: Option<u8>) -> Result<(), Failure> {
+                match self.kept.take() {
+                    Some(kept) => self.endpoint.send_received(kept).map_err(|e| e.error)?,
+                    None => self.endpoint.send(&self.first)?,
+                }
+                Ok(())
+            }
+
+            fn recv(&mut self, _look: bool) -> Result<u64, Failure> {
+                let kept = self.endpoint.recv::<$t>()?;
+                let length = kept.get().len() as u64;
+                self.kept = Some(kept);
+                Ok(length)
+            }
+        }
+    )*};
+}
+
+channel!(Vec<u64>, Vec<Record>);
 
 /// The bytes of the same objects, which nobody reads but as bytes.
 struct Encoded {

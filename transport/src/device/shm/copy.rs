@@ -172,6 +172,13 @@ impl Chunks for [u8] {
 
 #[cfg(test)]
 mod tests {
+    #![allow(
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        clippy::undocumented_unsafe_blocks,
+        reason = "test code"
+    )]
+
     use super::*;
 
     #[test]

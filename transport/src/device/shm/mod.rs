@@ -24,7 +24,9 @@ mod remote;
 mod ring;
 mod signal;
 
-#[cfg(test)]
+#[cfg(all(test, loom))]
+mod models;
+#[cfg(all(test, not(loom)))]
 mod tests;
 
 use std::io;

@@ -78,8 +78,6 @@ pub(super) struct ShmOutgoing {
     flight: Flight,
     broken: Option<Broken>,
     looks: u32,
-    /// What was consumed when a push got no further.
-    seen: u64,
 }
 
 impl ShmOutgoing {
@@ -91,7 +89,6 @@ impl ShmOutgoing {
             flight: Flight::Nothing,
             broken: None,
             looks: 0,
-            seen: 0,
         }
     }
 
@@ -257,7 +254,6 @@ impl ShmOutgoing {
                 Ok(Push::Done)
             }
             Ok(false) => {
-                self.seen = self.ring.consumed();
                 if self.is_gone() {
                     return self.fail(Broken::Ended);
                 }
@@ -282,7 +278,6 @@ impl ShmOutgoing {
                 return Ok(Push::Done);
             }
             if !self.room(n)? {
-                self.seen = self.ring.consumed();
                 return Ok(if taken == 0 {
                     Push::Untouched
                 } else {
@@ -376,7 +371,7 @@ impl Outgoing for ShmOutgoing {
             let _ = self.hung_up::<()>();
             return Armed::Ready;
         }
-        if self.ring.arm(self.seen) || self.is_gone() {
+        if self.ring.arm() || self.is_gone() {
             return Armed::Ready;
         }
         Armed::Source

@@ -164,6 +164,13 @@ impl Remote {
 
 #[cfg(test)]
 mod tests {
+    #![allow(
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        clippy::undocumented_unsafe_blocks,
+        reason = "test code"
+    )]
+
     use super::*;
 
     fn this_process() -> pid_t {

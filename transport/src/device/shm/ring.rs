@@ -81,7 +81,6 @@ impl Mark {
             5 => Kind::List,
             _ => return Err(malformed("slot", word)),
         };
-        #[expect(clippy::cast_possible_truncation, reason = "28 bits")]
         let n = (word & 0xfff_ffff) as usize;
         if kind.data(n) > DATA || (kind == Kind::Inline && n > INLINE) {
             return Err(malformed("slot", word));
@@ -93,8 +92,8 @@ impl Mark {
 /// The lap of a position, as slots say it: never that of the lap before, and 1 at first, where the
 /// memory is zero.
 #[inline]
-fn lap(position: u64) -> u64 {
-    (position / SLOTS as u64).wrapping_add(1) & 0xffff_ffff
+pub(super) fn lap(position: u64) -> u64 {
+    (position >> SLOTS.trailing_zeros()).wrapping_add(1) & 0xffff_ffff
 }
 
 #[cold]
@@ -141,7 +140,7 @@ impl Producer {
         &self.lane
     }
 
-    /// The slot that comes next, and whether it and `data` bytes are free. `data` is at most
+    /// Whether the next slot and `data` bytes are free. `data` is at most
     /// [`DATA`].
     #[inline]
     pub(super) fn has_room(&mut self, data: usize) -> Result<bool, HeaderError> {
@@ -176,7 +175,7 @@ impl Producer {
 
     /// What the consumer says that it is done with.
     #[inline]
-    pub(super) fn consumed(&self) -> u64 {
+    fn consumed(&self) -> u64 {
         self.lane.control(Control::Consumed).load(Ordering::Acquire)
     }
 
@@ -214,11 +213,11 @@ impl Producer {
         wake
     }
 
-    /// Whether something was consumed since `seen`; if not, the consumer wakes us from now on.
-    pub(super) fn arm(&self, seen: u64) -> bool {
+    /// Whether something was consumed since we last looked; if not, the consumer wakes us from now on.
+    pub(super) fn arm(&self) -> bool {
         let armed = self.lane.control(Control::ProducerArmed);
         signal::arm(armed, self.barriers);
-        if self.consumed() == seen {
+        if self.consumed() == self.consumed {
             return false;
         }
         signal::disarm(armed);

@@ -13,10 +13,14 @@
 //! a small message; where the system has `membarrier`, the sleeper's makes all processors pass one,
 //! and the other's is for the compiler alone.
 
-#[cfg(loom)]
-use loom::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(loom))]
-use std::sync::atomic::{AtomicU64, Ordering, compiler_fence, fence};
+use std::sync::atomic::{compiler_fence, fence};
+
+#[cfg(loom)]
+use loom::sync::atomic::fence;
+use rustix::thread::{MembarrierCommand, membarrier};
 
 /// The words of a ring: those of the shared memory, or of a model.
 pub(super) trait Word {
@@ -26,6 +30,24 @@ pub(super) trait Word {
 }
 
 impl Word for AtomicU64 {
+    #[inline]
+    fn get(&self, ordering: Ordering) -> u64 {
+        self.load(ordering)
+    }
+
+    #[inline]
+    fn set(&self, value: u64, ordering: Ordering) {
+        self.store(value, ordering);
+    }
+
+    #[inline]
+    fn replace(&self, value: u64, ordering: Ordering) -> u64 {
+        self.swap(value, ordering)
+    }
+}
+
+#[cfg(loom)]
+impl Word for loom::sync::atomic::AtomicU64 {
     #[inline]
     fn get(&self, ordering: Ordering) -> u64 {
         self.load(ordering)
@@ -53,12 +75,7 @@ pub(super) enum Barriers {
 
 impl Barriers {
     /// What this process can do: with `Sleeper`, the barriers of others reach it from now on.
-    #[cfg(not(loom))]
     pub(super) fn of_this_process() -> Self {
-        use std::sync::OnceLock;
-
-        use rustix::thread::{MembarrierCommand, membarrier};
-
         static REGISTERED: OnceLock<Barriers> = OnceLock::new();
         *REGISTERED.get_or_init(|| {
             let registered = membarrier(MembarrierCommand::RegisterGlobalExpedited);
@@ -70,33 +87,23 @@ impl Barriers {
     }
 
     #[inline]
-    #[cfg(not(loom))]
     fn pass(self) {
         match self {
+            // In a model, what the sleeper's barrier does to this side.
+            #[cfg(loom)]
+            Self::Sleeper => fence(Ordering::SeqCst),
+            #[cfg(not(loom))]
             Self::Sleeper => compiler_fence(Ordering::SeqCst),
             Self::Both => fence(Ordering::SeqCst),
         }
     }
 
-    #[cfg(not(loom))]
     fn make_all_pass(self) {
-        use rustix::thread::{MembarrierCommand, membarrier};
-
         fence(Ordering::SeqCst);
-        if self == Self::Sleeper {
+        if self == Self::Sleeper && cfg!(not(loom)) {
             // It worked before; a sleeper that is woken late for want of it wakes at its deadline.
             let _ = membarrier(MembarrierCommand::GlobalExpedited);
         }
-    }
-
-    #[cfg(loom)]
-    fn pass(self) {
-        fence(Ordering::SeqCst);
-    }
-
-    #[cfg(loom)]
-    fn make_all_pass(self) {
-        fence(Ordering::SeqCst);
     }
 }
 

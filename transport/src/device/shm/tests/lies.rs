@@ -200,9 +200,9 @@ fn what_is_written_at_random_and_meanwhile_does_no_harm() {
                         // Often what could be right: a lap, a kind, and a small count.
                         let value = match seed % 3 {
                             0 => {
-                                (1 + (seed >> 60) % 2) << 32
-                                    | (seed >> 8) % 7 << 28
-                                    | (seed >> 16) % 200
+                                let (lap, kind, n) =
+                                    (1 + (seed >> 60) % 2, (seed >> 8) % 7, (seed >> 16) % 200);
+                                (lap << 32) | (kind << 28) | n
                             }
                             1 => seed % 100,
                             _ => *seed,
@@ -320,6 +320,36 @@ fn greetings_that_are_wrong_late_or_cut_short() {
         );
         drop(client);
     }
+}
+
+/// Connects as another user, and hears why that is not welcome.
+pub(super) fn stranger(address: &Address) {
+    let name = super::super::socket_name(address).unwrap();
+    let nobody = rustix::thread::Uid::from_raw(65534);
+    rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+    let mut client = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
+    client.connect(&name).unwrap();
+    rustix::net::send(&client, &[0; 32], rustix::net::SendFlags::NOSIGNAL).unwrap();
+    let mut said = Vec::new();
+    io::Read::read_to_end(&mut client, &mut said).unwrap();
+    assert!(said.ends_with(b"processes of other users are refused"));
+}
+
+#[test]
+fn another_user_is_refused() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root can be another user");
+        return;
+    }
+    let address = address();
+    let listener = listen(&address);
+    let mut other = spawn("stranger", &address);
+    let source = (listener.source(), Interest::Readable);
+    assert!(sleep_on([source], Deadline::after(Duration::from_secs(60))).unwrap());
+    let accepted = listener.try_accept().unwrap().unwrap();
+    let error = accepted.half_made.establish().err().unwrap();
+    assert!(error.to_string().contains("another user, 65534"), "{error}");
+    assert!(other.0.wait().unwrap().success());
 }
 
 #[test]

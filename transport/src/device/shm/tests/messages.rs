@@ -114,6 +114,10 @@ fn a_full_ring_takes_nothing_and_goes_on_later() {
     let (source, interest) = client.outgoing.source();
     assert!(sleep_on([(source, interest)], Deadline::NEVER).unwrap());
     assert_eq!(client.outgoing.push(&mut message).unwrap(), Push::Done);
+    // Full once more, and somebody has consumed before.
+    let mut more = outbound(1000, 1, Body::Borrowed(&slices));
+    assert_eq!(client.outgoing.push(&mut more).unwrap(), Push::Untouched);
+    assert_eq!(client.outgoing.arm(None), Armed::Source);
     for n in 1..SLOTS as u32 {
         assert_eq!(receive(&mut *server.incoming).unwrap().0.kind, n);
     }

@@ -1,8 +1,11 @@
 //! Processes that talk, end, die and lie.
 #![allow(
     clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::too_many_lines,
     clippy::indexing_slicing,
     clippy::unwrap_used,
+    clippy::undocumented_unsafe_blocks,
     reason = "test code"
 )]
 
@@ -64,6 +67,7 @@ fn part() {
         "hidden" => deaths::hidden(&address),
         "thousand" => deaths::thousand(&address),
         "listen" => deaths::accept_all(&address),
+        "stranger" => lies::stranger(&address),
         "sink" => figures::sink(&address),
         "bounce" => figures::bounce(&address),
         _ => panic!("no part {role}"),
