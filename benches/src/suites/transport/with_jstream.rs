@@ -106,7 +106,10 @@ fn side(
         }
         (Pattern::Large, _) => {
             let words = if subject == "jstream-8" { 1 } else { LARGE / 8 };
-            Box::new(Over::new(Received::new(messages.endpoint, vec![7u64; words])))
+            Box::new(Over::new(Received::new(
+                messages.endpoint,
+                vec![7u64; words],
+            )))
         }
         (Pattern::Records, _) => {
             let anew = subject == "jstream-bytes";
@@ -243,16 +246,13 @@ impl Channel for Records {
 }
 
 /// An object that goes on as it came, with the jbuf that it stands in.
-struct Received<T: Transportable> {
+struct Received<T: Transportable + 'static> {
     endpoint: Endpoint,
     first: T,
     kept: Option<jstream::Received<T>>,
 }
 
-impl<T> Received<T>
-where
-    T: Transportable,
-{
+impl<T: Transportable> Received<T> {
     fn new(endpoint: Endpoint, first: T) -> Self {
         Self {
             endpoint,
