@@ -13,8 +13,6 @@ mod with_jstream;
 #[cfg(feature = "peers")]
 mod with_threads;
 
-use std::time::Duration;
-
 use self::case::{Case, NAMES, Pattern};
 use self::mpi::Ranks;
 use self::pair::Pair;
@@ -67,8 +65,8 @@ pub(crate) fn run(
 ) -> Result<Outcome, Failure> {
     // Cases are many, and their rounds are long.
     let effort = Effort {
-        at_most: effort.at_most.min(Duration::from_secs(10)) / 3,
-        ..*effort
+        at_most: effort.at_most / 3,
+        rounds: effort.rounds / 5,
     };
     let cores = Cores::find();
     suites::measured(SUITE, &effort, progress, |bench| {
