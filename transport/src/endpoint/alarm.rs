@@ -73,6 +73,11 @@ impl Alarm {
         drop(forgotten);
     }
 
+    /// Whether tasks wait, as far as is known without the lock.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        self.state.load(Ordering::Relaxed) != IDLE
+    }
+
     /// Whether the device should be armed: tasks wait, and it won't call.
     #[inline]
     pub(crate) fn is_wanted(&self) -> bool {

@@ -69,8 +69,13 @@ use crate::options::Options;
 /// Messages are received in the order in which they were sent. What was posted goes before the calls
 /// that wait, in the order of posting; among threads that wait at once there is no order.
 ///
-/// Nothing goes on by itself: whoever waits carries on everything that was posted, in both
-/// directions, and whoever polls that of its own. A [`Progress`] does it on the side.
+/// Whoever waits carries on everything that was posted, in both directions, and whoever polls that of
+/// its own. What was posted to be sent goes on besides when somebody waits for a message meanwhile, and
+/// when nobody asks for it any more: a thread of the process then sees to it, and keeps the connection
+/// until all is sent, or [`Options::send_timeout`](crate::Options::send_timeout) is over. Nothing else
+/// goes on by itself; a [`Progress`] does it on the side.
+///
+/// Whoever ends the process [finishes](Self::finish) first: what was posted and is not sent is lost.
 ///
 /// Over sockets the system resets a connection that is dropped before all that came was received,
 /// and a reset may cost the peer messages that are still on their way to it. Where that matters,
@@ -217,9 +222,10 @@ impl Endpoint {
         self.send_segments(header, segments, self.patience())
     }
 
-    /// As [`send_message`](Self::send_message), but without waiting for its turn or for room. A
-    /// message that the device has begun is ended nevertheless, which may wait for the peer to read:
-    /// only one that is longer than [`Limits::eager`].
+    /// As [`send_message`](Self::send_message), but without waiting for its turn, for room, or for the
+    /// peer. A message of which the device has taken a part goes on from a copy, as if it had been
+    /// posted: nothing else is sent before it is done, and an end that it meets the next call tells.
+    /// From [`Limits::eager`] bytes on, messages are copied first where jbufs don't move.
     ///
     /// # Errors
     ///
@@ -245,10 +251,23 @@ impl Endpoint {
             .try_fold(0u64, |sum, segment| sum.checked_add(segment.len() as u64));
         let body = Body::Borrowed(segments);
         let (mut message, refused) = self.shared.outbound(header, length, body);
-        match refused {
-            Some(error) => Err(error),
-            None => self.shared.send(&mut message, patience),
+        if let Some(error) = refused {
+            return Err(error);
         }
+        if matches!(patience, Patience::None) && self.is_long(&message.header) {
+            if !self.shared.has_turn() {
+                return Err(SendError::WouldBlock);
+            }
+            // The device may keep what it has begun for longer than it is lent.
+            message.body = Body::Owned(self.shared.gather(segments));
+        }
+        self.shared.send(&mut message, patience)
+    }
+
+    /// Whether the device may have to wait for the peer before it has taken a message.
+    fn is_long(&self, header: &Header) -> bool {
+        let limits = &self.shared.facts().limits;
+        !limits.moves && header.length >= limits.eager as u64
     }
 
     /// Sends one message whose payload stands in a jbuf. Inside the process the jbuf itself moves to

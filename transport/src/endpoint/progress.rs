@@ -1,9 +1,11 @@
 //! Threads that carry on what was posted.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Wake;
 use std::thread::{Builder, JoinHandle};
 
@@ -30,10 +32,7 @@ impl Progress {
     ///
     /// What the system says when it is out of threads.
     pub fn start() -> io::Result<Self> {
-        let work = Arc::new(Work::default());
-        let its = work.clone();
-        let name = "jstream-endpoints".to_owned();
-        let thread = Builder::new().name(name).spawn(move || its.run())?;
+        let (work, thread) = Work::start()?;
         Ok(Self {
             work,
             thread: Some(thread),
@@ -49,6 +48,7 @@ impl Progress {
                 way,
                 shared: Arc::downgrade(endpoint.shared()),
                 rung: AtomicBool::new(false),
+                kept: None,
             });
             self.work.ring(direction);
         }
@@ -59,8 +59,35 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.work.stop();
         if let Some(thread) = self.thread.take() {
-            // A panic in there is one of a waker of the program, which was reported there.
+            // Panics end nothing in there.
             let _ = thread.join();
+        }
+    }
+}
+
+/// What carries on the posted sends of one connection that nobody waits for; there once it was needed.
+#[derive(Debug, Default)]
+pub(super) struct Carrier(OnceLock<Arc<Attached>>);
+
+impl Carrier {
+    /// Has a thread of the process carry on what `shared` has to send, until nothing is posted. It keeps
+    /// the connection so long; how long that may take, the time-out of sending says. Where the system
+    /// has no room for a thread, it goes on when somebody looks.
+    pub(super) fn carry(&self, shared: &Arc<Shared>) {
+        let Some(work) = Work::of_process() else {
+            return;
+        };
+        let direction = self.0.get_or_init(|| {
+            Arc::new(Attached {
+                work,
+                way: Way::Out,
+                shared: Arc::downgrade(shared),
+                rung: AtomicBool::new(false),
+                kept: Some(Mutex::default()),
+            })
+        });
+        if direction.keep(shared) {
+            direction.work.ring(direction.clone());
         }
     }
 }
@@ -80,6 +107,24 @@ struct State {
 }
 
 impl Work {
+    fn start() -> io::Result<(Arc<Self>, JoinHandle<()>)> {
+        let work = Arc::new(Self::default());
+        let its = work.clone();
+        let name = "jstream-endpoints".to_owned();
+        let thread = Builder::new().name(name).spawn(move || its.run())?;
+        Ok((work, thread))
+    }
+
+    /// That of the thread for what nobody waits for, which the first call starts.
+    fn of_process() -> Option<Arc<Self>> {
+        static WORK: Mutex<Option<Arc<Work>>> = Mutex::new(None);
+        let mut work = WORK.lock().unwrap_or_else(PoisonError::into_inner);
+        if work.is_none() {
+            *work = Self::start().ok().map(|(work, _)| work);
+        }
+        work.clone()
+    }
+
     fn ring(&self, direction: Arc<Attached>) {
         let mut state = self.lock();
         if !state.stopped && !direction.rung.swap(true, Ordering::Relaxed) {
@@ -111,10 +156,8 @@ impl Work {
             // Whoever rings from here on has it visited again.
             direction.rung.store(false, Ordering::Relaxed);
             drop(state);
-            if let Some(shared) = direction.shared.upgrade() {
-                shared.attend(direction.way, &direction.clone().into());
-            }
-            drop(direction);
+            // The wakers of the program run here: one that panics holds up only its own task.
+            let _ = catch_unwind(AssertUnwindSafe(move || direction.visit()));
             state = self.lock();
         }
     }
@@ -127,13 +170,66 @@ impl Work {
 
 /// A direction of an endpoint that is carried on. The direction itself has it, as a waker, so it ends
 /// with the connection.
-#[derive(Debug)]
 struct Attached {
     work: Arc<Work>,
     way: Way,
     shared: Weak<Shared>,
     /// It is among those to be visited. Changes under the lock of the work only.
     rung: AtomicBool,
+    /// For one that is carried on as long as something is posted: keeps the connection until then.
+    kept: Option<Mutex<Option<Arc<Shared>>>>,
+}
+
+impl fmt::Debug for Attached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Attached")
+            .field("way", &self.way)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Attached {
+    /// Goes on as far as it can, and is visited again when it can further.
+    fn visit(self: Arc<Self>) {
+        let Some(shared) = self.shared.upgrade() else {
+            return;
+        };
+        let task = self.clone().into();
+        match self.kept() {
+            None => shared.attend(self.way, &task),
+            // It was rung for what has gone meanwhile.
+            Some(kept) if kept.is_none() => {}
+            Some(kept) => {
+                drop(kept);
+                while !shared.progress(self.way, Some(&task), None) {
+                    // Whoever leaves something from here on has it carried on anew.
+                    let kept = self.kept().and_then(|mut kept| kept.take());
+                    if !shared.progress(self.way, None, None) {
+                        break;
+                    }
+                    drop(kept);
+                    self.keep(&shared);
+                }
+            }
+        }
+    }
+
+    /// Keeps the connection. False when it does already.
+    fn keep(&self, shared: &Arc<Shared>) -> bool {
+        let Some(mut kept) = self.kept() else {
+            return false;
+        };
+        let is_new = kept.is_none();
+        if is_new {
+            *kept = Some(shared.clone());
+        }
+        is_new
+    }
+
+    fn kept(&self) -> Option<MutexGuard<'_, Option<Arc<Shared>>>> {
+        let kept = self.kept.as_ref()?;
+        Some(kept.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Wake for Attached {

@@ -124,6 +124,18 @@ impl Sending {
         id
     }
 
+    /// Goes on with a message of which the device has a part, and nobody asks for. Nothing else is posted.
+    pub(super) fn adopt(&mut self, message: Outbound<'static>) {
+        let id = self.ops.insert(SendOp {
+            message,
+            result: None,
+            notify: Notify::Nobody,
+        });
+        self.posted.push_back(id);
+        self.begun = true;
+        self.left = self.facts.send_timeout;
+    }
+
     /// What came of an operation, once it has ended.
     pub(super) fn take(&mut self, id: OpId) -> Option<Sent> {
         self.ops.get_mut(id)?.result.as_ref()?;

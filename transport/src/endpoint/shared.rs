@@ -8,18 +8,19 @@
 //! - a task that polls its ticket, or calls [`progress`](Shared::progress) for operations of a sink,
 //!   is woken when the direction can go on, and then has to look again: nothing goes on by itself.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 use std::time::Duration;
 
-use jstream::buffer::Spent;
+use jstream::buffer::{Filled, Spent};
 
 use super::alarm::Alarm;
 use super::counters::{self, Tally};
 use super::facts::{End, Facts, Trouble};
 use super::ops::{Notify, OpId, Sink};
+use super::progress::Carrier;
 use super::receiving::{Arrived, Place, Receipt, Receiving};
 use super::sending::{self, Sending, Sent};
 use super::spin::Spin;
@@ -68,6 +69,7 @@ pub(crate) struct Shared {
     tally: Arc<Tally>,
     sending_alarm: Arc<Alarm>,
     receiving_alarm: Arc<Alarm>,
+    carrier: Carrier,
     /// What is polled for messages, once somebody asked.
     pub(super) source: OnceLock<OwnedFd>,
     /// What objects are written and read with.
@@ -111,6 +113,7 @@ impl Shared {
             tally,
             sending_alarm,
             receiving_alarm,
+            carrier: Carrier::default(),
             source: OnceLock::new(),
             tools: Tools::new(),
         }
@@ -149,7 +152,7 @@ impl Shared {
     /// Sends a message behind everything posted; its body is left in it where that did not move.
     #[inline]
     pub(crate) fn send(
-        &self,
+        self: &Arc<Self>,
         message: &mut Outbound<'_>,
         patience: Patience,
     ) -> Result<(), SendError> {
@@ -165,7 +168,7 @@ impl Shared {
     }
 
     fn send_slowly<'s>(
-        &'s self,
+        self: &'s Arc<Self>,
         mut held: Held<'s, Sending>,
         message: &mut Outbound<'_>,
         mut pushed: Option<Result<Push, Fault>>,
@@ -191,7 +194,13 @@ impl Shared {
             held = turn;
         }
         let begun = match pushed {
-            Some(Ok(Push::Begun)) => true,
+            Some(Ok(Push::Begun)) => {
+                if matches!(patience, Patience::None) {
+                    self.let_go(held, message);
+                    return Ok(());
+                }
+                true
+            }
             Some(Ok(Push::Untouched)) | None => {
                 if matches!(patience, Patience::None) {
                     self.settle(self.sending.leave(held));
@@ -210,11 +219,6 @@ impl Shared {
             unreachable!("what was pushed to is here")
         };
         self.settle(self.sending.leave(held));
-        // What was begun is ended: nothing else could be sent before.
-        let deadline = match patience {
-            Patience::None => Deadline::after(self.facts.send_timeout),
-            _ => deadline,
-        };
         let outcome = self.push_until(&mut half, message, begun, deadline);
         self.sending_alarm.disarm();
         let mut held = self.sending.lock();
@@ -240,6 +244,46 @@ impl Shared {
         held.drive();
         self.settle(self.sending.leave(held));
         result
+    }
+
+    /// Has the rest of a message sent without its caller, as if it had been posted.
+    #[cold]
+    fn let_go(self: &Arc<Self>, mut held: Held<'_, Sending>, message: &mut Outbound<'_>) {
+        let body = match std::mem::replace(&mut message.body, Body::Taken) {
+            Body::Borrowed(segments) => Body::Owned(self.gather(segments)),
+            Body::Owned(filled) => Body::Owned(filled),
+            Body::Object(_) | Body::Taken => unreachable!("what moves moves as a whole"),
+        };
+        held.adopt(Outbound {
+            header: message.header,
+            body,
+            taken: message.taken,
+        });
+        self.settle(self.sending.leave(held));
+        self.carry();
+    }
+
+    /// A copy of a message's payload. At most one in a connection is on its way, so where the pool has no
+    /// room, it is memory of its own.
+    pub(crate) fn gather(&self, segments: &[IoSlice<'_>]) -> Filled {
+        let length = segments.iter().map(|segment| segment.len());
+        let length = length.fold(0, usize::saturating_add);
+        let spent = self.facts.pool.take(length);
+        let mut filling = spent.unwrap_or_else(|_| Spent::heap(length)).filling();
+        for segment in segments {
+            let fits = filling.extend(segment);
+            debug_assert!(fits, "there is room for all of them");
+        }
+        filling.finish()
+    }
+
+    /// Whether a message that is not posted could be sent now, as far as what was posted goes.
+    pub(crate) fn has_turn(&self) -> bool {
+        let mut held = self.sending.lock();
+        held.drive();
+        let has_turn = held.has_turn();
+        self.settle(self.sending.leave(held));
+        has_turn
     }
 
     /// Pushes one message until it is done, while the half is nobody else's.
@@ -304,15 +348,35 @@ impl Shared {
 
     /// Posts a message. What is refused ends at once.
     pub(crate) fn post_send(
-        &self,
+        self: &Arc<Self>,
         message: Outbound<'static>,
         refused: Option<SendError>,
         notify: Notify,
     ) -> OpId {
         let mut held = self.sending.lock();
         let id = held.post(message, refused, notify);
+        let is_left = held.has_posted();
         self.settle(self.sending.leave(held));
+        // Those who wait for a message already have not seen it.
+        if is_left && (self.sending.has_sleepers_beside() || self.receiving_alarm.is_waited_for()) {
+            self.carry();
+        }
         id
+    }
+
+    /// Has what is posted to be sent carried on, though nobody waits for it.
+    fn carry(self: &Arc<Self>) {
+        // Only its own thread can go on with a simulation.
+        if self.facts.scheme != "sim" {
+            self.carrier.carry(self);
+        }
+    }
+
+    /// As [`carry`](Self::carry), for who looks for messages and is not told when others can go on.
+    fn carry_beside(self: &Arc<Self>) {
+        if self.sending.is_pending_by_now() {
+            self.carry();
+        }
     }
 
     /// Posts a receive into a jbuf, or into one of the pool.
@@ -430,7 +494,7 @@ impl Shared {
     }
 
     /// What came of a posted receive, or else `task` is woken when it may be known.
-    pub(crate) fn poll_received(&self, id: OpId, task: &Waker) -> Option<Receipt> {
+    pub(crate) fn poll_received(self: &Arc<Self>, id: OpId, task: &Waker) -> Option<Receipt> {
         let mut held = self.receiving.lock();
         Turn::drive_for_task(&mut *held);
         let receipt = held.take(id);
@@ -439,6 +503,9 @@ impl Shared {
             self.receiving_alarm.register(task, None);
         }
         self.settle(self.receiving.leave(held));
+        if receipt.is_none() {
+            self.carry_beside();
+        }
         receipt
     }
 
@@ -459,12 +526,16 @@ impl Shared {
         self.settle(self.receiving.leave(held));
     }
 
-    /// Nobody asks for a posted send any more.
-    pub(crate) fn forget_send(&self, id: OpId) {
+    /// Nobody asks for a posted send any more; it is still carried out.
+    pub(crate) fn forget_send(self: &Arc<Self>, id: OpId) {
         let mut held = self.sending.lock();
         let sent = held.forget(id);
+        let is_left = held.has_posted();
         self.settle(self.sending.leave(held));
         drop(sent);
+        if is_left {
+            self.carry();
+        }
     }
 
     /// Nobody asks for a posted receive any more; a message that it has is kept.
@@ -490,6 +561,13 @@ impl Shared {
         }
     }
 
+    /// As [`progress`](Self::progress), for a queue. What others have posted to be sent goes on, too.
+    pub(crate) fn visit(self: &Arc<Self>, way: Way, task: &Waker, place: &Arc<Watcher>) {
+        if self.progress(way, Some(task), Some(place)) && way == Way::In {
+            self.carry_beside();
+        }
+    }
+
     /// As [`progress`](Self::progress), for a task that also carries on what is posted later.
     pub(crate) fn attend(&self, way: Way, task: &Waker) {
         match way {
@@ -502,14 +580,18 @@ impl Shared {
     /// Nobody takes the outcomes of a sink's operations any more. What it sends is still carried out;
     /// what it receives is given up, and its messages are received otherwise. `task` carries on nothing
     /// any more.
-    pub(crate) fn forget_sink(&self, way: Way, sink: &Arc<dyn Sink>, task: &Waker) {
+    pub(crate) fn forget_sink(self: &Arc<Self>, way: Way, sink: &Arc<dyn Sink>, task: &Waker) {
         match way {
             Way::Out => {
                 let mut held = self.sending.lock();
                 held.drive();
                 held.forget_sink(sink);
                 Self::forget_task(&mut *held, &self.sending_alarm, task);
+                let is_left = held.has_posted();
                 self.settle(self.sending.leave(held));
+                if is_left {
+                    self.carry();
+                }
             }
             Way::In => {
                 let mut held = self.receiving.lock();

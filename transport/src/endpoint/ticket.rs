@@ -100,7 +100,7 @@ impl RecvOp {
 ///
 /// Waiting for it carries on everything that was posted before it. As a future it does the same when
 /// it is polled, and is woken by whichever thread of the process learns that it can go on. A message
-/// whose ticket is dropped is still sent: when somebody sends, waits or polls, on this endpoint.
+/// whose ticket is dropped is still sent: a thread of the process sees to it.
 #[must_use = "says whether the message was sent"]
 pub struct SendTicket {
     op: SendOp,

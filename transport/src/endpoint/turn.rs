@@ -7,7 +7,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::os::fd::BorrowedFd;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::Waker;
 use std::thread;
@@ -84,6 +84,8 @@ pub(super) struct Turn<D> {
     wanted: AtomicU32,
     /// Something was posted that had not ended when the lock was released.
     pending: AtomicBool,
+    /// How many threads sleep for the other direction, or are about to.
+    beside: AtomicU32,
     /// The half is back, or there are news.
     changed: Condvar,
     spin: Duration,
@@ -121,6 +123,7 @@ impl<D: Direction> Turn<D> {
             state: Mutex::new(state),
             wanted: AtomicU32::new(0),
             pending: AtomicBool::new(false),
+            beside: AtomicU32::new(0),
             changed: Condvar::new(),
             spin,
             alarm,
@@ -258,7 +261,8 @@ impl<D: Direction> Turn<D> {
                 self.spin
             };
             let spinning = spin.get_or_insert_with(|| Spin::begin(budget, vain, until));
-            if spinning.again() {
+            // What was posted beside goes on in the sleep.
+            if !other.is_pending() && spinning.again() {
                 if self.wanted.load(Ordering::Relaxed) > 0 {
                     held = self.make_way(held);
                 }
@@ -331,6 +335,20 @@ impl<D: Direction> Turn<D> {
         self.pending.load(Ordering::Relaxed)
     }
 
+    /// As [`is_pending`](Self::is_pending), for who has said before that they wait.
+    pub(super) fn is_pending_by_now(&self) -> bool {
+        // With the one of `has_sleepers_beside`.
+        fence(Ordering::SeqCst);
+        self.is_pending()
+    }
+
+    /// Whether somebody may sleep who does not know what was posted before this call.
+    pub(super) fn has_sleepers_beside(&self) -> bool {
+        // With those of `sleep_beside` and `is_pending_by_now`: either this sees who sleeps, or they what was posted.
+        fence(Ordering::SeqCst);
+        self.beside.load(Ordering::Relaxed) > 0
+    }
+
     /// Sleeps until the half may go on.
     fn sleep<'t, E: Direction>(
         &'t self,
@@ -364,7 +382,18 @@ impl<D: Direction> Turn<D> {
         half: &mut E::Half,
         until: Deadline,
     ) -> (Result<(), Fault>, Broke) {
-        if !self.is_pending() {
+        self.beside.fetch_add(1, Ordering::Relaxed);
+        let slept = self.sleep_seeing::<E>(half, until);
+        self.beside.fetch_sub(1, Ordering::Relaxed);
+        slept
+    }
+
+    fn sleep_seeing<E: Direction>(
+        &self,
+        half: &mut E::Half,
+        until: Deadline,
+    ) -> (Result<(), Fault>, Broke) {
+        if !self.is_pending_by_now() {
             return (E::sleep(half, until), Broke(false));
         }
         let mut held = self.lock();

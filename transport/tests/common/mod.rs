@@ -21,6 +21,10 @@ pub(crate) fn fresh(scheme: &str) -> Address {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             format!("uds://@jstream-test-{}-{number}", std::process::id())
         }
+        "shm" => {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            format!("shm://jstream-test-{}-{number}", std::process::id())
+        }
         _ => format!("{scheme}://127.0.0.1:0"),
     };
     uri.parse().unwrap()

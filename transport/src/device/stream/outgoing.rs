@@ -185,6 +185,9 @@ impl<W: Wire> Outgoing for StreamOutgoing<W> {
         let sent = match body {
             Body::Borrowed(segments) => self.send(*header, segments, taken),
             Body::Owned(filled) => {
+                // It may have been several segments when it was begun.
+                let taken_of_it = taken.saturating_sub(Header::WIRE_LENGTH as u64);
+                self.at = (0, usize::try_from(taken_of_it).unwrap_or(usize::MAX));
                 let segment = IoSlice::new(filled.as_bytes());
                 self.send(*header, slice::from_ref(&segment), taken)
             }

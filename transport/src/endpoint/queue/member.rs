@@ -90,7 +90,7 @@ impl Member {
         if let Some(endpoint) = endpoint {
             let place = self.hub.watcher();
             let shared = endpoint.shared();
-            shared.progress(self.way, Some(&self.waker()), Some(place));
+            shared.visit(self.way, &self.waker(), place);
         }
     }
 

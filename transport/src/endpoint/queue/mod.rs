@@ -54,8 +54,7 @@ pub enum Outcome {
 /// A posted operation keeps its connection, as a ticket does, until its completion is taken. What is
 /// wrong with a connection, its operations tell when they end: posting itself always works.
 ///
-/// When a queue is dropped, what was posted to be sent is still sent as far as somebody drives the
-/// endpoint; what was posted to be received is cancelled, and the endpoint receives those messages
+/// When a queue is dropped, what was posted to be sent is still sent, by a thread of the process; what was posted to be received is cancelled, and the endpoint receives those messages
 /// otherwise. Completions that nobody took are dropped, and their jbufs go back to their pools.
 ///
 /// # Example

@@ -1,0 +1,213 @@
+//! What was posted goes on, whoever waits and for whatever, and also when nobody asks for it any more.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod common;
+
+use std::future::Future;
+use std::io::IoSlice;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use common::{LONG, SHORT, bytes, pair};
+use jstream::buffer::{Filled, Spent};
+use jstream_transport::{
+    CompletionQueue, Endpoint, Header, Options, Outcome, RecvError, SendError, SendTicket,
+};
+
+/// More than any device takes at once.
+const MANY: u32 = 100;
+const LENGTH: usize = 200_000;
+
+fn filled(payload: &[u8]) -> Filled {
+    Spent::heap(payload.len()).copy_from(payload).unwrap()
+}
+
+fn post_many(endpoint: &Endpoint) -> Vec<SendTicket> {
+    let payload = bytes(LENGTH, 1);
+    let post = |kind| endpoint.post_send(Header::new(kind, [0; 3]), filled(&payload));
+    (0..MANY).map(post).collect()
+}
+
+fn receive_many(endpoint: &Endpoint) {
+    let payload = bytes(LENGTH, 1);
+    for kind in 0..MANY {
+        let message = endpoint.recv_message_timeout(LONG).unwrap();
+        assert_eq!(message.header.kind, kind);
+        assert!(message.payload.as_bytes() == payload);
+    }
+}
+
+/// Receives everything, and answers.
+fn receive_and_answer(endpoint: &Endpoint) {
+    receive_many(endpoint);
+    endpoint.send_message(Header::default(), &[]).unwrap();
+}
+
+fn default_pair(scheme: &str) -> (Endpoint, Endpoint) {
+    pair(scheme, &Options::default(), &Options::default())
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        thread::park_timeout(LONG);
+    }
+}
+
+fn what_nobody_asks_for_is_sent(scheme: &str) {
+    let (client, server) = default_pair(scheme);
+    drop(post_many(&client));
+    receive_many(&server);
+    drop(client);
+}
+
+fn what_was_posted_is_sent_before_the_end(scheme: &str) {
+    let (client, server) = default_pair(scheme);
+    drop((post_many(&client), client));
+    receive_many(&server);
+    let end = server.recv_message_timeout(LONG).unwrap_err();
+    assert!(matches!(end, RecvError::Closed { .. }), "{end}");
+}
+
+fn what_a_queue_has_posted_is_sent_before_the_end(scheme: &str) {
+    let (client, server) = default_pair(scheme);
+    let queue = CompletionQueue::new().unwrap();
+    let payload = bytes(LENGTH, 1);
+    for kind in 0..MANY {
+        queue.post_send(&client, 1, Header::new(kind, [0; 3]), filled(&payload));
+    }
+    drop((client, queue));
+    receive_many(&server);
+    let end = server.recv_message_timeout(LONG).unwrap_err();
+    assert!(matches!(end, RecvError::Closed { .. }), "{end}");
+}
+
+fn a_thread_that_sleeps_already_holds_up_nothing(scheme: &str) {
+    let (client, server) = default_pair(scheme);
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| client.recv_message_timeout(LONG).map(drop));
+        // Long enough to fall asleep.
+        thread::sleep(SHORT);
+        let tickets = post_many(&client);
+        receive_and_answer(&server);
+        waiting.join().unwrap().unwrap();
+        for ticket in tickets {
+            ticket.wait().unwrap();
+        }
+    });
+}
+
+fn a_task_carries_on_both_directions(scheme: &str) {
+    let (client, server) = default_pair(scheme);
+    thread::scope(|scope| {
+        scope.spawn(|| receive_and_answer(&server));
+        let tickets = post_many(&client);
+        block_on(client.recv_message_async()).unwrap();
+        for ticket in tickets {
+            ticket.wait().unwrap();
+        }
+    });
+}
+
+fn a_task_that_waits_already_holds_up_nothing(scheme: &str) {
+    let (client, server) = default_pair(scheme);
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| block_on(client.recv_message_async()).map(drop));
+        thread::sleep(SHORT);
+        let tickets = post_many(&client);
+        receive_and_answer(&server);
+        waiting.join().unwrap().unwrap();
+        for ticket in tickets {
+            ticket.wait().unwrap();
+        }
+    });
+}
+
+fn a_queue_carries_on_what_has_a_ticket(scheme: &str) {
+    let (client, server) = default_pair(scheme);
+    let queue = CompletionQueue::new().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| receive_and_answer(&server));
+        let tickets = post_many(&client);
+        queue.post_recv_any(&client, 1);
+        let outcome = queue.wait(LONG).unwrap().outcome;
+        assert!(matches!(outcome, Outcome::Received(Ok(_))), "{outcome:?}");
+        for ticket in tickets {
+            ticket.wait().unwrap();
+        }
+    });
+}
+
+/// A peer that does not read makes nobody wait who only tries.
+fn trying_does_not_wait(scheme: &str) {
+    let (client, server) = default_pair(scheme);
+    for length in [100, 10_000, 20_000, 3_000_000] {
+        let payload = bytes(length, 1);
+        let (first, second) = payload.split_at(length / 3);
+        let parts = [IoSlice::new(first), IoSlice::new(&[]), IoSlice::new(second)];
+        // The peer does not read until the device takes no more.
+        let mut sent = 0;
+        loop {
+            match client.try_send_message(Header::new(sent, [0; 3]), &parts) {
+                Ok(()) => sent += 1,
+                Err(SendError::WouldBlock) => break,
+                Err(error) => panic!("{scheme}, {length}: {error}"),
+            }
+        }
+        assert!(sent > 0, "{scheme}, {length}");
+        for kind in 0..sent {
+            let message = server.recv_message_timeout(LONG).unwrap();
+            assert_eq!(message.header.kind, kind);
+            assert!(message.payload.as_bytes() == payload, "{scheme}, {length}");
+        }
+        let nothing = server.try_recv_message().unwrap_err();
+        assert!(matches!(nothing, RecvError::Empty), "{nothing}");
+    }
+}
+
+macro_rules! for_every_device {
+    ($device:ident: $($promise:ident)+) => {
+        mod $device {
+            $(#[test]
+            fn $promise() {
+                super::$promise(stringify!($device));
+            })+
+        }
+    };
+    ($($device:ident)+) => {
+        $(for_every_device! {
+            $device:
+                what_nobody_asks_for_is_sent
+                what_was_posted_is_sent_before_the_end
+                what_a_queue_has_posted_is_sent_before_the_end
+                a_thread_that_sleeps_already_holds_up_nothing
+                a_task_carries_on_both_directions
+                a_task_that_waits_already_holds_up_nothing
+                a_queue_carries_on_what_has_a_ticket
+                trying_does_not_wait
+        })+
+    };
+}
+
+for_every_device!(inproc shm uds tcp uring);
