@@ -445,6 +445,9 @@ impl Shared {
             self.receiving_alarm.register(task, None);
         }
         self.settle(self.receiving.leave(held));
+        if receipt.is_none() {
+            self.progress_beside(Some(task), None);
+        }
         receipt
     }
 
@@ -492,7 +495,19 @@ impl Shared {
     ) -> bool {
         match way {
             Way::Out => self.progress_of(&self.sending, &self.sending_alarm, task, place),
-            Way::In => self.progress_of(&self.receiving, &self.receiving_alarm, task, place),
+            Way::In => {
+                let is_left = self.progress_of(&self.receiving, &self.receiving_alarm, task, place);
+                self.progress_beside(task, place);
+                is_left
+            }
+        }
+    }
+
+    /// Carries on what is sent, for a task that waits for what is received: the peer may wait for an
+    /// answer.
+    pub(super) fn progress_beside(&self, task: Option<&Waker>, place: Option<&Arc<Watcher>>) {
+        if self.sending.is_pending() {
+            self.progress_of(&self.sending, &self.sending_alarm, task, place);
         }
     }
 

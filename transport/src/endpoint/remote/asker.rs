@@ -225,16 +225,18 @@ impl Asks {
 
     /// The owner has answered with a verdict. False when that is none that it could give.
     pub(super) fn judge(&mut self, request: u64, verdict: Verdict, peer: &Address) -> bool {
-        let Some((op, data)) = self.land(request) else {
+        let mut flying = self.flying.iter();
+        let is_get = |flight: &Flight| flight.request == request && flight.data.is_some();
+        if verdict == Verdict::Done && flying.any(is_get) {
+            return false;
+        }
+        let Some((op, _)) = self.land(request) else {
             return false;
         };
         let Some(ask) = self.ops.get_mut(op) else {
             return true;
         };
         let error = RemoteError::of(verdict, ask.target.offset, ask.length, peer);
-        if error.is_none() && data.is_some() {
-            return false;
-        }
         if let Some(error) = error {
             ask.error.get_or_insert(error);
             // The rest is not worth asking.
@@ -413,7 +415,9 @@ mod tests {
         assert!(!asks.judge(7, Verdict::Done, &peer()));
         // A get is not just done.
         assert!(!asks.judge(0, Verdict::Done, &peer()));
-        asks.abort(id);
+        // It still ends with the connection.
+        asks.end(|| RemoteError::NoRoom { peer: peer() });
+        assert!(matches!(asks.take(id), Some(Err(_))));
         asks.post(Ask::put(TARGET, jbuf(&[1]), None));
         let request = asks.next_request().unwrap().header.words[2];
         assert!(!asks.expects(request, 1));

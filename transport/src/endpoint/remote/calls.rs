@@ -382,6 +382,9 @@ impl Shared {
             self.receiving_alarm.register(task, None);
         }
         self.settle(self.receiving.leave(held));
+        if answer.is_none() {
+            self.progress_beside(Some(task), None);
+        }
         answer
     }
 
