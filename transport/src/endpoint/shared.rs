@@ -46,7 +46,7 @@ pub(crate) enum Patience {
 }
 
 impl Patience {
-    fn deadline(self) -> Deadline {
+    pub(super) fn deadline(self) -> Deadline {
         match self {
             Self::None => Deadline::after(Duration::ZERO),
             Self::For(timeout) => Deadline::after(timeout),
@@ -63,12 +63,12 @@ pub(crate) enum Way {
 }
 
 pub(crate) struct Shared {
-    sending: Turn<Sending>,
-    receiving: Turn<Receiving>,
+    pub(super) sending: Turn<Sending>,
+    pub(super) receiving: Turn<Receiving>,
     facts: Arc<Facts>,
     tally: Arc<Tally>,
     sending_alarm: Arc<Alarm>,
-    receiving_alarm: Arc<Alarm>,
+    pub(super) receiving_alarm: Arc<Alarm>,
     carrier: Carrier,
     /// What is polled for messages, once somebody asked.
     pub(super) source: OnceLock<OwnedFd>,
@@ -77,7 +77,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(address: &Address, connection: Connection, options: &Options) -> Self {
+    pub(crate) fn new(address: &Address, connection: Connection, options: &Options) -> Arc<Self> {
         let scheme = connection.scheme;
         let facts = Arc::new(Facts::new(
             address.clone(),
@@ -96,27 +96,30 @@ impl Shared {
             tally.clone(),
             sending_alarm.clone(),
         );
-        let receiving = Receiving::new(
-            connection.incoming,
-            facts.clone(),
-            tally.clone(),
-            Arc::clone(&receiving_alarm),
-        );
         tracing::debug!(peer = %facts.peer, scheme, "connected");
         for sentence in &facts.degraded {
             tracing::info!(peer = %facts.peer, scheme, "{sentence}");
         }
-        Self {
-            sending: Turn::new(sending, facts.spin, sending_alarm.clone()),
-            receiving: Turn::new(receiving, facts.spin, receiving_alarm.clone()),
-            facts,
-            tally,
-            sending_alarm,
-            receiving_alarm,
-            carrier: Carrier::default(),
-            source: OnceLock::new(),
-            tools: Tools::new(),
-        }
+        Arc::new_cyclic(|shared| {
+            let receiving = Receiving::new(
+                connection.incoming,
+                facts.clone(),
+                tally.clone(),
+                Arc::clone(&receiving_alarm),
+                shared.clone(),
+            );
+            Self {
+                sending: Turn::new(sending, facts.spin, sending_alarm.clone()),
+                receiving: Turn::new(receiving, facts.spin, receiving_alarm.clone()),
+                facts,
+                tally,
+                sending_alarm,
+                receiving_alarm,
+                carrier: Carrier::default(),
+                source: OnceLock::new(),
+                tools: Tools::new(),
+            }
+        })
     }
 
     pub(crate) fn facts(&self) -> &Facts {
@@ -142,7 +145,10 @@ impl Shared {
             peer: self.facts.peer.clone(),
         });
         let message = Outbound {
-            header: header.with_length(length),
+            header: Header {
+                op: 0,
+                ..header.with_length(length)
+            },
             body,
             taken: 0,
         };
@@ -372,13 +378,6 @@ impl Shared {
         }
     }
 
-    /// As [`carry`](Self::carry), for who looks for messages and is not told when others can go on.
-    fn carry_beside(self: &Arc<Self>) {
-        if self.sending.is_pending_by_now() {
-            self.carry();
-        }
-    }
-
     /// Posts a receive into a jbuf, or into one of the pool.
     pub(crate) fn post_recv(&self, spent: Option<Spent>, notify: Notify) -> OpId {
         let mut held = self.receiving.lock();
@@ -504,7 +503,7 @@ impl Shared {
         }
         self.settle(self.receiving.leave(held));
         if receipt.is_none() {
-            self.carry_beside();
+            self.progress_beside(Some(task), None);
         }
         receipt
     }
@@ -557,15 +556,25 @@ impl Shared {
     ) -> bool {
         match way {
             Way::Out => self.progress_of(&self.sending, &self.sending_alarm, task, place),
-            Way::In => self.progress_of(&self.receiving, &self.receiving_alarm, task, place),
+            Way::In => {
+                let is_left = self.progress_of(&self.receiving, &self.receiving_alarm, task, place);
+                self.progress_beside(task, place);
+                is_left
+            }
+        }
+    }
+
+    /// Carries on what is sent, for a task that waits for what is received: the peer may wait for an
+    /// answer.
+    pub(super) fn progress_beside(&self, task: Option<&Waker>, place: Option<&Arc<Watcher>>) {
+        if self.sending.is_pending() {
+            self.progress_of(&self.sending, &self.sending_alarm, task, place);
         }
     }
 
     /// As [`progress`](Self::progress), for a queue. What others have posted to be sent goes on, too.
     pub(crate) fn visit(self: &Arc<Self>, way: Way, task: &Waker, place: &Arc<Watcher>) {
-        if self.progress(way, Some(task), Some(place)) && way == Way::In {
-            self.carry_beside();
-        }
+        self.progress(way, Some(task), Some(place));
     }
 
     /// As [`progress`](Self::progress), for a task that also carries on what is posted later.
@@ -671,7 +680,7 @@ impl Shared {
 
     /// Ends the other direction, where one can't go on.
     #[inline]
-    fn settle(&self, broke: Broke) {
+    pub(super) fn settle(&self, broke: Broke) {
         if broke.0 {
             self.break_off();
         }

@@ -331,7 +331,7 @@ impl<D: Direction> Turn<D> {
 
     /// Whether something is posted, as far as is known without the lock.
     #[inline]
-    fn is_pending(&self) -> bool {
+    pub(super) fn is_pending(&self) -> bool {
         self.pending.load(Ordering::Relaxed)
     }
 

@@ -403,7 +403,7 @@ mod tests {
         for at in 4..8 {
             let mut assembly = Assembly::new(Pool::default(), 100);
             let mut header = Header::default().to_bytes();
-            header[at] = 1;
+            header[at] = 0x80;
             feed(&mut assembly, &mut None, &mut header.as_slice(), 40);
             let fault = assembly.header().unwrap_err();
             assert!(matches!(fault, Fault::Malformed(_)));
