@@ -102,7 +102,7 @@ fn allocations_of(scheme: &str) -> usize {
             done.send(()).unwrap();
         });
         ready.wait();
-        for _ in 0..10 {
+        for _ in 0..100 {
             ping(&client, &payload);
             ping_posted(&client, &pool, &payload);
         }

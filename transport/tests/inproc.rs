@@ -14,7 +14,7 @@ use std::thread;
 
 use common::{LONG, SHORT, fresh, pair};
 use jstream::buffer::Pool;
-use jstream_transport::{ConnectError, Header, Options, RecvError, SendError, connect, listen};
+use jstream_transport::{ConnectError, Header, Options, SendError, connect, listen};
 
 #[test]
 fn the_jbuf_itself_moves() {
@@ -47,34 +47,27 @@ fn nobody_listens() {
 #[test]
 fn who_is_never_accepted_learns_it() {
     let listener = listen(&fresh("inproc"), &Options::default()).unwrap();
-    let endpoint = connect(listener.local_address(), &Options::default()).unwrap();
-    let (sender, receiver) = (&endpoint, &endpoint);
-    sender.send_message(Header::default(), &[]).unwrap();
-    drop(listener);
-    assert!(matches!(
-        receiver.recv_message(),
-        Err(RecvError::Closed { .. })
-    ));
-    let error = sender.send_message(Header::default(), &[]).unwrap_err();
-    assert!(matches!(error, SendError::Closed { .. }));
-}
-
-#[test]
-fn those_who_wait_to_be_accepted_are_bounded() {
-    let listener = listen(&fresh("inproc"), &Options::default()).unwrap();
-    let mut options = Options::default();
-    options.connect_timeout = SHORT;
-    let mut endpoints = Vec::new();
-    let error = loop {
-        match connect(listener.local_address(), &options) {
-            Ok(endpoint) => endpoints.push(endpoint),
-            Err(error) => break error,
-        }
-        assert!(endpoints.len() < 10_000);
-    };
-    assert!(matches!(error, ConnectError::TimedOut { .. }));
-    drop(listener.accept().unwrap());
-    connect(listener.local_address(), &options).unwrap();
+    let address = listener.local_address().clone();
+    let mut hasty = Options::default();
+    hasty.handshake_timeout = SHORT;
+    hasty.connect_timeout = SHORT;
+    let error = connect(&address, &hasty).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            ConnectError::TimedOut { .. } | ConnectError::Handshake { .. }
+        ),
+        "{error}"
+    );
+    let mut patient = Options::default();
+    patient.handshake_timeout = LONG;
+    patient.connect_timeout = LONG;
+    thread::scope(|scope| {
+        let connecting = scope.spawn(|| connect(&address, &patient));
+        thread::sleep(SHORT);
+        drop(listener);
+        assert!(connecting.join().unwrap().is_err());
+    });
 }
 
 #[test]
