@@ -34,12 +34,13 @@ use crate::write::{Forwarded, Unforwarded, WriteError, Writer};
 /// use jstream::{Erased, Reader, Spent, Transportable, Writer};
 ///
 /// #[derive(Transportable)]
-/// struct Counter<'b> {
-///     count: &'b std::cell::Cell<u32>,
+/// struct Link<'b> {
+///     next: std::cell::Cell<Option<&'b Link<'b>>>,
 /// }
 ///
-/// let message = Writer::new().write(&Counter { count: &1.into() }, Spent::heap(256))?;
-/// Erased::new(Reader::default().read::<Counter<'_>>(message)?);
+/// let message = Writer::new().write(&Link { next: None.into() }, Spent::heap(256))?;
+/// let received = Reader::default().read::<Link<'_>>(message)?;
+/// Erased::new(received);
 /// # Ok(())
 /// # }
 /// ```

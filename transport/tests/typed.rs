@@ -1,6 +1,7 @@
 //! Objects over every device.
 #![allow(
     clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
     clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "test code"
@@ -369,7 +370,7 @@ fn borrowed_memory_is_sent_inside_a_scope() {
         let parts: Vec<Vec<u8>> = (0..8).map(|part| vec![part; 1 << 20]).collect();
         thread::scope(|scope| {
             let receiving = scope.spawn(|| {
-                let mut message = || them.recv_message().unwrap().payload;
+                let message = || them.recv_message().unwrap().payload;
                 [(); 5].map(|()| message().as_bytes().to_vec())
             });
             let mut done = us.scope(|scope| {
@@ -406,7 +407,6 @@ fn a_scope_ends_when_the_device_is_done_also_when_it_fails() {
                 for _ in 0..4 {
                     let ticket = scope.post_send(Header::default(), &[IoSlice::new(&part)]);
                     let _ = ticket.is_done();
-                    std::mem::forget(ticket);
                 }
                 panic!("on purpose");
             })

@@ -49,7 +49,7 @@ pub enum RecvObjectError {
         /// The peer.
         peer: Address,
         /// What is wrong with it.
-        source: ReadError,
+        source: Box<ReadError>,
     },
 }
 
@@ -124,7 +124,7 @@ pub(super) fn object_of<T: Transportable + 'static>(
         Err(failure) => Err(RecvObjectError::Read {
             header: message.header,
             peer: shared.facts().peer.clone(),
-            source: failure.error,
+            source: Box::new(failure.error),
         }),
     }
 }

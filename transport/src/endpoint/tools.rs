@@ -11,6 +11,10 @@ const KEPT: usize = 8;
 ///
 /// A tool is taken out while it is used, and nothing is locked meanwhile: the program's code that runs
 /// in it, as adapters do, may use the endpoint, which then takes another tool.
+#[allow(
+    clippy::vec_box,
+    reason = "a tool is large, and is taken out and put back for each object"
+)]
 pub(super) struct Tools {
     writers: Mutex<Vec<Box<Writer>>>,
     readers: Mutex<Vec<Box<Reader>>>,

@@ -196,6 +196,7 @@ impl Endpoint {
     /// # Errors
     ///
     /// [`UnsentObject`] says why, and gives back what is left.
+    #[allow(clippy::result_large_err, reason = "the object comes back in it")]
     pub fn send_received<T>(&self, received: Received<T>) -> Result<(), UnsentObject<T>>
     where
         T: Transportable + 'static,
@@ -210,6 +211,7 @@ impl Endpoint {
     /// # Errors
     ///
     /// [`UnsentObject`].
+    #[allow(clippy::result_large_err, reason = "the object comes back in it")]
     pub fn send_received_tagged<T>(
         &self,
         tag: u64,
@@ -257,6 +259,7 @@ impl Endpoint {
     }
 
     /// Moves an object; one that did not comes back.
+    #[allow(clippy::result_large_err, reason = "the object comes back in it")]
     fn move_object(
         &self,
         header: Header,

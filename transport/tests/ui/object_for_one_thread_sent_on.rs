@@ -6,11 +6,11 @@ use jstream::{Received, Transportable};
 use jstream_transport::Endpoint;
 
 #[derive(Transportable)]
-struct Counter<'b> {
-    count: &'b Cell<u32>,
+struct Link<'b> {
+    next: Cell<Option<&'b Link<'b>>>,
 }
 
-fn send_on(endpoint: &Endpoint, received: Received<Counter<'static>>) {
+fn send_on(endpoint: &Endpoint, received: Received<Link<'static>>) {
     let _ = endpoint.send_received(received);
 }
 

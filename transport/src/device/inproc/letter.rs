@@ -2,6 +2,7 @@
 
 use std::io::IoSlice;
 use std::mem::{self, MaybeUninit};
+use std::ptr;
 use std::slice;
 
 use jstream::Erased;
@@ -82,7 +83,7 @@ impl Letter {
         self.length = filled.len() as u64;
         // SAFETY: there is room for it, aligned. Nothing is overwritten that needs dropping: `begin`
         // has dropped it.
-        unsafe { self.room.0.as_mut_ptr().cast::<Filled>().write(filled) };
+        unsafe { ptr::from_mut(&mut self.room).cast::<Filled>().write(filled) };
         self.what = What::Jbuf;
     }
 
@@ -90,7 +91,7 @@ impl Letter {
     pub(super) fn put_object(&mut self, header: &Header, object: Erased) {
         self.begin(header);
         // SAFETY: as above.
-        unsafe { self.room.0.as_mut_ptr().cast::<Erased>().write(object) };
+        unsafe { ptr::from_mut(&mut self.room).cast::<Erased>().write(object) };
         self.what = What::Object;
     }
 
@@ -124,7 +125,7 @@ impl Letter {
 
     /// The payload, if it stands elsewhere: once.
     pub(super) fn take(&mut self) -> Option<Payload> {
-        let room = self.room.0.as_ptr();
+        let room = ptr::from_ref(&self.room);
         match mem::replace(&mut self.what, What::Nothing) {
             What::Nothing | What::Bytes => None,
             // SAFETY: it is there, and nobody gets it again, as `what` does not say so any more.
