@@ -82,6 +82,14 @@ pub enum HeaderError {
         /// Its value.
         value: u32,
     },
+    /// The ring of the shared memory holds what no peer of this version writes.
+    #[error("the shared memory's {what} is {value:#x}, which no peer of this version writes")]
+    Ring {
+        /// Which of its words.
+        what: &'static str,
+        /// Its value.
+        value: u64,
+    },
 }
 
 /// Why nobody listens.

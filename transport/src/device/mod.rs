@@ -6,6 +6,7 @@ pub(crate) mod deadline;
 mod inproc;
 #[allow(dead_code, reason = "used by the devices to come")]
 pub(crate) mod poll;
+mod shm;
 mod stream;
 mod tcp;
 mod uds;
@@ -14,7 +15,7 @@ use self::connection::Device;
 
 /// All devices, the cheapest first.
 pub(crate) fn devices() -> &'static [&'static dyn Device] {
-    &[&inproc::Inproc, &uds::Uds, &tcp::Tcp]
+    &[&inproc::Inproc, &shm::Shm, &uds::Uds, &tcp::Tcp]
 }
 
 /// The device whose addresses begin so, if the program has it.

@@ -1,0 +1,214 @@
+//! Copies between private memory and memory that others write at the same time.
+//!
+//! `memcpy` may assume that nobody else writes what it reads; here somebody may. So the shared side
+//! is accessed by relaxed atomics, or by an instruction that the compiler knows nothing of.
+
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+/// From how many bytes on one instruction copies faster than words do.
+#[cfg(target_arch = "x86_64")]
+const LONG: usize = 192;
+
+/// Copies `from` into shared memory of the same length; what has no room is left out.
+#[inline]
+pub(super) fn copy_in(to: &[AtomicU8], from: &[u8]) {
+    let n = to.len().min(from.len());
+    #[cfg(target_arch = "x86_64")]
+    if n >= LONG {
+        // SAFETY: `from` is valid for reads of `n` bytes, and `to` for writes, as a shared slice of
+        // atomics is.
+        unsafe { move_bytes(to.as_ptr().cast::<u8>().cast_mut(), from.as_ptr(), n) };
+        return;
+    }
+    let (Some(to), Some(from)) = (to.get(..n), from.get(..n)) else {
+        return;
+    };
+    let (head, words, tail) = as_words(to);
+    let (begin, from) = from.split_at(head.len());
+    let (middle, end) = from.split_at(words.len().wrapping_mul(8));
+    for (to, from) in head.iter().zip(begin) {
+        to.store(*from, Ordering::Relaxed);
+    }
+    for (to, from) in words.iter().zip(middle.as_chunks_of_8()) {
+        to.store(u64::from_ne_bytes(from), Ordering::Relaxed);
+    }
+    for (to, from) in tail.iter().zip(end) {
+        to.store(*from, Ordering::Relaxed);
+    }
+}
+
+/// Copies out of shared memory, as many bytes as both have, which is what it returns: so many bytes
+/// of `to` are initialised then.
+#[inline]
+pub(super) fn copy_out(to: &mut [MaybeUninit<u8>], from: &[AtomicU8]) -> usize {
+    let n = to.len().min(from.len());
+    #[cfg(target_arch = "x86_64")]
+    if n >= LONG {
+        // SAFETY: `from` is valid for reads of `n` bytes, and `to` for writes, which it borrows
+        // exclusively.
+        unsafe { move_bytes(to.as_mut_ptr().cast(), from.as_ptr().cast(), n) };
+        return n;
+    }
+    let (Some(to), Some(from)) = (to.get_mut(..n), from.get(..n)) else {
+        return 0;
+    };
+    let (head, words, tail) = as_words(from);
+    let (begin, to) = to.split_at_mut(head.len());
+    let (middle, end) = to.split_at_mut(words.len().wrapping_mul(8));
+    for (to, from) in begin.iter_mut().zip(head) {
+        to.write(from.load(Ordering::Relaxed));
+    }
+    for (to, from) in middle.chunks_exact_mut(8).zip(words) {
+        let bytes = from.load(Ordering::Relaxed).to_ne_bytes();
+        to.copy_from_slice(&bytes.map(MaybeUninit::new));
+    }
+    for (to, from) in end.iter_mut().zip(tail) {
+        to.write(from.load(Ordering::Relaxed));
+    }
+    n
+}
+
+/// Copies `from` into words, filling the last one up with zeros; what has no room is left out.
+#[inline]
+pub(super) fn words_in(to: &[AtomicU64], from: &[u8]) {
+    let mut words = to.iter();
+    let mut chunks = from.chunks_exact(8);
+    for (from, to) in chunks.by_ref().zip(words.by_ref()) {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(from);
+        to.store(u64::from_ne_bytes(bytes), Ordering::Relaxed);
+    }
+    let rest = chunks.remainder();
+    if let (false, Some(to)) = (rest.is_empty(), words.next()) {
+        let mut bytes = [0; 8];
+        for (to, from) in bytes.iter_mut().zip(rest) {
+            *to = *from;
+        }
+        to.store(u64::from_ne_bytes(bytes), Ordering::Relaxed);
+    }
+}
+
+/// Writes as many words as there are of both.
+#[inline]
+pub(super) fn set_words<const N: usize>(to: &[AtomicU64], from: [u64; N]) {
+    for (to, from) in to.iter().zip(from) {
+        to.store(from, Ordering::Relaxed);
+    }
+}
+
+/// Reads the first words; what is not there is 0.
+#[inline]
+pub(super) fn get_words<const N: usize>(from: &[AtomicU64]) -> [u64; N] {
+    let mut words = [0; N];
+    for (to, from) in words.iter_mut().zip(from) {
+        *to = from.load(Ordering::Relaxed);
+    }
+    words
+}
+
+/// Copies words out until `to` is full, as long as there are any. Returns how many bytes of `to`
+/// are initialised then.
+#[inline]
+pub(super) fn words_out(to: &mut [MaybeUninit<u8>], from: &[AtomicU64]) -> usize {
+    let mut copied = 0_usize;
+    let mut words = from.iter();
+    let mut chunks = to.chunks_exact_mut(8);
+    for (to, from) in chunks.by_ref().zip(words.by_ref()) {
+        let bytes = from.load(Ordering::Relaxed).to_ne_bytes();
+        to.copy_from_slice(&bytes.map(MaybeUninit::new));
+        copied = copied.wrapping_add(8);
+    }
+    let rest = chunks.into_remainder();
+    if let (false, Some(from)) = (rest.is_empty(), words.next()) {
+        let bytes = from.load(Ordering::Relaxed).to_ne_bytes();
+        for (to, byte) in rest.iter_mut().zip(bytes) {
+            to.write(byte);
+        }
+        copied = copied.wrapping_add(rest.len());
+    }
+    copied
+}
+
+/// The aligned words in the middle of shared memory, and the bytes around them.
+fn as_words(bytes: &[AtomicU8]) -> (&[AtomicU8], &[AtomicU64], &[AtomicU8]) {
+    // SAFETY: an atomic word is laid out as eight atomic bytes are; in memory that others write, none
+    // of its accesses is more than a read or a write of these.
+    unsafe { bytes.align_to() }
+}
+
+/// Copies `n` bytes by one instruction.
+///
+/// # Safety
+///
+/// `from` must be valid for reads and `to` for writes of `n` bytes, which do not overlap. Others may
+/// access the shared one of both at the same time, by atomics or in another process.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+unsafe fn move_bytes(to: *mut u8, from: *const u8, n: usize) {
+    // SAFETY: the caller vouches for both sides; the direction flag is clear, as the ABI has it, and
+    // the compiler assumes nothing about the memory that was read or written.
+    unsafe {
+        std::arch::asm!(
+            "rep movsb",
+            inout("rcx") n => _,
+            inout("rsi") from => _,
+            inout("rdi") to => _,
+            options(nostack, preserves_flags)
+        );
+    };
+}
+
+trait Chunks {
+    fn as_chunks_of_8(&self) -> impl Iterator<Item = [u8; 8]>;
+}
+
+impl Chunks for [u8] {
+    fn as_chunks_of_8(&self) -> impl Iterator<Item = [u8; 8]> {
+        self.chunks_exact(8)
+            .filter_map(|chunk| chunk.try_into().ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation,
+        clippy::undocumented_unsafe_blocks,
+        reason = "test code"
+    )]
+
+    use super::*;
+
+    #[test]
+    fn every_length_and_alignment_arrives() {
+        let source: Vec<u8> = (0..1000_u32).map(|n| (n * 7 + 3) as u8).collect();
+        for at in 0..9 {
+            for length in (0..40).chain([190, 191, 192, 193, 700]) {
+                let shared: Vec<AtomicU8> = (0..1000).map(|_| AtomicU8::new(0)).collect();
+                copy_in(&shared[at..at + length], &source[..length]);
+                let mut back = vec![MaybeUninit::new(9_u8); length + 1];
+                assert_eq!(copy_out(&mut back, &shared[at..at + length]), length);
+                let back: Vec<u8> = back.iter().map(|b| unsafe { b.assume_init() }).collect();
+                assert_eq!(back[..length], source[..length], "{length} at {at}");
+                assert_eq!(back[length], 9);
+                let outside = shared[..at].iter().chain(&shared[at + length..]);
+                assert!(outside.into_iter().all(|b| b.load(Ordering::Relaxed) == 0));
+            }
+        }
+    }
+
+    #[test]
+    fn words_are_filled_up_and_cut() {
+        let words: [AtomicU64; 3] = Default::default();
+        words_in(&words, b"0123456789");
+        let mut back = [MaybeUninit::new(b'x'); 11];
+        assert_eq!(words_out(&mut back[..10], &words), 10);
+        assert_eq!(back.map(|b| unsafe { b.assume_init() }), *b"0123456789x");
+        assert_eq!(
+            words[1].load(Ordering::Relaxed).to_ne_bytes(),
+            *b"89\0\0\0\0\0\0"
+        );
+    }
+}

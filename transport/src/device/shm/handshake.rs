@@ -1,0 +1,356 @@
+//! From a connected Unix socket to shared memory.
+//!
+//! ```text
+//! client:  Hello                 Offer                            Can
+//! server:         Hello Verdict         Offer + memory, socket
+//! ```
+//!
+//! An offer says where a value stands in the sender's memory, so that the other side can try to read
+//! it there; the answer says whether that worked. The numbers are in the byte order of the host.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
+};
+use socket2::{Domain, Socket, Type};
+
+use super::incoming::ShmIncoming;
+use super::line::Line;
+use super::mapping::{Lane, Mapping};
+use super::outgoing::{REMOTE_FROM, ShmOutgoing};
+use super::remote::{Credentials, Mark, Nonce, Remote};
+use super::ring::{Consumer, INLINE, Producer};
+use super::signal::Barriers;
+use crate::address::Address;
+use crate::device::connection::{Connection, Interest, Limits};
+use crate::device::deadline::Deadline;
+use crate::device::poll::sleep_on;
+use crate::device::stream::greeting::{self, Unwelcome};
+use crate::device::stream::hello::Hello;
+use crate::device::stream::socket::SocketWire;
+use crate::error::HandshakeError;
+use crate::options::Options;
+
+/// The sender's process passes the barriers of others.
+const PASSES_BARRIERS: u64 = 1;
+/// The sender reads the other side's memory.
+const READS: u64 = 2;
+/// All that this version knows.
+const KNOWN: u64 = PASSES_BARRIERS | READS;
+
+const OFFER: usize = 32;
+
+/// What a side says about its memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Offer {
+    mark: Mark,
+    flags: u64,
+}
+
+impl Offer {
+    fn to_bytes(self) -> [u8; OFFER] {
+        let [low, high] = self.mark.value;
+        zerocopy::transmute!([self.mark.address, low, high, self.flags])
+    }
+
+    fn from_bytes(bytes: [u8; OFFER]) -> Result<Self, HandshakeError> {
+        let [address, low, high, flags]: [u64; 4] = zerocopy::transmute!(bytes);
+        if flags & !KNOWN != 0 {
+            return Err(HandshakeError::Reserved { theirs: flags });
+        }
+        Ok(Self {
+            mark: Mark {
+                address,
+                value: [low, high],
+            },
+            flags,
+        })
+    }
+}
+
+fn our_flags() -> u64 {
+    match Barriers::of_this_process() {
+        Barriers::Sleeper => PASSES_BARRIERS,
+        Barriers::Both => 0,
+    }
+}
+
+/// Refuses processes of other users: they could not do worse to each other without this.
+fn same_user(socket: &Socket) -> Result<Credentials, HandshakeError> {
+    let system = |source| HandshakeError::System { source };
+    let peer = Credentials::of_peer(socket.as_fd()).map_err(system)?;
+    if peer.uid == rustix::process::geteuid().as_raw() {
+        return Ok(peer);
+    }
+    Err(system(io::Error::new(
+        io::ErrorKind::PermissionDenied,
+        format!("the peer is of another user, {}", peer.uid),
+    )))
+}
+
+/// The client's part.
+pub(super) fn connect(
+    socket: Socket,
+    peer: Address,
+    options: &Options,
+) -> Result<Connection, Unwelcome> {
+    let deadline = Deadline::after(options.handshake_timeout);
+    same_user(&socket)?;
+    let theirs = greeting::greet(&wire(&socket)?, options)?;
+    let nonce = Nonce::new();
+    let talk = Talk {
+        socket: &socket,
+        deadline,
+        options,
+    };
+    let ours = Offer {
+        mark: nonce.mark(),
+        flags: our_flags(),
+    };
+    talk.say(&ours.to_bytes(), &[])?;
+    let mut given = Vec::new();
+    let offer = Offer::from_bytes(talk.hear(&mut given)?)?;
+    let (Some(bells), Some(memory)) = (given.pop(), given.pop()) else {
+        return Err(odd("the peer gave no shared memory").into());
+    };
+    let system = |source| HandshakeError::System { source };
+    let [outgoing, incoming] = Mapping::open(memory).map_err(system)?.lanes();
+    let bells = Socket::from(bells);
+    // Whoever made the socket is the peer's process; who listens may be another one.
+    let peer_process = same_user(&bells)?;
+    let remote = Remote::probe(peer_process.pid, offer.mark);
+    let can = if remote.is_ok() { READS } else { 0 };
+    talk.say(&can.to_ne_bytes(), &[])?;
+    Ok(Made {
+        peer,
+        sockets: [socket, bells],
+        lanes: [outgoing, incoming],
+        nonce,
+        theirs,
+        passes: ours.flags & offer.flags & PASSES_BARRIERS != 0,
+        read: offer.flags & READS != 0,
+        remote,
+    }
+    .connection(options))
+}
+
+/// The server's part.
+pub(super) fn accept(
+    socket: Socket,
+    peer: Address,
+    options: &Options,
+) -> Result<Connection, HandshakeError> {
+    let deadline = Deadline::after(options.handshake_timeout);
+    let peer_process = match same_user(&socket) {
+        Ok(peer) => peer,
+        Err(error) => {
+            greeting::refuse(
+                &wire(&socket)?,
+                options,
+                "processes of other users are refused",
+            );
+            return Err(error);
+        }
+    };
+    let theirs = greeting::welcome(&wire(&socket)?, options)?;
+    let talk = Talk {
+        socket: &socket,
+        deadline,
+        options,
+    };
+    let offer = Offer::from_bytes(talk.hear(&mut Vec::new())?)?;
+    let remote = Remote::probe(peer_process.pid, offer.mark);
+    let nonce = Nonce::new();
+    let system = |source| HandshakeError::System { source };
+    let (mapping, memory) = Mapping::create().map_err(system)?;
+    let (bells, theirs_too) = Socket::pair(Domain::UNIX, Type::STREAM, None).map_err(system)?;
+    let ours = Offer {
+        mark: nonce.mark(),
+        flags: our_flags() | if remote.is_ok() { READS } else { 0 },
+    };
+    talk.say(&ours.to_bytes(), &[memory.as_fd(), theirs_too.as_fd()])?;
+    let can = u64::from_ne_bytes(talk.hear(&mut Vec::new())?);
+    if can & !READS != 0 {
+        return Err(HandshakeError::Reserved { theirs: can });
+    }
+    let [incoming, outgoing] = mapping.lanes();
+    Ok(Made {
+        peer,
+        sockets: [socket, bells],
+        lanes: [outgoing, incoming],
+        nonce,
+        theirs,
+        passes: ours.flags & offer.flags & PASSES_BARRIERS != 0,
+        read: can & READS != 0,
+        remote,
+    }
+    .connection(options))
+}
+
+/// Tells a client why it is not wanted.
+pub(super) fn refuse(socket: &Socket, options: &Options, reason: &str) {
+    if let Ok(wire) = wire(socket) {
+        greeting::refuse(&wire, options, reason);
+    }
+}
+
+fn wire(socket: &Socket) -> Result<SocketWire, HandshakeError> {
+    match socket.try_clone() {
+        Ok(socket) => Ok(SocketWire::new(socket)),
+        Err(source) => Err(HandshakeError::System { source }),
+    }
+}
+
+fn odd(what: &'static str) -> HandshakeError {
+    HandshakeError::System {
+        source: io::Error::new(io::ErrorKind::InvalidData, what),
+    }
+}
+
+/// What both sides have in the end.
+struct Made {
+    peer: Address,
+    sockets: [Socket; 2],
+    /// Ours to send, and ours to receive.
+    lanes: [Lane; 2],
+    nonce: Nonce,
+    theirs: Hello,
+    passes: bool,
+    /// Whether the peer reads our memory.
+    read: bool,
+    remote: io::Result<Remote>,
+}
+
+impl Made {
+    fn connection(self, options: &Options) -> Connection {
+        let [published, consumed] = self.sockets;
+        let [outgoing, incoming] = self.lanes;
+        let barriers = if self.passes {
+            Barriers::Sleeper
+        } else {
+            Barriers::Both
+        };
+        let mut degraded = Vec::new();
+        if let Err(error) = &self.remote {
+            degraded.push(format!(
+                "the peer's memory can't be read ({error}): its large messages are copied twice"
+            ));
+        }
+        if !self.read {
+            degraded.push(
+                "the peer can't read this process's memory: large messages are copied twice".into(),
+            );
+        }
+        let line = Arc::new(Line::new(
+            published,
+            consumed,
+            outgoing.clone(),
+            incoming.clone(),
+            self.nonce,
+        ));
+        let sends = ShmOutgoing::new(line.clone(), Producer::new(outgoing, barriers), self.read);
+        let receives = ShmIncoming::new(
+            line.clone(),
+            Consumer::new(incoming, barriers),
+            self.remote.ok(),
+            options.pool.clone(),
+            options.max_message,
+        );
+        Connection {
+            peer: self.peer,
+            scheme: "shm",
+            outgoing: Box::new(sends),
+            incoming: Box::new(receives),
+            control: line,
+            limits: Limits {
+                max_send: self.theirs.max_message,
+                max_receive: options.max_message,
+                inline: INLINE,
+                eager: REMOTE_FROM,
+                moves: false,
+            },
+            degraded,
+        }
+    }
+}
+
+/// Records over a socket, in time.
+struct Talk<'a> {
+    socket: &'a Socket,
+    deadline: Deadline,
+    options: &'a Options,
+}
+
+impl Talk<'_> {
+    /// Says a few bytes, for which there is always room in a socket that has none.
+    fn say(
+        &self,
+        bytes: &[u8],
+        descriptors: &[std::os::fd::BorrowedFd<'_>],
+    ) -> Result<(), HandshakeError> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        if !descriptors.is_empty() && !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
+            return Err(odd("there are too many descriptors to give"));
+        }
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        loop {
+            let parts = [IoSlice::new(bytes)];
+            return match rustix::net::sendmsg(self.socket, &parts, &mut control, flags) {
+                Ok(n) if n == bytes.len() => Ok(()),
+                Ok(_) => Err(odd("the socket has no room for a greeting")),
+                Err(Errno::INTR) => continue,
+                Err(Errno::PIPE) => Err(HandshakeError::Closed { received: 0 }),
+                Err(error) => Err(HandshakeError::System {
+                    source: error.into(),
+                }),
+            };
+        }
+    }
+
+    /// Hears exactly so many bytes, and takes at most two descriptors that come with them.
+    fn hear<const N: usize>(&self, given: &mut Vec<OwnedFd>) -> Result<[u8; N], HandshakeError> {
+        let mut bytes = [0; N];
+        let mut received = 0_usize;
+        while let Some(rest) = bytes.get_mut(received..).filter(|rest| !rest.is_empty()) {
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+            let mut control = RecvAncillaryBuffer::new(&mut space);
+            let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+            let mut parts = [IoSliceMut::new(rest)];
+            let heard = rustix::net::recvmsg(self.socket, &mut parts, &mut control, flags);
+            for message in control.drain() {
+                if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+                    given.extend(descriptors);
+                }
+            }
+            match heard {
+                Ok(heard) if heard.bytes == 0 => return Err(HandshakeError::Closed { received }),
+                Ok(heard) => received = received.saturating_add(heard.bytes),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    if self.deadline.has_passed() {
+                        return Err(HandshakeError::TimedOut {
+                            received,
+                            after: self.options.handshake_timeout,
+                        });
+                    }
+                    let source = (self.socket.as_fd(), Interest::Readable);
+                    sleep_on([source], self.deadline)
+                        .map_err(|source| HandshakeError::System { source })?;
+                }
+                Err(error) => {
+                    return Err(HandshakeError::System {
+                        source: error.into(),
+                    });
+                }
+            }
+        }
+        Ok(bytes)
+    }
+}

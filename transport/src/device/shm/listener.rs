@@ -1,0 +1,121 @@
+//! Listening.
+
+use std::io;
+use std::net::Shutdown;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::io::Errno;
+use socket2::{Domain, Socket, Type};
+
+use super::handshake;
+use super::remote::Credentials;
+use crate::address::Address;
+use crate::device::connection::{Accept, Accepted, Connection, Establish};
+use crate::error::{AcceptError, HandshakeError};
+use crate::options::Options;
+
+/// How many connections wait to be accepted; the system may allow fewer.
+const BACKLOG: i32 = 1024;
+
+pub(super) struct ShmListener {
+    address: Address,
+    options: Options,
+    /// From its closing on, the end of a connection that was hung up.
+    socket: Socket,
+    closed: AtomicBool,
+}
+
+impl ShmListener {
+    pub(super) fn new(address: &Address, options: &Options) -> io::Result<Self> {
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+        socket.set_nonblocking(true)?;
+        socket.bind(&super::socket_name(address)?)?;
+        socket.listen(BACKLOG)?;
+        Ok(Self {
+            address: address.clone(),
+            options: options.clone(),
+            socket,
+            closed: AtomicBool::new(false),
+        })
+    }
+}
+
+impl Accept for ShmListener {
+    fn local(&self) -> &Address {
+        &self.address
+    }
+
+    fn try_accept(&self) -> Result<Option<Accepted>, AcceptError> {
+        let accepted = self.socket.accept();
+        if self.closed.load(Ordering::Acquire) {
+            return Err(AcceptError::ClosedLocally {
+                address: self.address.clone(),
+            });
+        }
+        match accepted {
+            Ok((socket, _)) => {
+                let peer = named(&self.address, &socket);
+                let half_made = Box::new(HalfMade {
+                    socket,
+                    peer: peer.clone(),
+                    options: self.options.clone(),
+                });
+                Ok(Some(Accepted { peer, half_made }))
+            }
+            Err(error) => match Errno::from_io_error(&error) {
+                Some(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => Ok(None),
+                _ => Err(AcceptError::System {
+                    address: self.address.clone(),
+                    source: error,
+                }),
+            },
+        }
+    }
+
+    fn source(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    fn close(&self) {
+        if self.closed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        // Wakes who sleeps on it. The name is free once nothing has the socket open, so the descriptor
+        // gets another one, which is readable for ever.
+        let _ = self.socket.shutdown(Shutdown::Both);
+        if let Ok((end, _)) = Socket::pair(Domain::UNIX, Type::STREAM, None) {
+            let flags = libc::O_CLOEXEC;
+            // SAFETY: both descriptors are open and ours; what the second one stands for changes from
+            // one socket to another, which nothing here relies on.
+            unsafe { libc::dup3(end.as_raw_fd(), self.socket.as_raw_fd(), flags) };
+        }
+    }
+}
+
+/// The listener's name, and the process that has connected to it.
+fn named(listener: &Address, socket: &Socket) -> Address {
+    let pid = Credentials::of_peer(socket.as_fd()).map_or(0, |peer| peer.pid);
+    match listener {
+        Address::Shm { name } => Address::Shm {
+            name: format!("{name}/{pid}"),
+        },
+        other => other.clone(),
+    }
+}
+
+struct HalfMade {
+    socket: Socket,
+    peer: Address,
+    options: Options,
+}
+
+impl Establish for HalfMade {
+    fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
+        handshake::accept(self.socket, self.peer, &self.options)
+    }
+
+    fn refuse(self: Box<Self>, reason: &str) {
+        handshake::refuse(&self.socket, &self.options, reason);
+    }
+}

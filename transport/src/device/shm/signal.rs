@@ -1,0 +1,134 @@
+//! Sleeping and waking over two words of the shared memory.
+//!
+//! Whoever changes a word tells the sleeper, if there is one; the sleeper says that it is one, and
+//! then looks once more:
+//!
+//! ```text
+//! changes the word         says that it sleeps
+//! ---- barrier ----        ---- barrier ----
+//! does anybody sleep?      was the word changed?
+//! ```
+//!
+//! One of both sees the other. The barrier of the one that changes the word would cost as much as
+//! a small message; where the system has `membarrier`, the sleeper's makes all processors pass one,
+//! and the other's is for the compiler alone.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+#[cfg(not(loom))]
+use std::sync::atomic::{compiler_fence, fence};
+
+#[cfg(loom)]
+use loom::sync::atomic::fence;
+use rustix::thread::{MembarrierCommand, membarrier};
+
+/// The words of a ring: those of the shared memory, or of a model.
+pub(super) trait Word {
+    fn get(&self, ordering: Ordering) -> u64;
+    fn set(&self, value: u64, ordering: Ordering);
+    fn replace(&self, value: u64, ordering: Ordering) -> u64;
+}
+
+impl Word for AtomicU64 {
+    #[inline]
+    fn get(&self, ordering: Ordering) -> u64 {
+        self.load(ordering)
+    }
+
+    #[inline]
+    fn set(&self, value: u64, ordering: Ordering) {
+        self.store(value, ordering);
+    }
+
+    #[inline]
+    fn replace(&self, value: u64, ordering: Ordering) -> u64 {
+        self.swap(value, ordering)
+    }
+}
+
+#[cfg(loom)]
+impl Word for loom::sync::atomic::AtomicU64 {
+    #[inline]
+    fn get(&self, ordering: Ordering) -> u64 {
+        self.load(ordering)
+    }
+
+    #[inline]
+    fn set(&self, value: u64, ordering: Ordering) {
+        self.store(value, ordering);
+    }
+
+    #[inline]
+    fn replace(&self, value: u64, ordering: Ordering) -> u64 {
+        self.swap(value, ordering)
+    }
+}
+
+/// Which barriers both sides of a connection use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Barriers {
+    /// The sleeper's is for both.
+    Sleeper,
+    /// Each has its own.
+    Both,
+}
+
+impl Barriers {
+    /// What this process can do: with `Sleeper`, the barriers of others reach it from now on.
+    pub(super) fn of_this_process() -> Self {
+        static REGISTERED: OnceLock<Barriers> = OnceLock::new();
+        *REGISTERED.get_or_init(|| {
+            let registered = membarrier(MembarrierCommand::RegisterGlobalExpedited);
+            match registered.and_then(|()| membarrier(MembarrierCommand::GlobalExpedited)) {
+                Ok(()) => Self::Sleeper,
+                Err(_) => Self::Both,
+            }
+        })
+    }
+
+    #[inline]
+    fn pass(self) {
+        match self {
+            // In a model, what the sleeper's barrier does to this side.
+            #[cfg(loom)]
+            Self::Sleeper => fence(Ordering::SeqCst),
+            #[cfg(not(loom))]
+            Self::Sleeper => compiler_fence(Ordering::SeqCst),
+            Self::Both => fence(Ordering::SeqCst),
+        }
+    }
+
+    fn make_all_pass(self) {
+        fence(Ordering::SeqCst);
+        if self == Self::Sleeper && cfg!(not(loom)) {
+            // It worked before; a sleeper that is woken late for want of it wakes at its deadline.
+            let _ = membarrier(MembarrierCommand::GlobalExpedited);
+        }
+    }
+}
+
+/// Stores `value` for the other side, together with all that was written before. Whether the other
+/// side sleeps, and is to be woken: then `armed` is cleared, so this is said once.
+#[inline]
+pub(super) fn publish<W: Word>(word: &W, value: u64, armed: &W, barriers: Barriers) -> bool {
+    word.set(value, Ordering::Release);
+    wanted(armed, barriers)
+}
+
+/// As [`publish`], of what was stored before.
+#[inline]
+pub(super) fn wanted<W: Word>(armed: &W, barriers: Barriers) -> bool {
+    barriers.pass();
+    armed.get(Ordering::Relaxed) != 0 && armed.replace(0, Ordering::Relaxed) != 0
+}
+
+/// Says that this side is about to sleep. Only then it looks whether it has to.
+pub(super) fn arm<W: Word>(armed: &W, barriers: Barriers) {
+    armed.set(1, Ordering::Relaxed);
+    barriers.make_all_pass();
+}
+
+/// Says that this side does not sleep after all.
+pub(super) fn disarm<W: Word>(armed: &W) {
+    armed.set(0, Ordering::Relaxed);
+}

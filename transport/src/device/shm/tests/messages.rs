@@ -1,0 +1,200 @@
+//! Messages of all lengths.
+
+use std::io::IoSlice;
+
+use super::super::mapping::{DATA, SLOTS};
+use super::super::outgoing::REMOTE_FROM;
+use super::super::ring::INLINE;
+use super::*;
+
+/// Sends back what comes, in a jbuf, until nothing more does.
+pub(super) fn echo(address: &Address) {
+    let mut connection = Shm.connect(address, &options()).unwrap();
+    loop {
+        match receive(&mut *connection.incoming) {
+            Ok((header, filled)) => {
+                let body = Body::Owned(filled);
+                let mut message = Outbound {
+                    header,
+                    body,
+                    taken: 0,
+                };
+                send_outbound(&mut *connection.outgoing, &mut message).unwrap();
+                assert!(matches!(message.body, Body::Owned(_)));
+            }
+            Err(Fault::Ended) => return,
+            Err(fault) => panic!("{fault:?}"),
+        }
+    }
+}
+
+fn lengths() -> Vec<usize> {
+    let mut lengths = vec![0, 1, 8, 79, 4096, 100_000, 3 << 20];
+    for edge in [INLINE, 8 << 10, REMOTE_FROM, DATA] {
+        lengths.extend([edge - 1, edge, edge + 1]);
+    }
+    lengths
+}
+
+#[test]
+fn another_process_sends_back_what_it_got() {
+    let address = address();
+    let listener = listen(&address);
+    let mut other = spawn("echo", &address);
+    let mut connection = accept(&*listener);
+    assert_eq!(connection.degraded, Vec::<String>::new());
+    for (seed, length) in lengths().into_iter().enumerate() {
+        let bytes = pattern(length, seed);
+        let (front, back) = bytes.split_at(length / 3);
+        send(&mut *connection.outgoing, seed as u32, &[front, &[], back]).unwrap();
+        let (header, filled) = receive(&mut *connection.incoming).unwrap();
+        assert_eq!((header.kind, header.words), (seed as u32, [1, 2, 3]));
+        assert!(filled.as_bytes() == bytes, "{length} bytes");
+    }
+    drop(connection.outgoing);
+    let fault = receive(&mut *connection.incoming).unwrap_err();
+    assert!(matches!(fault, Fault::Ended), "{fault:?}");
+    assert!(other.0.wait().unwrap().success());
+}
+
+#[test]
+fn many_laps_in_order() {
+    let (mut client, mut server) = pair();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 0..10 * SLOTS {
+                let bytes = pattern(n * 7 % 3000, n);
+                send(&mut *client.outgoing, n as u32, &[&bytes]).unwrap();
+            }
+        });
+        for n in 0..10 * SLOTS {
+            let (header, filled) = receive(&mut *server.incoming).unwrap();
+            assert_eq!(header.kind, n as u32);
+            assert!(filled.as_bytes() == pattern(n * 7 % 3000, n));
+        }
+    });
+}
+
+#[test]
+fn ranges_in_the_slot_and_in_a_list() {
+    let (mut client, mut server) = pair();
+    for count in [2, 5, 6, 1000, 1023, 1024] {
+        let parts: Vec<Vec<u8>> = (0..count)
+            .map(|n| pattern(80_000 / count + 1000, n))
+            .collect();
+        let slices: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+        std::thread::scope(|scope| {
+            scope.spawn(|| send(&mut *client.outgoing, 1, &slices).unwrap());
+            let (_, filled) = receive(&mut *server.incoming).unwrap();
+            assert!(filled.as_bytes() == parts.concat(), "{count} parts");
+        });
+    }
+}
+
+#[test]
+fn a_full_ring_takes_nothing_and_goes_on_later() {
+    let (mut client, mut server) = pair();
+    let slices = [IoSlice::new(b"x")];
+    for n in 0..SLOTS as u32 {
+        let mut message = outbound(n, 1, Body::Borrowed(&slices));
+        assert_eq!(client.outgoing.push(&mut message).unwrap(), Push::Done);
+    }
+    let mut message = outbound(999, 1, Body::Borrowed(&slices));
+    assert_eq!(client.outgoing.push(&mut message).unwrap(), Push::Untouched);
+    assert_eq!(client.outgoing.arm(None), Armed::Source);
+    let (source, interest) = client.outgoing.source();
+    assert!(
+        !sleep_on(
+            [(source, interest)],
+            Deadline::after(std::time::Duration::ZERO)
+        )
+        .unwrap()
+    );
+    receive(&mut *server.incoming).unwrap();
+    let (source, interest) = client.outgoing.source();
+    assert!(sleep_on([(source, interest)], Deadline::NEVER).unwrap());
+    assert_eq!(client.outgoing.push(&mut message).unwrap(), Push::Done);
+    // Full once more, and somebody has consumed before.
+    let mut more = outbound(1000, 1, Body::Borrowed(&slices));
+    assert_eq!(client.outgoing.push(&mut more).unwrap(), Push::Untouched);
+    assert_eq!(client.outgoing.arm(None), Armed::Source);
+    for n in 1..SLOTS as u32 {
+        assert_eq!(receive(&mut *server.incoming).unwrap().0.kind, n);
+    }
+    assert_eq!(receive(&mut *server.incoming).unwrap().0.kind, 999);
+    assert_eq!(server.incoming.arm(None), Armed::Source);
+}
+
+#[test]
+fn the_next_message_waits_until_the_peer_has_read_a_large_one() {
+    let (mut client, mut server) = pair();
+    let bytes = pattern(REMOTE_FROM, 1);
+    let mut message = outbound(1, bytes.len(), Body::Owned(jbuf(&bytes)));
+    assert_eq!(client.outgoing.push(&mut message).unwrap(), Push::Begun);
+    assert_eq!(client.outgoing.push(&mut message).unwrap(), Push::Begun);
+    assert_eq!(client.outgoing.arm(None), Armed::Source);
+    assert!(receive(&mut *server.incoming).unwrap().1.as_bytes() == bytes);
+    let (source, interest) = client.outgoing.source();
+    assert!(sleep_on([(source, interest)], Deadline::NEVER).unwrap());
+    assert_eq!(client.outgoing.push(&mut message).unwrap(), Push::Done);
+    assert_eq!(message.taken, bytes.len() as u64);
+}
+
+#[test]
+fn a_message_that_is_given_up_is_not_received() {
+    for length in [REMOTE_FROM, 4 * DATA] {
+        let (mut client, mut server) = pair();
+        let bytes = pattern(length, 1);
+        // So many parts that they are copied, in the second case.
+        let parts: Vec<_> = if length == REMOTE_FROM {
+            vec![IoSlice::new(&bytes)]
+        } else {
+            bytes.chunks(64).map(IoSlice::new).collect()
+        };
+        let mut message = outbound(1, length, Body::Borrowed(&parts));
+        assert_eq!(client.outgoing.push(&mut message).unwrap(), Push::Begun);
+        client.outgoing.abandon(&mut message);
+        assert!(client.outgoing.push(&mut message).is_err());
+        let fault = receive(&mut *server.incoming).unwrap_err();
+        let Fault::Lost(error) = fault else {
+            panic!("{fault:?}");
+        };
+        assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
+    }
+}
+
+#[test]
+fn an_end_comes_after_all_messages() {
+    let (mut client, mut server) = pair();
+    send(&mut *client.outgoing, 1, &[b"last"]).unwrap();
+    drop(client.outgoing);
+    drop(client.incoming);
+    drop(client.control);
+    assert_eq!(
+        receive(&mut *server.incoming).unwrap().1.as_bytes(),
+        b"last"
+    );
+    let fault = receive(&mut *server.incoming).unwrap_err();
+    assert!(matches!(fault, Fault::Ended), "{fault:?}");
+    let fault = send(&mut *server.outgoing, 1, &[b"more"]).unwrap_err();
+    assert!(matches!(fault, Fault::Ended), "{fault:?}");
+}
+
+#[test]
+fn closing_wakes_both_sides() {
+    let (mut client, mut server) = pair();
+    send(&mut *client.outgoing, 1, &[b"taken"]).unwrap();
+    std::thread::scope(|scope| {
+        let sleeper = scope.spawn(|| receive(&mut *client.incoming).unwrap_err());
+        client.control.close();
+        assert!(matches!(sleeper.join().unwrap(), Fault::ClosedLocally));
+    });
+    let fault = send(&mut *client.outgoing, 1, &[b"x"]).unwrap_err();
+    assert!(matches!(fault, Fault::ClosedLocally));
+    assert_eq!(
+        receive(&mut *server.incoming).unwrap().1.as_bytes(),
+        b"taken"
+    );
+    let fault = receive(&mut *server.incoming).unwrap_err();
+    assert!(matches!(fault, Fault::Ended), "{fault:?}");
+}
