@@ -1,6 +1,5 @@
 //! What carries messages.
 
-#[allow(dead_code, reason = "used by the devices to come")]
 pub(crate) mod connection;
 pub(crate) mod deadline;
 mod inproc;
