@@ -9,12 +9,13 @@ mod shm;
 mod stream;
 mod tcp;
 mod uds;
+mod uring;
 
 use self::connection::Device;
 
 /// All devices, the cheapest first.
 pub(crate) fn devices() -> &'static [&'static dyn Device] {
-    &[&inproc::Inproc, &shm::Shm, &uds::Uds, &tcp::Tcp]
+    &[&inproc::Inproc, &shm::Shm, &uds::Uds, &uring::Uring, &tcp::Tcp]
 }
 
 /// The device whose addresses begin so, if the program has it.

@@ -115,7 +115,7 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
     }
 
     fn source(&self) -> BorrowedFd<'_> {
-        self.line.wire.fd()
+        self.line.wire.read_fd()
     }
 
     fn wait(&mut self, into: &mut Option<Filling>, deadline: Deadline) -> Result<(), Fault> {
@@ -127,7 +127,7 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
             self.receive(into, Some(deadline))?;
             return Ok(());
         }
-        let source = (self.line.wire.fd(), Interest::Readable);
+        let source = (self.line.wire.read_fd(), Interest::Readable);
         let slept = sleep_on([source], deadline);
         slept.map_err(|error| self.remember(Fault::Lost(error)))?;
         Ok(())

@@ -9,6 +9,7 @@ use socket2::{SockAddr, Socket};
 
 use super::connection;
 use super::greeting::{refuse, welcome};
+use super::hello::Hello;
 use super::socket::SocketWire;
 use crate::address::Address;
 use crate::device::connection::{Accept, Accepted, Connection, Establish};
@@ -27,6 +28,11 @@ pub(crate) trait Family: Send + Sync + 'static {
 
     /// Sets what every connection needs.
     fn prepare(socket: &Socket, options: &Options) -> io::Result<()>;
+
+    /// Makes a connection, once the greetings were exchanged.
+    fn connection(wire: SocketWire, peer: Address, theirs: Hello, options: &Options) -> Connection {
+        connection(wire, (peer, Self::SCHEME), theirs, options)
+    }
 
     /// Frees the address, once.
     fn free(&self) {}
@@ -133,8 +139,7 @@ impl<F: Family> Establish for HalfMade<F> {
             .map_err(|source| HandshakeError::System { source })?;
         let wire = SocketWire::new(self.socket);
         let theirs = welcome(&wire, &self.options)?;
-        let to = (self.peer, F::SCHEME);
-        Ok(connection(wire, to, theirs, &self.options))
+        Ok(F::connection(wire, self.peer, theirs, &self.options))
     }
 
     fn refuse(self: Box<Self>, reason: &str) {

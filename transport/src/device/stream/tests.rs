@@ -19,6 +19,7 @@ use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
 use crate::device::tcp::Tcp;
 use crate::device::uds::Uds;
+use crate::device::uring::Uring;
 use crate::error::{AcceptError, ConnectError, ListenError};
 use crate::header::Header;
 use crate::options::Options;
@@ -154,6 +155,7 @@ fn devices() -> Vec<(&'static dyn Device, Address)> {
     vec![
         (&Tcp, "tcp://127.0.0.1:0".parse().unwrap()),
         (&Tcp, "tcp://[::1]:0".parse().unwrap()),
+        (&Uring, "uring://127.0.0.1:0".parse().unwrap()),
         (&Uds, Address::uds(path.to_str().unwrap()).unwrap()),
         (&Uds, Address::uds(&format!("@{name}")).unwrap()),
     ]

@@ -1,0 +1,128 @@
+//! Connections over TCP that receive by io_uring.
+//!
+//! What stands on the wire is what [`tcp`](super::tcp) sends. `ring` is a ring with its `buffers`,
+//! `wire` puts it before a socket, below what all streams share.
+//!
+//! The system is given no memory of the program: it receives into buffers of the ring, from which
+//! small messages are copied once, and large payloads are received past the ring, in calls that
+//! return when the system is done with their memory. So nothing that the program forgets, gives up
+//! or drops is written to behind its back.
+
+mod buffers;
+mod ring;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::io;
+use std::net::SocketAddr;
+
+use socket2::{SockAddr, Socket};
+
+use self::ring::Issuer;
+use self::wire::UringWire;
+use super::connection::{Accept, Connection, Device};
+use super::stream::connection;
+use super::stream::greeting::{Unwelcome, greet};
+use super::stream::hello::Hello;
+use super::stream::listening::{Family, Listening};
+use super::stream::socket::SocketWire;
+use super::tcp::{connect_to, listen_at, prepare};
+use crate::address::Address;
+use crate::error::{ConnectError, HandshakeError, ListenError};
+use crate::options::Options;
+
+/// The device of `uring://host:port`.
+pub(super) struct Uring;
+
+impl Device for Uring {
+    fn scheme(&self) -> &'static str {
+        UringFamily::SCHEME
+    }
+
+    fn listen(&self, address: &Address, options: &Options) -> Result<Box<dyn Accept>, ListenError> {
+        let (socket, local) = listen_at(address)?;
+        let listening = Listening::new(socket, address_of(local), options, UringFamily);
+        let listening = listening.map_err(|source| ListenError::System {
+            address: address.clone(),
+            source,
+        })?;
+        Ok(Box::new(listening))
+    }
+
+    fn connect(&self, address: &Address, options: &Options) -> Result<Connection, ConnectError> {
+        let (socket, at) = connect_to(address, options)?;
+        let unwelcome = |unwelcome: Unwelcome| unwelcome.at(address);
+        prepare(&socket, options)
+            .map_err(|source| unwelcome(HandshakeError::System { source }.into()))?;
+        let wire = SocketWire::new(socket);
+        let theirs = greet(&wire, options).map_err(unwelcome)?;
+        Ok(UringFamily::connection(
+            wire,
+            address_of(at),
+            theirs,
+            options,
+        ))
+    }
+}
+
+/// Sockets of TCP, with rings.
+struct UringFamily;
+
+impl Family for UringFamily {
+    const SCHEME: &'static str = "uring";
+
+    fn peer(&self, _socket: &Socket, from: &SockAddr) -> io::Result<Address> {
+        let from = from.as_socket();
+        from.map(address_of)
+            .ok_or_else(|| io::Error::other("the socket has no IP address"))
+    }
+
+    fn prepare(socket: &Socket, options: &Options) -> io::Result<()> {
+        prepare(socket, options)
+    }
+
+    fn connection(wire: SocketWire, peer: Address, theirs: Hello, options: &Options) -> Connection {
+        let issuer = if options.uring_single_issuer {
+            Issuer::First
+        } else {
+            Issuer::Any
+        };
+        let made = UringWire::new(wire, issuer);
+        with_or_without(made, (peer, Self::SCHEME), theirs, options)
+    }
+}
+
+/// A connection with a ring where there is one, else what tcp makes.
+fn with_or_without(
+    made: Result<UringWire, (SocketWire, io::Error)>,
+    to: (Address, &'static str),
+    theirs: Hello,
+    options: &Options,
+) -> Connection {
+    match made {
+        Ok(wire) => {
+            let unlocked = wire.ring().unlocked();
+            let mut connection = connection(wire, to, theirs, options);
+            connection.degraded.extend(
+                unlocked
+                    .map(|why| format!("the buffers of io_uring are not locked in memory: {why}")),
+            );
+            connection
+        }
+        Err((wire, error)) => {
+            let mut connection = connection(wire, to, theirs, options);
+            connection.degraded.push(format!(
+                "there is no io_uring for this connection, which works as tcp does: {error}"
+            ));
+            connection
+        }
+    }
+}
+
+fn address_of(at: SocketAddr) -> Address {
+    Address::Uring {
+        host: at.ip().to_string(),
+        port: at.port(),
+    }
+}

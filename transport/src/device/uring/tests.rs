@@ -1,0 +1,386 @@
+//! What is particular to rings; what holds for all streams is tested with these.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "the numbers of these tests are small"
+)]
+
+use std::io::{self, IoSlice, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+use super::*;
+use crate::device::connection::*;
+use crate::device::deadline::Deadline;
+use crate::device::stream::tests::{Way, bytes, options, pair, recv, send};
+use crate::device::tcp::Tcp;
+use crate::header::Header;
+
+const AT: &str = "uring://127.0.0.1:0";
+
+fn single() -> Options {
+    let mut options = options();
+    options.uring_single_issuer = true;
+    options
+}
+
+const HELLO: Hello = Hello {
+    max_message: 1 << 30,
+};
+
+/// A connection with a ring, or without for the reason given, and the bare socket at its other end.
+fn bare(options: &Options, without: Option<Errno>) -> (TcpStream, Connection) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (socket, from) = listener.accept().unwrap();
+    stream.set_nodelay(true).unwrap();
+    let wire = SocketWire::new(socket.into());
+    let connection = match without {
+        None => UringFamily::connection(wire, address_of(from), HELLO, options),
+        Some(errno) => {
+            let to = (address_of(from), UringFamily::SCHEME);
+            with_or_without(Err((wire, errno.into())), to, HELLO, options)
+        }
+    };
+    (stream, connection)
+}
+
+fn message(kind: u32, length: usize) -> Vec<u8> {
+    let header = Header::new(kind, [0; 3]).with_length(length as u64);
+    [&header.to_bytes()[..], &bytes(length, kind.into())].concat()
+}
+
+fn check(connection: &mut Connection, way: Way, kind: u32) {
+    let (header, filled) = recv(&mut *connection.incoming, way, None).unwrap();
+    assert_eq!(header.kind, kind);
+    assert!(filled.as_bytes() == bytes(filled.len(), kind.into()));
+}
+
+#[test]
+fn there_is_a_ring_on_this_system() {
+    for options in [options(), single()] {
+        let (_stream, connection) = bare(&options, None);
+        assert_eq!(connection.degraded, Vec::<String>::new());
+        assert_eq!(connection.scheme, "uring");
+    }
+}
+
+#[test]
+fn each_side_may_be_tcp() {
+    let listeners: [(&dyn Device, &str); 2] = [(&Uring, AT), (&Tcp, "tcp://127.0.0.1:0")];
+    for (device, at) in listeners {
+        let (mut one, mut other) = std::thread::scope(|scope| {
+            let listener = device.listen(&at.parse().unwrap(), &options()).unwrap();
+            let uri = listener.local().to_string();
+            let (_, host) = uri.split_once("://").unwrap();
+            let (other, scheme): (&dyn Device, _) = match device.scheme() {
+                "tcp" => (&Uring, "uring"),
+                _ => (&Tcp, "tcp"),
+            };
+            let to = format!("{scheme}://{host}").parse().unwrap();
+            let connecting = scope.spawn(move || other.connect(&to, &options()).unwrap());
+            let accepted = crate::device::stream::tests::accept(&*listener);
+            let accepted = accepted.half_made.establish().unwrap();
+            (connecting.join().unwrap(), accepted)
+        });
+        for length in [0usize, 100, 5000, 300_000, 7] {
+            let bytes = bytes(length, 7);
+            for (from, to) in [(true, false), (false, true)] {
+                let (from, to) = match (from, to) {
+                    (true, _) => (&mut one, &mut other),
+                    _ => (&mut other, &mut one),
+                };
+                std::thread::scope(|scope| {
+                    let segments = [IoSlice::new(&bytes)];
+                    scope.spawn(move || {
+                        send(&mut *from.outgoing, 7, Body::Borrowed(&segments)).unwrap();
+                    });
+                    check(to, Way::Blocking, 7);
+                });
+            }
+        }
+    }
+}
+
+/// Small and large messages in turn, in pieces that end anywhere: the ring is stopped and begun
+/// again at all places of a message.
+#[test]
+fn lengths_that_change_from_message_to_message() {
+    const LENGTHS: [usize; 9] = [8, 40_000, 0, 70_000, 1000, 8150, 8200, 200_000, 3];
+    for options in [options(), single()] {
+        for way in [Way::Blocking, Way::Spinning, Way::Polling] {
+            for piece in [1000usize, 8192, 9999, 70_001, usize::MAX] {
+                let (mut stream, mut connection) = bare(&options, None);
+                std::thread::scope(|scope| {
+                    scope.spawn(move || {
+                        let mut all = Vec::new();
+                        for kind in 0..60u32 {
+                            // Many small ones, so that the ring is begun again.
+                            let length = match kind % 30 {
+                                turn @ 0..9 => LENGTHS[turn as usize],
+                                _ => kind as usize,
+                            };
+                            all.extend(message(kind, length));
+                        }
+                        for piece in all.chunks(piece) {
+                            stream.write_all(piece).unwrap();
+                        }
+                        stream
+                    });
+                    for kind in 0..60 {
+                        check(&mut connection, way, kind);
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// What one thread has begun to receive, another goes on with, also after the first has ended.
+#[test]
+fn a_direction_moves_from_thread_to_thread() {
+    let (mut stream, mut connection) = bare(&options(), None);
+    for kind in 0..50u32 {
+        let way = [Way::Blocking, Way::Spinning, Way::Polling][kind as usize % 3];
+        // The thread before this one has left a receive behind, which ended with it.
+        connection = std::thread::spawn(move || {
+            assert!(connection.incoming.header().unwrap().is_none());
+            connection
+        })
+        .join()
+        .unwrap();
+        stream
+            .write_all(&message(kind, 100 * kind as usize))
+            .unwrap();
+        check(&mut connection, way, kind);
+    }
+    // Here the other thread is still there, and does something else.
+    let (told, asked) = std::sync::mpsc::channel();
+    let (give, taken) = std::sync::mpsc::channel::<Connection>();
+    let (back, given) = std::sync::mpsc::channel();
+    let other = std::thread::spawn(move || {
+        for mut connection in taken {
+            assert!(connection.incoming.header().unwrap().is_none());
+            back.send(connection).unwrap();
+            asked.recv().unwrap();
+        }
+    });
+    for kind in 0..50u32 {
+        let way = [Way::Blocking, Way::Spinning, Way::Polling][kind as usize % 3];
+        give.send(connection).unwrap();
+        connection = given.recv().unwrap();
+        stream.write_all(&message(kind, 100)).unwrap();
+        check(&mut connection, way, kind);
+        told.send(()).unwrap();
+    }
+    drop((give, told));
+    other.join().unwrap();
+}
+
+#[test]
+fn a_single_issuer_is_the_first_thread() {
+    let (mut stream, mut connection) = bare(&single(), None);
+    stream.write_all(&message(1, 10)).unwrap();
+    check(&mut connection, Way::Blocking, 1);
+    let elsewhere = std::thread::spawn(move || {
+        let fault = recv(&mut *connection.incoming, Way::Blocking, None).unwrap_err();
+        let Fault::Lost(error) = fault else {
+            panic!("{fault:?}")
+        };
+        assert!(error.to_string().contains("single issuer"), "{error}");
+        // Sending is for everybody.
+        send(&mut *connection.outgoing, 1, Body::Borrowed(&[])).unwrap();
+        // What is dropped here can't be ended here.
+        drop(connection);
+    });
+    elsewhere.join().unwrap();
+}
+
+#[test]
+fn a_peer_that_is_gone_ends_whoever_waits() {
+    for options in [options(), single()] {
+        for way in [Way::Blocking, Way::Spinning, Way::Polling] {
+            for part in [0usize, 1, 39, 40, 4000, 60_000] {
+                let (mut stream, mut connection) = bare(&options, None);
+                let waiting = std::thread::spawn(move || {
+                    let incoming = &mut *connection.incoming;
+                    let fault = recv(incoming, way, None).unwrap_err();
+                    assert!(matches!(fault, Fault::Lost(_)), "{fault:?}");
+                    assert_eq!(incoming.begun(), part as u64);
+                });
+                stream.write_all(&message(1, 100_000)[..part]).unwrap();
+                drop(stream);
+                waiting.join().unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn closing_wakes_whoever_sleeps() {
+    for options in [options(), single()] {
+        for way in [Way::Blocking, Way::Polling] {
+            let (_stream, mut connection) = bare(&options, None);
+            let control = connection.control.clone();
+            let waiting =
+                std::thread::spawn(move || recv(&mut *connection.incoming, way, None).unwrap_err());
+            std::thread::sleep(Duration::from_millis(5));
+            control.close();
+            let fault = waiting.join().unwrap();
+            assert!(matches!(fault, Fault::ClosedLocally), "{fault:?}");
+        }
+    }
+}
+
+#[test]
+fn a_time_out_ends_the_sleep_and_loses_nothing() {
+    for options in [options(), single()] {
+        let (mut stream, mut connection) = bare(&options, None);
+        let whole = message(9, 20_000);
+        for piece in whole.chunks(3000) {
+            for _ in 0..3 {
+                let soon = Deadline::after(Duration::from_millis(1));
+                assert!(connection.incoming.header().unwrap().is_none() || !piece.is_empty());
+                connection.incoming.wait(&mut None, soon).unwrap();
+            }
+            stream.write_all(piece).unwrap();
+        }
+        check(&mut connection, Way::Blocking, 9);
+    }
+}
+
+#[test]
+fn where_there_is_no_ring_it_is_as_tcp() {
+    for errno in [Errno::NOSYS, Errno::PERM, Errno::NOMEM, Errno::INVAL] {
+        let (mut stream, mut connection) = bare(&options(), Some(errno));
+        assert_eq!(connection.degraded.len(), 1);
+        let said = &connection.degraded[0];
+        assert!(said.contains(&io::Error::from(errno).to_string()), "{said}");
+        for (kind, way) in (0..).zip([Way::Blocking, Way::Spinning, Way::Polling]) {
+            stream.write_all(&message(kind, 100_000)).unwrap();
+            check(&mut connection, way, kind);
+        }
+    }
+}
+
+/// The child of the next test.
+#[test]
+#[ignore = "run by another test, without the right to lock memory"]
+fn without_memory_to_lock() {
+    let none = Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    setrlimit(Resource::Memlock, none).unwrap();
+    let (mut stream, mut connection) = bare(&options(), None);
+    println!("degraded: {:?}", connection.degraded);
+    assert_eq!(connection.degraded.len(), 1);
+    for (kind, way) in (0..).zip([Way::Blocking, Way::Spinning, Way::Polling]) {
+        stream.write_all(&message(kind, 20_000)).unwrap();
+        check(&mut connection, way, kind);
+    }
+}
+
+#[test]
+fn a_limit_of_locked_memory_degrades() {
+    use std::os::unix::process::CommandExt;
+
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--ignored", "--exact", "--nocapture"]);
+    child.arg("device::uring::tests::without_memory_to_lock");
+    if rustix::process::geteuid().is_root() {
+        // Root may lock what it likes.
+        child.uid(65_534);
+    }
+    let output = match child.current_dir("/").output() {
+        Ok(output) => output,
+        Err(error) => {
+            println!("skipped: no child of another user here: {error}");
+            return;
+        }
+    };
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("degraded: [\""), "{said}");
+}
+
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// The child of the next test, which has no other threads with descriptors of theirs.
+#[test]
+#[ignore = "run by another test, alone in its process"]
+fn a_thousand_connections() {
+    let mapped = || {
+        std::fs::read_to_string("/proc/self/maps")
+            .unwrap()
+            .lines()
+            .count()
+    };
+    let mut before = None;
+    for round in 0..1000u32 {
+        let options = if round % 2 == 0 { options() } else { single() };
+        let (mut stream, mut connection) = bare(&options, None);
+        // All of these leave the receive with the system.
+        match round % 4 {
+            0 | 1 => assert!(connection.incoming.header().unwrap().is_none()),
+            _ => {
+                stream.write_all(&message(1, 30_000)[..20_000]).unwrap();
+                let _ = connection.incoming.header().unwrap();
+            }
+        }
+        drop(connection);
+        if round == 100 {
+            before = Some((descriptors(), mapped()));
+        }
+    }
+    let (open, maps) = before.unwrap();
+    assert!(descriptors() <= open, "{} > {open}", descriptors());
+    assert!(mapped() <= maps + 8, "{} > {maps}", mapped());
+}
+
+#[test]
+fn a_thousand_connections_leave_nothing_behind() {
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--ignored", "--exact", "--nocapture"]);
+    child.arg("device::uring::tests::a_thousand_connections");
+    let output = child.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let wrong = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{wrong}");
+}
+
+#[test]
+fn both_directions_at_once() {
+    let (client, server) = pair(&Uring, &AT.parse().unwrap());
+    std::thread::scope(|scope| {
+        for end in [client, server] {
+            scope.spawn(move || {
+                let Connection {
+                    mut outgoing,
+                    mut incoming,
+                    ..
+                } = end;
+                std::thread::scope(|scope| {
+                    scope.spawn(move || {
+                        for kind in 0..300u32 {
+                            let bytes = bytes(kind as usize * 331, kind.into());
+                            let segments = [IoSlice::new(&bytes)];
+                            send(&mut *outgoing, kind, Body::Borrowed(&segments)).unwrap();
+                        }
+                    });
+                    for kind in 0..300u32 {
+                        let (header, filled) = recv(&mut *incoming, Way::Blocking, None).unwrap();
+                        assert_eq!((header.kind, filled.len()), (kind, kind as usize * 331));
+                        assert!(filled.as_bytes() == bytes(filled.len(), kind.into()));
+                    }
+                });
+            });
+        }
+    });
+}
