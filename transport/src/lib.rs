@@ -76,6 +76,7 @@ mod header;
 mod options;
 
 pub use address::Address;
+pub use device::sim;
 pub use endpoint::{
     Closer, Completion, CompletionQueue, Counters, Endpoint, Incoming, Limits, Listener, Message,
     Next, ObjectTicket, Outcome, Progress, RecvObjectError, RecvTicket, Remains, Scope,

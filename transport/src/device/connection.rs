@@ -56,6 +56,11 @@ pub(crate) trait Accept: Send + Sync {
     /// allowed.
     fn source(&self) -> BorrowedFd<'_>;
 
+    /// As for [`Outgoing::arm`], for the next connection.
+    fn arm(&self, _waker: &Waker) -> Armed {
+        Armed::Source
+    }
+
     /// Stops listening and frees the address; `try_accept` then fails with `ClosedLocally`.
     fn close(&self);
 }

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use super::sim::clock;
+
 /// A moment after which to stop waiting, or never.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline(Option<Instant>);
@@ -11,7 +13,7 @@ impl Deadline {
 
     /// The moment `timeout` from now; never, when there is no such moment.
     pub(crate) fn after(timeout: Duration) -> Self {
-        Self(Instant::now().checked_add(timeout))
+        Self(clock().checked_add(timeout))
     }
 
     /// The moment; `None` for never.
@@ -22,8 +24,7 @@ impl Deadline {
     /// How long it is until then: zero when it has passed, `None` for never. Asks for the time
     /// only when it matters.
     pub(crate) fn left(self) -> Option<Duration> {
-        self.0
-            .map(|then| then.saturating_duration_since(Instant::now()))
+        self.0.map(|then| then.saturating_duration_since(clock()))
     }
 
     pub(crate) fn has_passed(self) -> bool {

@@ -6,6 +6,7 @@ mod inproc;
 #[allow(dead_code, reason = "used by the devices to come")]
 pub(crate) mod poll;
 mod shm;
+pub mod sim;
 mod stream;
 mod tcp;
 mod uds;
@@ -15,7 +16,14 @@ use self::connection::Device;
 
 /// All devices, the cheapest first.
 pub(crate) fn devices() -> &'static [&'static dyn Device] {
-    &[&inproc::Inproc, &shm::Shm, &uds::Uds, &uring::Uring, &tcp::Tcp]
+    &[
+        &inproc::Inproc,
+        &shm::Shm,
+        &uds::Uds,
+        &uring::Uring,
+        &tcp::Tcp,
+        &sim::Sim,
+    ]
 }
 
 /// The device whose addresses begin so, if the program has it.

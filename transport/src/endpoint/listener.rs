@@ -11,7 +11,7 @@ use super::closer::{Close, Closer};
 use super::reactor;
 use super::watcher::Watch;
 use crate::address::Address;
-use crate::device::connection::{Accept, Accepted, Establish, Interest};
+use crate::device::connection::{Accept, Accepted, Armed, Establish, Interest};
 use crate::device::deadline::Deadline;
 use crate::device::{self, poll};
 use crate::error::{AcceptError, HandshakeError, ListenError};
@@ -193,6 +193,14 @@ impl Listener {
         }
         watches.clear();
         for device in &self.shared.devices {
+            match device.arm(context.waker()) {
+                Armed::Ready => {
+                    context.waker().wake_by_ref();
+                    continue;
+                }
+                Armed::Waker => continue,
+                Armed::Source => {}
+            }
             match reactor::watch(device.source(), Interest::Readable, context.waker()) {
                 Ok(watch) => watches.push(watch),
                 Err(source) => {

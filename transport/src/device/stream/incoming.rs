@@ -13,7 +13,6 @@ use super::line::Line;
 use super::{Patience, Wire};
 use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload};
 use crate::device::deadline::Deadline;
-use crate::device::poll::sleep_on;
 use crate::header::Header;
 use crate::options::Options;
 
@@ -115,7 +114,7 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
     }
 
     fn source(&self) -> BorrowedFd<'_> {
-        self.line.wire.read_fd()
+        self.line.wire.source(Interest::Readable).0
     }
 
     fn wait(&mut self, into: &mut Option<Filling>, deadline: Deadline) -> Result<(), Fault> {
@@ -127,8 +126,7 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
             self.receive(into, Some(deadline))?;
             return Ok(());
         }
-        let source = (self.line.wire.read_fd(), Interest::Readable);
-        let slept = sleep_on([source], deadline);
+        let slept = self.line.wire.sleep(Interest::Readable, deadline);
         slept.map_err(|error| self.remember(Fault::Lost(error)))?;
         Ok(())
     }

@@ -71,8 +71,14 @@ pub(crate) unsafe trait Wire: Send + Sync + 'static {
         deadline: Deadline,
         slices: &mut [MaybeUninitSlice<'_>],
     ) -> io::Result<Option<usize>> {
-        sleep_on([(self.fd(), Interest::Readable)], deadline)?;
+        self.sleep(Interest::Readable, deadline)?;
         self.try_read(slices)
+    }
+
+    /// Sleeps until reading or writing may get further, the deadline has passed, or for no reason.
+    fn sleep(&self, interest: Interest, deadline: Deadline) -> io::Result<()> {
+        sleep_on([self.source(interest)], deadline)?;
+        Ok(())
     }
 
     /// Ends the sending direction: the peer reads what was sent, and then the end.
@@ -84,6 +90,14 @@ pub(crate) unsafe trait Wire: Send + Sync + 'static {
     /// Prepares to sleep until reading or writing may get further.
     fn arm(&self, _interest: Interest, _waker: Option<&Waker>) -> Armed {
         Armed::Source
+    }
+
+    /// What becomes ready, and how, when reading or writing may get further, or the peer is gone.
+    fn source(&self, interest: Interest) -> (BorrowedFd<'_>, Interest) {
+        match interest {
+            Interest::Readable => (self.read_fd(), interest),
+            Interest::Writable => (self.fd(), interest),
+        }
     }
 
     /// Becomes ready when reading or writing may get further, or the peer is gone.
@@ -175,8 +189,7 @@ fn sleep(
     if deadline.has_passed() {
         return Err(Short::TimedOut { received });
     }
-    sleep_on([(wire.fd(), interest)], deadline).map_err(Short::Broken)?;
-    Ok(())
+    wire.sleep(interest, deadline).map_err(Short::Broken)
 }
 
 /// Why not all bytes came or went.

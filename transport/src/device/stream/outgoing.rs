@@ -14,7 +14,6 @@ use super::broken::Broken;
 use super::line::Line;
 use crate::device::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
-use crate::device::poll::sleep_on;
 use crate::header::Header;
 use crate::options::Options;
 
@@ -222,14 +221,14 @@ impl<W: Wire> Outgoing for StreamOutgoing<W> {
     }
 
     fn source(&self) -> (BorrowedFd<'_>, Interest) {
-        (self.line.wire.fd(), Interest::Writable)
+        self.line.wire.source(Interest::Writable)
     }
 
     fn wait(&mut self, deadline: Deadline) -> Result<(), Fault> {
-        if self.arm(None) == Armed::Ready {
+        if self.broken.is_some() || self.line.is_closed() {
             return Ok(());
         }
-        let slept = sleep_on([self.source()], deadline);
+        let slept = self.line.wire.sleep(Interest::Writable, deadline);
         slept.map_err(|error| self.failed(error, 1))?;
         Ok(())
     }

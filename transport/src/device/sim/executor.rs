@@ -1,0 +1,433 @@
+//! Tasks on one thread, in an order that a seed decides.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+
+use super::settings::Settings;
+use super::world::World;
+
+/// Hosts, a network between them, and the tasks that run there, all on the thread that calls
+/// [`run`](Self::run). See the [module](super).
+pub struct Simulation {
+    pub(super) world: Arc<World>,
+    tasks: Rc<Tasks>,
+    max_steps: u64,
+}
+
+impl Simulation {
+    /// A simulation that nothing has happened in.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        let max_steps = settings.max_steps;
+        let world = Arc::new(World::new(settings, true));
+        Self {
+            tasks: Rc::new(Tasks::new(Arc::clone(&world))),
+            world,
+            max_steps,
+        }
+    }
+
+    /// Runs `main`, and the tasks that it [spawns](spawn), until `main` is done. Tasks that are not done
+    /// then are dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`Stuck`] when nothing can run any more, or something runs without end.
+    ///
+    /// # Panics
+    ///
+    /// When a simulation runs on this thread already, and with what a task panics with.
+    pub fn run<F: Future>(&mut self, main: F) -> Result<F::Output, Stuck> {
+        let _entered = Entered::new(&self.tasks);
+        let mut main = pin!(main);
+        let id = self.tasks.add("main", None);
+        let waker = self.tasks.waker(id);
+        let outcome = loop {
+            match self.tasks.choose() {
+                Some(chosen) if chosen == id => {
+                    self.tasks.note(id);
+                    let poll = main.as_mut().poll(&mut Context::from_waker(&waker));
+                    if let Poll::Ready(output) = poll {
+                        break Ok(output);
+                    }
+                }
+                Some(chosen) => self.tasks.poll(chosen),
+                None if self.world.step() => {}
+                None => {
+                    let waiting = self.tasks.names();
+                    break Err(Stuck::Deadlock { waiting });
+                }
+            }
+            if self.tasks.steps.get() > self.max_steps {
+                let steps = self.max_steps;
+                break Err(Stuck::Steps { steps });
+            }
+        };
+        self.tasks.clear();
+        outcome
+    }
+
+    /// The time in the simulation, from its beginning.
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.world.now()
+    }
+
+    /// A number made of everything that happened so far and its order: two runs that have the same one were
+    /// the same.
+    #[must_use]
+    pub fn trace(&self) -> u64 {
+        self.world.trace()
+    }
+
+    /// How many faults have struck so far.
+    #[must_use]
+    pub fn faults(&self) -> u64 {
+        self.world.struck()
+    }
+}
+
+impl fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Simulation")
+            .field("now", &self.now())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a run did not come to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Stuck {
+    /// Every task waits for something that nobody is going to do.
+    #[error("nothing can run any more; these tasks wait: {}", waiting.join(", "))]
+    Deadlock {
+        /// The names of the tasks, in the order of their spawning.
+        waiting: Vec<String>,
+    },
+    /// It went on for longer than [`Settings::max_steps`].
+    #[error("no end after {steps} steps; raise Settings::max_steps if there is one")]
+    Steps {
+        /// How many steps were made.
+        steps: u64,
+    },
+}
+
+/// Starts a task in the simulation that runs on this thread. It runs whether or not the handle is kept.
+///
+/// # Panics
+///
+/// When no simulation runs on this thread.
+pub fn spawn<F>(name: &str, future: F) -> Task<F::Output>
+where
+    F: Future + 'static,
+{
+    let shared = Rc::new(RefCell::new(Outcome {
+        output: None,
+        waker: None,
+    }));
+    let outcome = Rc::clone(&shared);
+    let body = Box::pin(async move {
+        let output = future.await;
+        let waker = {
+            let mut outcome = outcome.borrow_mut();
+            outcome.output = Some(output);
+            outcome.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    });
+    current("spawn").add(name, Some(body));
+    Task { shared }
+}
+
+/// What a task is going to give; a future.
+pub struct Task<T> {
+    shared: Rc<RefCell<Outcome<T>>>,
+}
+
+struct Outcome<T> {
+    output: Option<T>,
+    waker: Option<Waker>,
+}
+
+impl<T> Future for Task<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let mut outcome = self.shared.borrow_mut();
+        match outcome.output.take() {
+            Some(output) => Poll::Ready(output),
+            None => {
+                outcome.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for Task<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Task").finish_non_exhaustive()
+    }
+}
+
+/// Waits for so long in the simulation's time, which costs no time.
+///
+/// # Panics
+///
+/// When no simulation runs on this thread.
+pub async fn sleep(duration: Duration) {
+    let world = Arc::clone(&current("sleep").world);
+    let mut timer = None;
+    std::future::poll_fn(|context| match timer {
+        Some(at) if world.now() >= at => Poll::Ready(()),
+        _ => {
+            timer = Some(world.wake_after(duration, timer, context.waker()));
+            Poll::Pending
+        }
+    })
+    .await;
+}
+
+/// Lets others run first, if the seed wants it.
+pub async fn yield_now() {
+    let mut yielded = false;
+    std::future::poll_fn(|context| {
+        if yielded {
+            return Poll::Ready(());
+        }
+        yielded = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+type Body = Pin<Box<dyn Future<Output = ()>>>;
+
+/// The tasks of one simulation.
+pub(super) struct Tasks {
+    world: Arc<World>,
+    tasks: RefCell<BTreeMap<u64, Slot>>,
+    next: Cell<u64>,
+    steps: Cell<u64>,
+    woken: Arc<Woken>,
+    /// What the simulation's time 0 is called outside.
+    began: Instant,
+}
+
+struct Slot {
+    name: String,
+    /// `None` for `main`, and while the task is polled.
+    body: Option<Body>,
+    waker: Waker,
+}
+
+/// Those who may run. Wakers are used from everywhere.
+#[derive(Default)]
+struct Woken(Mutex<Vec<u64>>);
+
+impl Woken {
+    fn add(&self, id: u64) {
+        let mut woken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !woken.contains(&id) {
+            woken.push(id);
+        }
+    }
+}
+
+struct TaskWaker {
+    id: u64,
+    woken: Arc<Woken>,
+}
+
+impl Wake for TaskWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.woken.add(self.id);
+    }
+}
+
+impl Tasks {
+    fn new(world: Arc<World>) -> Self {
+        Self {
+            world,
+            tasks: RefCell::default(),
+            next: Cell::new(0),
+            steps: Cell::new(0),
+            woken: Arc::default(),
+            began: Instant::now(),
+        }
+    }
+
+    fn add(&self, name: &str, body: Option<Body>) -> u64 {
+        let id = self.next.get();
+        self.next.set(id.wrapping_add(1));
+        let woken = Arc::clone(&self.woken);
+        let slot = Slot {
+            name: name.into(),
+            body,
+            waker: Arc::new(TaskWaker { id, woken }).into(),
+        };
+        self.tasks.borrow_mut().insert(id, slot);
+        self.woken.add(id);
+        id
+    }
+
+    fn waker(&self, id: u64) -> Waker {
+        let tasks = self.tasks.borrow();
+        tasks
+            .get(&id)
+            .map_or_else(|| Waker::noop().clone(), |slot| slot.waker.clone())
+    }
+
+    /// One of those who may run; `None` when the network goes on first, or has to.
+    fn choose(&self) -> Option<u64> {
+        self.steps.set(self.steps.get().wrapping_add(1));
+        let mut woken = self.woken.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = self.world.choose(woken.len())?;
+        Some(woken.swap_remove(index))
+    }
+
+    /// One of those who may run beside the tasks that are being polled.
+    fn choose_other(&self) -> Option<u64> {
+        self.steps.set(self.steps.get().wrapping_add(1));
+        let mut woken = self.woken.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let tasks = self.tasks.borrow();
+        let free: Vec<_> = woken
+            .iter()
+            .enumerate()
+            .filter(|(_, id)| tasks.get(id).is_some_and(|slot| slot.body.is_some()))
+            .map(|(index, _)| index)
+            .collect();
+        let index = free.get(self.world.choose(free.len())?)?;
+        Some(woken.swap_remove(*index))
+    }
+
+    fn note(&self, id: u64) {
+        self.world.note(&[0, id]);
+    }
+
+    fn poll(&self, id: u64) {
+        let taken = {
+            let mut tasks = self.tasks.borrow_mut();
+            tasks
+                .get_mut(&id)
+                .and_then(|slot| Some((slot.body.take()?, slot.waker.clone())))
+        };
+        let Some((mut body, waker)) = taken else {
+            return;
+        };
+        self.note(id);
+        let poll = body.as_mut().poll(&mut Context::from_waker(&waker));
+        let mut tasks = self.tasks.borrow_mut();
+        if poll.is_ready() {
+            tasks.remove(&id);
+        } else if let Some(slot) = tasks.get_mut(&id) {
+            slot.body = Some(body);
+        }
+    }
+
+    /// Lets another task run, or the network go on; whether there was anything to do. For a task that waits
+    /// where it can't give way.
+    fn step_beside(&self) -> bool {
+        match self.choose_other() {
+            Some(id) => {
+                self.poll(id);
+                true
+            }
+            None => self.world.step(),
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        let tasks = self.tasks.borrow();
+        tasks.values().map(|slot| slot.name.clone()).collect()
+    }
+
+    /// Drops all tasks; what they do when they are dropped may end others.
+    fn clear(&self) {
+        loop {
+            let first = self.tasks.borrow_mut().pop_first();
+            if first.is_none() {
+                break;
+            }
+        }
+        let mut woken = self.woken.0.lock().unwrap_or_else(PoisonError::into_inner);
+        woken.clear();
+    }
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Rc<Tasks>>> = const { RefCell::new(None) };
+}
+
+/// The simulation of this thread, until it is dropped.
+struct Entered;
+
+impl Entered {
+    fn new(tasks: &Rc<Tasks>) -> Self {
+        CURRENT.with_borrow_mut(|current| {
+            assert!(
+                current.is_none(),
+                "a simulation runs on this thread already"
+            );
+            *current = Some(Rc::clone(tasks));
+        });
+        Self
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let tasks = CURRENT.take();
+        if let Some(tasks) = tasks {
+            // After a panic too, so that nothing leads in a circle from a task to itself.
+            tasks.clear();
+        }
+    }
+}
+
+fn try_current() -> Option<Rc<Tasks>> {
+    CURRENT.try_with(|current| current.borrow().clone()).ok()?
+}
+
+fn current(what: &str) -> Rc<Tasks> {
+    try_current()
+        .unwrap_or_else(|| panic!("sim::{what} needs a simulation that runs on this thread"))
+}
+
+/// What time it is, for whoever waits on this thread: a simulation's, where one runs.
+pub(crate) fn clock() -> Instant {
+    let tasks = try_current();
+    tasks.map_or_else(Instant::now, |tasks| {
+        let elapsed = tasks.world.look();
+        tasks.began.checked_add(elapsed).unwrap_or(tasks.began)
+    })
+}
+
+/// The world of the simulation that runs on this thread.
+pub(super) fn current_world() -> Option<Arc<World>> {
+    Some(Arc::clone(&try_current()?.world))
+}
+
+/// Runs other tasks and the network, as long as this thread runs `world`'s simulation; whether there was
+/// anything to do. `None` when it does not.
+pub(super) fn step_beside(world: &Arc<World>) -> Option<bool> {
+    let tasks = try_current().filter(|tasks| Arc::ptr_eq(&tasks.world, world))?;
+    Some(tasks.step_beside())
+}

@@ -1,0 +1,220 @@
+//! A network inside this process that fails as a seed says, and an executor in which everything happens
+//! in an order that the seed decides: a run that went wrong goes wrong again.
+//!
+//! A [`Simulation`] runs the tasks of a program's hosts on one thread. They listen on and connect to
+//! addresses like `sim://name`, which every simulation has for itself, and use the endpoints as they would
+//! use any others. Between them bytes are delayed, come in pieces, and are overtaken by those of other
+//! connections; with [`Faults`], connections also break in every way in which they break elsewhere. The
+//! time is the simulation's own: nobody waits for it.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use jstream_transport::sim::{self, Settings, Simulation};
+//! use std::time::Duration;
+//!
+//! let run = |seed| {
+//!     let mut simulation = Simulation::new(Settings::new(seed));
+//!     let sum = simulation.run(async {
+//!         let slow = sim::spawn("slow", async {
+//!             sim::sleep(Duration::from_secs(3600)).await;
+//!             1
+//!         });
+//!         let fast = sim::spawn("fast", async { 2 });
+//!         slow.await + fast.await
+//!     })?;
+//!     Ok::<_, sim::Stuck>((sum, simulation.trace()))
+//! };
+//! assert_eq!(run(7)?, run(7)?);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What waits should wait in a future. A call that blocks inside a task runs the others meanwhile, on top of
+//! that task: it comes back when what it waits for is there and the tasks that it began to poll give way. So
+//! `connect` can be called in a task while the task that accepts is another one. Spinning is of no use here:
+//! set [`Options::spin`](crate::Options::spin) to zero.
+//!
+//! Runs repeat as far as the program itself does: what it takes from clocks, from other threads, from the
+//! order of a `HashMap`, is not the seed's.
+//!
+//! On threads that run no simulation, `sim://name` is a name of the whole process, of a network where nothing
+//! breaks and all that was sent is there at once.
+
+mod executor;
+mod pipe;
+mod random;
+mod settings;
+mod wire;
+mod world;
+
+use std::io::ErrorKind;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::task::Waker;
+
+pub(crate) use executor::clock;
+pub use executor::{Simulation, Stuck, Task, sleep, spawn, yield_now};
+pub use settings::{Faults, Settings};
+
+use self::wire::{Signal, SimWire};
+use self::world::{Closed, End, World};
+use super::connection::{Accept, Accepted, Armed, Connection, Device, Establish, Limits};
+use super::stream::connection;
+use super::stream::greeting::{greet, refuse, welcome};
+use super::stream::hello::Hello;
+use crate::address::Address;
+use crate::error::{AcceptError, ConnectError, HandshakeError, ListenError};
+use crate::options::Options;
+
+/// The device of `sim://name`.
+pub(crate) struct Sim;
+
+impl Device for Sim {
+    fn scheme(&self) -> &'static str {
+        "sim"
+    }
+
+    fn listen(&self, address: &Address, options: &Options) -> Result<Box<dyn Accept>, ListenError> {
+        let world = world();
+        let id = world
+            .bind(name(address))
+            .ok_or_else(|| ListenError::InUse {
+                address: address.clone(),
+            })?;
+        Ok(Box::new(Listening {
+            world,
+            address: address.clone(),
+            id,
+            options: options.clone(),
+            signal: Signal::default(),
+        }))
+    }
+
+    fn connect(&self, address: &Address, options: &Options) -> Result<Connection, ConnectError> {
+        let end = world().connect(name(address)).map_err(|source| {
+            let address = address.clone();
+            match source.kind() {
+                ErrorKind::NotFound => ConnectError::NoListener { address },
+                _ => ConnectError::Unreachable {
+                    address,
+                    tried: 1,
+                    source,
+                },
+            }
+        })?;
+        let wire = SimWire::new(end);
+        let theirs = greet(&wire, options).map_err(|unwelcome| unwelcome.at(address))?;
+        Ok(connected(wire, address.clone(), theirs, options))
+    }
+}
+
+fn connected(wire: SimWire, peer: Address, theirs: Hello, options: &Options) -> Connection {
+    let made = connection(wire, (peer, Sim.scheme()), theirs, options);
+    // Windows are as small as the seed wants.
+    let limits = Limits {
+        eager: 0,
+        ..made.limits
+    };
+    Connection { limits, ..made }
+}
+
+/// The network that this thread is in.
+fn world() -> Arc<World> {
+    executor::current_world().unwrap_or_else(World::of_threads)
+}
+
+fn name(address: &Address) -> &str {
+    let Address::Sim { name } = address else {
+        panic!("the simulated device was given {address}")
+    };
+    name
+}
+
+struct Listening {
+    world: Arc<World>,
+    address: Address,
+    id: u64,
+    options: Options,
+    signal: Signal,
+}
+
+impl Accept for Listening {
+    fn local(&self) -> &Address {
+        &self.address
+    }
+
+    fn try_accept(&self) -> Result<Option<Accepted>, AcceptError> {
+        self.signal.drain();
+        let accepted = self.world.accept(name(&self.address), self.id);
+        if !matches!(accepted, Ok(None)) {
+            // There may be others.
+            self.signal.raise();
+        }
+        let end = accepted.map_err(|Closed| AcceptError::ClosedLocally {
+            address: self.address.clone(),
+        })?;
+        Ok(end.map(|end| {
+            let peer = Address::Sim {
+                name: format!("{}-client-{}", name(&self.address), end.number()),
+            };
+            Accepted {
+                peer: peer.clone(),
+                half_made: Box::new(HalfMade {
+                    end,
+                    peer,
+                    options: self.options.clone(),
+                }),
+            }
+        }))
+    }
+
+    fn source(&self) -> BorrowedFd<'_> {
+        let signal = self.signal.get();
+        let name = name(&self.address);
+        if !self.world.door_signal(name, self.id, signal) {
+            self.signal.raise();
+        }
+        signal.as_fd()
+    }
+
+    fn arm(&self, waker: &Waker) -> Armed {
+        if self.world.arm_door(name(&self.address), self.id, waker) {
+            Armed::Ready
+        } else {
+            Armed::Waker
+        }
+    }
+
+    fn close(&self) {
+        self.world.unbind(name(&self.address), self.id);
+        self.signal.raise();
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+struct HalfMade {
+    end: End,
+    peer: Address,
+    options: Options,
+}
+
+impl Establish for HalfMade {
+    fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
+        let wire = SimWire::new(self.end);
+        let theirs = welcome(&wire, &self.options)?;
+        Ok(connected(wire, self.peer, theirs, &self.options))
+    }
+
+    fn refuse(self: Box<Self>, reason: &str) {
+        refuse(&SimWire::new(self.end), &self.options, reason);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "test code")]
+mod tests;

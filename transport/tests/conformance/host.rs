@@ -1,0 +1,463 @@
+//! Where the cases run: on threads over a real device, or in a simulation.
+
+use std::error::Error;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, JoinHandle, Thread};
+use std::time::Duration;
+
+use jstream::buffer::{Filled, Pool, PoolOptions};
+use jstream_transport::sim::{self, Settings, Simulation, Stuck};
+use jstream_transport::{
+    Address, ConnectError, Endpoint, Incoming, Listener, Options, connect, listen,
+};
+
+/// Longer than anything here takes, so that a hang becomes a failure.
+pub(crate) const LONG: Duration = Duration::from_secs(120);
+
+/// What a case comes to. With faults, an error is as good as success; without, it is none.
+pub(crate) type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
+
+/// One run of one case.
+#[derive(Clone)]
+pub(crate) struct Host {
+    pub(crate) scheme: &'static str,
+    kind: Kind,
+    pools: Arc<Mutex<Vec<Pool>>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Every task is a thread.
+    Threads,
+    /// A simulation in which nothing breaks.
+    Whole,
+    /// One in which connections break, and bytes are what was sent.
+    Breaking,
+    /// One in which bytes change.
+    Corrupting,
+}
+
+impl Host {
+    fn new(scheme: &'static str, kind: Kind) -> Self {
+        Self {
+            scheme,
+            kind,
+            pools: Arc::default(),
+        }
+    }
+
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.kind != Kind::Threads
+    }
+
+    /// One number for threads, and a smaller one for simulations, of which there are many.
+    pub(crate) fn scaled<T>(&self, threads: T, simulated: T) -> T {
+        if self.is_simulated() {
+            simulated
+        } else {
+            threads
+        }
+    }
+
+    /// Options without a limit that a case could meet by being slow.
+    pub(crate) fn options(&self) -> Options {
+        self.options_with(PoolOptions::default())
+    }
+
+    pub(crate) fn options_with(&self, pool: PoolOptions) -> Options {
+        let pool = self.register(Pool::new(pool));
+        let mut options = Options::new(pool);
+        options.handshake_timeout = LONG;
+        options.message_timeout = LONG;
+        options.connect_timeout = LONG;
+        options.send_timeout = LONG;
+        if self.is_simulated() {
+            options.spin = Duration::ZERO;
+        }
+        options
+    }
+
+    /// A pool whose jbufs have to be back at the end.
+    pub(crate) fn pool(&self) -> Pool {
+        self.register(Pool::default())
+    }
+
+    fn register(&self, pool: Pool) -> Pool {
+        self.pools.lock().unwrap().push(pool.clone());
+        pool
+    }
+
+    /// An address where nobody listens yet.
+    pub(crate) fn address(&self) -> Address {
+        fresh(self.scheme)
+    }
+
+    pub(crate) fn listen(
+        &self,
+        options: &Options,
+    ) -> Result<Listener, Box<dyn Error + Send + Sync>> {
+        Ok(listen(&self.address(), options)?)
+    }
+
+    /// Both ends of a connection: the one that connected, the one that accepted.
+    pub(crate) async fn pair(
+        &self,
+        client: &Options,
+        server: &Options,
+    ) -> Result<(Endpoint, Endpoint), Box<dyn Error + Send + Sync>> {
+        let listener = Arc::new(self.listen(server)?);
+        self.join(&listener, client).await
+    }
+
+    /// Connects to `listener`, and accepts.
+    pub(crate) async fn join(
+        &self,
+        listener: &Arc<Listener>,
+        client: &Options,
+    ) -> Result<(Endpoint, Endpoint), Box<dyn Error + Send + Sync>> {
+        let address = listener.local_address().clone();
+        let accepting = {
+            let (listener, host) = (Arc::clone(listener), self.clone());
+            self.spawn("accepts", async move {
+                let incoming = host.accept(&listener).await?;
+                Ok::<_, Box<dyn Error + Send + Sync>>(incoming.establish()?)
+            })
+        };
+        let connected = self.connect(&address, client).await;
+        if connected.is_err() {
+            // Nobody may ever come.
+            listener.closer().close();
+        }
+        let accepted = accepting.await;
+        Ok((connected?, accepted?))
+    }
+
+    pub(crate) async fn connect(
+        &self,
+        address: &Address,
+        options: &Options,
+    ) -> Result<Endpoint, ConnectError> {
+        connect(address, options)
+    }
+
+    pub(crate) async fn accept(
+        &self,
+        listener: &Listener,
+    ) -> Result<Incoming, Box<dyn Error + Send + Sync>> {
+        Ok(listener.accept_async().await?)
+    }
+
+    /// Runs `future` beside this task.
+    pub(crate) fn spawn<T, F>(&self, name: &str, future: F) -> Task<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + Send + 'static,
+    {
+        if self.is_simulated() {
+            return Task::Simulated(sim::spawn(name, future));
+        }
+        let done = Arc::new(Done::default());
+        let there = Arc::clone(&done);
+        let body = move || {
+            let _done = there;
+            let _rings = Rings(&_done);
+            block_on(future)
+        };
+        let thread = thread::Builder::new()
+            .name(name.into())
+            .spawn(body)
+            .unwrap();
+        Task::Thread(Some(thread), done)
+    }
+
+    /// Lets others get further: a while on threads, as long as the seed wants in a simulation.
+    pub(crate) async fn pause(&self) {
+        if self.is_simulated() {
+            sim::sleep(Duration::from_millis(3)).await;
+        } else {
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Lets others get further, a little.
+    pub(crate) async fn pause_for(&self, turns: u64) {
+        for _ in 0..turns % 5 {
+            if self.is_simulated() {
+                sim::sleep(Duration::from_micros(100)).await;
+            } else {
+                thread::sleep(Duration::from_micros(100));
+            }
+        }
+    }
+
+    /// That what was received is what was sent: nothing but a fault that changes bytes excuses it.
+    pub(crate) fn intact(&self, same: bool, what: impl FnOnce() -> String) -> Outcome {
+        if same {
+            return Ok(());
+        }
+        let what = what();
+        assert_eq!(self.kind, Kind::Corrupting, "{what}");
+        Err(what.into())
+    }
+}
+
+/// That something is so, unless a fault came between.
+macro_rules! ensure {
+    ($condition:expr, $($what:tt)+) => {
+        if !$condition {
+            return Err(format!($($what)+).into());
+        }
+    };
+}
+pub(crate) use ensure;
+
+/// An address where nobody listens yet.
+fn fresh(scheme: &str) -> Address {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let uri = match scheme {
+        "tcp" | "uring" => format!("{scheme}://127.0.0.1:0"),
+        "uds" => format!("uds://@jstream-conformance-{process}-{number}"),
+        _ => format!("{scheme}://conformance-{process}-{number}"),
+    };
+    uri.parse().unwrap()
+}
+
+/// A jbuf with `bytes`.
+pub(crate) fn filled(pool: &Pool, bytes: &[u8]) -> Filled {
+    pool.take(bytes.len()).unwrap().copy_from(bytes).unwrap()
+}
+
+/// Bytes that differ from place to place and from message to message.
+pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut bytes = Vec::with_capacity(length + 8);
+    while bytes.len() < length {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        bytes.extend(state.to_le_bytes());
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+/// What runs beside; a future.
+pub(crate) enum Task<T> {
+    Simulated(sim::Task<T>),
+    Thread(Option<JoinHandle<T>>, Arc<Done>),
+}
+
+#[derive(Default)]
+pub(crate) struct Done(Mutex<(bool, Option<Waker>)>);
+
+/// Rings when its thread ends, by a panic too.
+struct Rings<'d>(&'d Done);
+
+impl Drop for Rings<'_> {
+    fn drop(&mut self) {
+        let mut done = self.0.0.lock().unwrap();
+        done.0 = true;
+        if let Some(waker) = done.1.take() {
+            waker.wake();
+        }
+    }
+}
+
+impl<T> Future for Task<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        match self.get_mut() {
+            Self::Simulated(task) => Pin::new(task).poll(context),
+            Self::Thread(thread, done) => {
+                let mut done = done.0.lock().unwrap();
+                if !done.0 {
+                    done.1 = Some(context.waker().clone());
+                    return Poll::Pending;
+                }
+                match thread.take().unwrap().join() {
+                    Ok(output) => Poll::Ready(output),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+        }
+    }
+}
+
+/// The smallest executor: one future, and a thread that sleeps.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Arc::new(Unpark(thread::current())).into();
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        thread::park();
+    }
+}
+
+/// Runs a case on threads; a hang is a failure.
+pub(crate) fn on_threads<F>(scheme: &'static str, case: fn(Host) -> F)
+where
+    F: Future<Output = Outcome> + 'static,
+{
+    let (tell, told) = mpsc::channel();
+    let name = thread::current().name().unwrap_or("case").to_owned();
+    let thread = thread::Builder::new().name(name).spawn(move || {
+        let host = Host::new(scheme, Kind::Threads);
+        let pools = Arc::clone(&host.pools);
+        let outcome = block_on(case(host));
+        tell.send(()).unwrap();
+        outcome.unwrap();
+        all_back(&pools);
+    });
+    let thread = thread.unwrap();
+    let timed_out = Err(mpsc::RecvTimeoutError::Timeout);
+    assert_ne!(told.recv_timeout(LONG), timed_out, "it hangs");
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// Runs a case in as many simulations as the environment says (`JSTREAM_SCHEDULES`, 100 without): in half of
+/// them nothing breaks, in a quarter connections do, in a quarter bytes change.
+pub(crate) fn in_simulations<F>(case: fn(Host) -> F)
+where
+    F: Future<Output = Outcome> + 'static,
+{
+    let schedules = match std::env::var("JSTREAM_SCHEDULES") {
+        Ok(number) => number.parse().unwrap(),
+        Err(_) => 100,
+    };
+    for seed in 0..schedules {
+        let kind = match seed % 4 {
+            2 => Kind::Breaking,
+            3 => Kind::Corrupting,
+            _ => Kind::Whole,
+        };
+        let ran = std::panic::catch_unwind(|| simulate(case, seed, kind));
+        if let Err(panic) = ran {
+            eprintln!("seed {seed}, {kind:?}");
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+/// What a simulation came to, for comparing.
+pub(crate) fn simulate<F>(case: fn(Host) -> F, seed: u64, kind: Kind) -> (String, u64)
+where
+    F: Future<Output = Outcome> + 'static,
+{
+    let mut settings = Settings::new(seed);
+    settings.max_steps = 2_000_000;
+    settings.faults = faults(kind);
+    let mut simulation = Simulation::new(settings);
+    let host = Host::new("sim", kind);
+    let pools = Arc::clone(&host.pools);
+    let outcome = simulation.run(async move {
+        let case = case(host);
+        if kind == Kind::Corrupting {
+            // A length that was changed can make somebody wait for more than ever comes.
+            unless(case, sim::sleep(Duration::from_secs(24 * 3600))).await
+        } else {
+            case.await
+        }
+    });
+    all_back(&pools);
+    let words = match outcome {
+        Ok(Ok(())) => "done".into(),
+        Ok(Err(error)) => {
+            assert_ne!(kind, Kind::Whole, "nothing broke, and yet: {error}");
+            error.to_string()
+        }
+        Err(stuck @ Stuck::Deadlock { .. }) => panic!("{stuck}"),
+        Err(stuck) => panic!("{stuck}"),
+    };
+    (words, simulation.trace())
+}
+
+fn faults(kind: Kind) -> sim::Faults {
+    let mut faults = match kind {
+        Kind::Breaking => sim::Faults::ALL,
+        _ => sim::Faults::NONE,
+    };
+    faults.corrupt = if kind == Kind::Corrupting { 500 } else { 0 };
+    faults
+}
+
+/// What both give. Neither waits for the other to go on: a posted operation needs somebody who asks for it.
+pub(crate) async fn both<A, B>(
+    first: impl Future<Output = A>,
+    second: impl Future<Output = B>,
+) -> (A, B) {
+    let (mut first, mut second) = (pin!(first), pin!(second));
+    let (mut one, mut two) = (None, None);
+    std::future::poll_fn(|context| {
+        if one.is_none() {
+            one = ready(first.as_mut().poll(context));
+        }
+        if two.is_none() {
+            two = ready(second.as_mut().poll(context));
+        }
+        match (one.take(), two.take()) {
+            (Some(a), Some(b)) => Poll::Ready((a, b)),
+            (a, b) => {
+                (one, two) = (a, b);
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
+
+fn ready<T>(poll: Poll<T>) -> Option<T> {
+    match poll {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => None,
+    }
+}
+
+/// What `future` gives, unless `end` comes first.
+async fn unless(future: impl Future<Output = Outcome>, end: impl Future<Output = ()>) -> Outcome {
+    let (mut future, mut end) = (pin!(future), pin!(end));
+    std::future::poll_fn(|context| {
+        if let Poll::Ready(outcome) = future.as_mut().poll(context) {
+            return Poll::Ready(outcome);
+        }
+        end.as_mut()
+            .poll(context)
+            .map(|()| Err("it waits for what never comes".into()))
+    })
+    .await
+}
+
+/// Every jbuf is back in its pool.
+fn all_back(pools: &Mutex<Vec<Pool>>) {
+    // What ends connections on other threads may take a moment.
+    let late = Condvar::new();
+    let mut pools = pools.lock().unwrap();
+    for _ in 0..200 {
+        if pools.iter().all(|pool| pool.stats().in_use == 0) {
+            return;
+        }
+        pools = late
+            .wait_timeout(pools, Duration::from_millis(10))
+            .unwrap()
+            .0;
+    }
+    let in_use: Vec<_> = pools.iter().map(|pool| pool.stats().in_use).collect();
+    panic!("jbufs that are in use: {in_use:?}");
+}

@@ -1,0 +1,113 @@
+//! What every device promises: one suite, on threads over each device, and in simulations of many seeds.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod blocking;
+mod ends;
+mod host;
+mod many;
+mod messages;
+mod tickets;
+
+use host::{Kind, in_simulations, on_threads, simulate};
+
+macro_rules! conformance {
+    ($($scheme:ident)+: $cases:tt) => {
+        $(conformance!(@device $scheme $cases);)+
+        mod sim {
+            conformance!(@sim $cases);
+        }
+    };
+    (@device $scheme:ident { $($module:ident: $($case:ident)+;)+ }) => {
+        mod $scheme {
+            $($(#[test]
+            fn $case() {
+                super::on_threads(stringify!($scheme), super::$module::$case);
+            })+)+
+        }
+    };
+    (@sim { $($module:ident: $($case:ident)+;)+ }) => {
+        $($(#[test]
+        fn $case() {
+            super::in_simulations(super::$module::$case);
+        })+)+
+    };
+}
+
+macro_rules! blocking {
+    ($($scheme:ident)+: $cases:tt) => {
+        $(blocking!(@device $scheme $cases);)+
+    };
+    (@device $scheme:ident { $($case:ident)+ }) => {
+        mod $scheme {
+            $(#[test]
+            fn $case() {
+                crate::on_threads(stringify!($scheme), crate::blocking::$case);
+            })+
+        }
+    };
+}
+
+conformance! {
+    inproc uds tcp: {
+        messages:
+            every_size_arrives
+            order_is_kept
+            both_sides_send_at_once
+            posted_operations_keep_their_order;
+        ends:
+            what_was_sent_arrives_before_the_end
+            who_has_finished_still_receives
+            sending_to_nobody_fails
+            close_wakes_who_receives
+            close_wakes_who_sends
+            close_wakes_who_accepts
+            who_is_refused_learns_why
+            an_address_has_one_listener
+            one_listener_has_several_addresses
+            the_limit_of_the_peer_holds
+            connecting_to_nobody_fails;
+        tickets:
+            a_cancelled_receive_takes_no_message
+            a_dropped_receive_loses_no_message
+            a_send_is_cancelled_or_arrives
+            a_dropped_send_is_sent
+            try_forms_never_wait
+            a_full_pool_is_an_error_that_passes
+            messages_are_received_into_memory;
+        many:
+            connections_leave_nothing_behind
+            many_connections_at_once
+            connections_share_a_queue;
+    }
+}
+
+/// What is different for who blocks. The simulated network has no tasks here, but threads.
+mod threads {
+    blocking! {
+        inproc uds tcp sim: {
+            segments_are_gathered
+            every_size_is_received_by_who_waits
+            a_time_out_loses_nothing
+            close_wakes_blocked_threads
+            a_peer_that_does_not_read_is_noticed
+            many_threads_share_an_endpoint
+            descriptors_say_when_to_receive
+        }
+    }
+}
+
+#[test]
+fn one_seed_is_one_run() {
+    for seed in 0..8 {
+        for kind in [Kind::Whole, Kind::Breaking, Kind::Corrupting] {
+            let run = || simulate(many::many_connections_at_once, seed, kind);
+            assert_eq!(run(), run(), "{seed} {kind:?}");
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Many connections, one after another and at once.
+
+use std::sync::Arc;
+
+use jstream_transport::{
+    CompletionQueue, Endpoint, Header, Outcome as Completed, RecvError, SendError,
+};
+
+use crate::host::{Host, Outcome, both, bytes, filled};
+
+pub(crate) async fn connections_leave_nothing_behind(host: Host) -> Outcome {
+    let (listening, connecting) = (host.options(), host.options());
+    let listener = Arc::new(host.listen(&listening)?);
+    let pool = host.pool();
+    for round in 0..host.scaled(200, 6) {
+        let (client, server) = host.join(&listener, &connecting).await?;
+        let mut sends = Vec::new();
+        for _ in 0..3 {
+            sends.push(client.post_send(Header::default(), filled(&pool, &[2; 5000])));
+        }
+        let first = sends.swap_remove(0);
+        let posted = (
+            server.post_recv_any(),
+            client.post_recv(pool.take(3).unwrap()),
+        );
+        // Some messages are received, some are still on their way when all is dropped.
+        if round % 2 == 0 {
+            let (sent, received) = both(first, posted.0).await;
+            sent.map_err(SendError::from)?;
+            let message = received.map_err(RecvError::from)?;
+            let right = message.payload.as_bytes() == [2; 5000];
+            host.intact(right, || format!("{:?}", message.header))?;
+        } else {
+            drop((client, server));
+        }
+    }
+    for options in [listening, connecting] {
+        assert_eq!(options.pool.stats().in_use, 0);
+    }
+    assert_eq!(pool.stats().in_use, 0);
+    Ok(())
+}
+
+pub(crate) async fn many_connections_at_once(host: Host) -> Outcome {
+    let options = host.options();
+    let listener = Arc::new(host.listen(&options)?);
+    let (connections, messages) = host.scaled((16, 100), (5, 8));
+    let mut tasks = Vec::new();
+    for number in 0..connections {
+        let (client, server) = host.join(&listener, &options).await?;
+        tasks.push(host.spawn("answers", answer(server, host.pool())));
+        tasks.push(host.spawn("asks", ask(host.clone(), client, number, messages)));
+    }
+    for task in tasks {
+        task.await?;
+    }
+    Ok(())
+}
+
+/// Sends back what comes, until nothing does.
+async fn answer(endpoint: Endpoint, pool: jstream::Pool) -> Outcome {
+    loop {
+        match endpoint.recv_message_async().await.map_err(RecvError::from) {
+            Ok(message) => {
+                let back = filled(&pool, message.payload.as_bytes());
+                let sent = endpoint.send_message_async(message.header, back).await;
+                sent.map_err(SendError::from)?;
+            }
+            Err(RecvError::Closed { .. }) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+async fn ask(host: Host, endpoint: Endpoint, number: u64, messages: u64) -> Outcome {
+    let pool = host.pool();
+    for index in 0..messages {
+        let size = [0, 40, 300, 6000][(number + index) as usize % 4];
+        let payload = bytes(size, number + index);
+        let header = Header::new(1, [number, index, 0]);
+        let ask = endpoint.post_send(header, filled(&pool, &payload));
+        let (asked, answer) = both(ask, endpoint.post_recv_any()).await;
+        asked.map_err(SendError::from)?;
+        let message = answer.map_err(RecvError::from)?;
+        let right = message.header.words == header.words && message.payload.as_bytes() == payload;
+        host.intact(right, || format!("{number}, {index}: {:?}", message.header))?;
+    }
+    Ok(())
+}
+
+/// Both ends of several connections, and one queue for all that is posted.
+pub(crate) async fn connections_share_a_queue(host: Host) -> Outcome {
+    let options = host.options();
+    let listener = Arc::new(host.listen(&options)?);
+    let (queue, pool) = (CompletionQueue::new()?, host.pool());
+    let (connections, messages) = host.scaled((8, 100), (3, 5));
+    let (mut endpoints, mut posted) = (Vec::new(), 0);
+    for number in 0..connections {
+        let (client, server) = host.join(&listener, &options).await?;
+        for index in 0..messages {
+            let header = Header::new(1, [number, index, 0]);
+            let payload = filled(&pool, &bytes(index as usize * 50, number + index));
+            queue.post_send(&client, u64::MAX, header, payload);
+            queue.post_recv_any(&server, number * messages + index);
+            posted += 2;
+        }
+        endpoints.push((client, server));
+    }
+    for _ in 0..posted {
+        let completion = queue.next().await?;
+        match completion.outcome {
+            Completed::Sent(sent) => drop(sent.map_err(SendError::from)?),
+            Completed::Received(received) => {
+                let message = received.map_err(RecvError::from)?;
+                let [number, index, _] = message.header.words;
+                let right = number * messages + index == completion.user
+                    && message.payload.as_bytes() == bytes(index as usize * 50, number + index);
+                host.intact(right, || format!("{number}, {index}: {}", completion.user))?;
+            }
+            other => return Err(format!("{other:?}").into()),
+        }
+    }
+    Ok(())
+}
