@@ -20,8 +20,8 @@ pub(crate) fn devices() -> &'static [&'static dyn Device] {
         &inproc::Inproc,
         &shm::Shm,
         &uds::Uds,
-        &uring::Uring,
         &tcp::Tcp,
+        &uring::Uring,
         &sim::Sim,
     ]
 }
