@@ -18,9 +18,8 @@ const WAIT: Duration = Duration::from_secs(30);
 
 /// How many rounds there are of a size: fewer of what takes longer.
 fn rounds(size: usize) -> usize {
-    (32 << 20usize)
-        .checked_div(size)
-        .map_or(1, |n| n.clamp(500, 20_000))
+    const BYTES: usize = 32 << 20;
+    BYTES.checked_div(size).map_or(1, |n| n.clamp(500, 20_000))
 }
 
 /// Sends everything back, in the jbuf that it came in, until the other side has gone.
