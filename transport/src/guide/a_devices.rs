@@ -55,8 +55,9 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let (address, options) = ("inproc://guide-moves".parse()?, Options::default());
 //! let listener = listen(&address, &options)?;
-//! let here = connect(&address, &options)?;
+//! let connecting = std::thread::spawn(move || connect(&address, &Options::default()));
 //! let there = listener.accept()?.establish()?;
+//! let here = connecting.join().unwrap()?;
 //! assert!(here.limits().moves);
 //!
 //! let jbuf = options.pool.take(1 << 20)?.copy_from(&[7; 1 << 20])?;

@@ -57,8 +57,9 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let (address, options) = ("inproc://guide-objects".parse()?, Options::default());
 //! let listener = listen(&address, &options)?;
-//! let here = connect(&address, &options)?;
+//! let connecting = std::thread::spawn(move || connect(&address, &Options::default()));
 //! let there = listener.accept()?.establish()?;
+//! let here = connecting.join().unwrap()?;
 //!
 //! here.send(&Order { symbol: "ACME".to_owned(), legs: vec![99.5, 2.0] })?;
 //! let order = there.recv::<Order>()?;

@@ -50,8 +50,10 @@
 //! let queue = CompletionQueue::new()?;
 //! let mut pairs = Vec::new();
 //! for number in 0..3u64 {
-//!     let here = connect(&address, &options)?;
+//!     let address = address.clone();
+//!     let connecting = std::thread::spawn(move || connect(&address, &Options::default()));
 //!     let there = listener.accept()?.establish()?;
+//!     let here = connecting.join().unwrap()?;
 //!     queue.post_recv_any(&there, number);
 //!     pairs.push((here, there));
 //! }
@@ -78,8 +80,9 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let (address, options) = ("inproc://guide-poll".parse()?, Options::default());
 //! # let listener = listen(&address, &options)?;
-//! # let here = connect(&address, &options)?;
+//! # let connecting = std::thread::spawn(move || connect(&address, &Options::default()));
 //! # let there = listener.accept()?.establish()?;
+//! # let here = connecting.join().unwrap()?;
 //! let set = epoll::create(epoll::CreateFlags::CLOEXEC)?;
 //! let data = epoll::EventData::new_u64(1);
 //! epoll::add(&set, there.as_fd()?, data, epoll::EventFlags::IN)?;

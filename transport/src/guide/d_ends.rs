@@ -12,8 +12,9 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let (address, options) = ("inproc://guide-ends".parse()?, Options::default());
 //! # let listener = listen(&address, &options)?;
-//! # let here = connect(&address, &options)?;
+//! # let connecting = std::thread::spawn(move || connect(&address, &Options::default()));
 //! # let there = listener.accept()?.establish()?;
+//! # let here = connecting.join().unwrap()?;
 //! here.send_message(Header::tagged(1), &[])?;
 //! here.finish()?;
 //! assert_eq!(there.recv_message()?.header.tag(), 1);
@@ -36,8 +37,9 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let (address, options) = ("inproc://guide-closer".parse()?, Options::default());
 //! # let listener = listen(&address, &options)?;
-//! # let _here = connect(&address, &options)?;
+//! # let connecting = std::thread::spawn(move || connect(&address, &Options::default()));
 //! # let there = listener.accept()?.establish()?;
+//! # let _here = connecting.join().unwrap()?;
 //! let closer = there.closer();
 //! let waiting = std::thread::spawn(move || there.recv_message());
 //! closer.close();
@@ -88,8 +90,9 @@
 //! let mut small = Options::default();
 //! small.max_message = 10;
 //! let listener = listen(&address, &small)?;
-//! let here = connect(&address, &Options::default())?;
+//! let connecting = std::thread::spawn(move || connect(&address, &Options::default()));
 //! let there = listener.accept()?.establish()?;
+//! let here = connecting.join().unwrap()?;
 //!
 //! let jbuf = small.pool.take(11)?.copy_from(b"eleven long")?;
 //! let unsent = here.send_filled(Header::default(), jbuf).unwrap_err();

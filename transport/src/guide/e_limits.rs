@@ -60,8 +60,9 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let (address, options) = ("inproc://guide-time".parse()?, Options::default());
 //! # let listener = listen(&address, &options)?;
-//! # let here = connect(&address, &options)?;
+//! # let connecting = std::thread::spawn(move || connect(&address, &Options::default()));
 //! # let there = listener.accept()?.establish()?;
+//! # let here = connecting.join().unwrap()?;
 //! let late = there.recv_message_timeout(Duration::from_millis(1)).unwrap_err();
 //! assert!(matches!(late, RecvError::TimedOut { .. }));
 //! here.send(&5u64)?;
