@@ -39,8 +39,9 @@ pub(crate) fn page(rows: &[Row], notes: &[Note]) -> String {
     out.push_str(STYLE);
     out.push_str("</style>\n</head>\n<body>\n<h1>jstream benchmarks</h1>\n");
     out.push_str(
-        "<p>Shorter bars are better. Times are the minimum of many rounds in which the subjects \
-         took turns on one core.</p>\n",
+        "<p>Shorter bars are better, except where the unit is per second. Times are the minimum of \
+         many rounds in which the subjects took turns on one core; figures of the suite transport \
+         are the median of rounds on two cores.</p>\n",
     );
     let subjects = distinct(rows, |row| &row.subject);
     for group in by_case(rows) {

@@ -1,4 +1,4 @@
-//! The benchmark program: jstream and its peers, interleaved in one run on one core.
+//! The benchmark program: jstream and its peers, interleaved in one run.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -25,7 +25,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 
 use crate::progress::Progress;
-use crate::suites::{Effort, Outcome, buffers, serialization};
+use crate::suites::{Effort, Outcome, buffers, serialization, transport};
 
 #[global_allocator]
 static ALLOCATOR: alloc::Counting = alloc::Counting;
@@ -33,7 +33,7 @@ static ALLOCATOR: alloc::Counting = alloc::Counting;
 /// What ends the program with exit code 1.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Measures jstream against its peers: all subjects of a case in one run, in turn, on one core.
+/// Measures jstream against its peers: all subjects of a case in one run, in turn.
 #[derive(Debug, Parser)]
 #[command(
     version,
@@ -50,6 +50,15 @@ enum Command {
     Serialization(Serialization),
     /// Taking buffers, giving them back, looking into them, and sending them on.
     Buffers(Buffers),
+    /// Messages between two threads or two processes.
+    Transport(Transport),
+    /// The other side of a subject of that suite, which the suite starts itself.
+    #[command(hide = true)]
+    TransportPeer {
+        case: String,
+        subject: String,
+        core: usize,
+    },
     /// A page of bar plots, and tables, of rows measured before or now.
     Report(Report),
 }
@@ -115,6 +124,18 @@ struct Buffers {
 }
 
 #[derive(Debug, Args)]
+struct Transport {
+    /// Measure this case only; may be given several times.
+    #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(transport::names()))]
+    cases: Vec<String>,
+    /// Also write the rows to FILE, as a JSON array.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    run: Run,
+}
+
+#[derive(Debug, Args)]
 struct Report {
     /// Files written by --json. Without any, the suites are run.
     #[arg(conflicts_with = "quick")]
@@ -160,11 +181,23 @@ fn run(command: Command) -> Result<(), Failure> {
             let outcome = buffers::run(&effort, &mut progress, chosen)?;
             show(&outcome, args.json.as_deref())
         }
+        Command::Transport(args) => {
+            let (effort, mut progress) = (args.run.effort(), args.run.progress());
+            let chosen = |name: &str| args.cases.is_empty() || args.cases.iter().any(|c| c == name);
+            let outcome = transport::run(&effort, &mut progress, chosen)?;
+            show(&outcome, args.json.as_deref())
+        }
+        Command::TransportPeer {
+            case,
+            subject,
+            core,
+        } => transport::other_process(&case, &subject, core),
         Command::Report(args) => {
             let outcome = if args.files.is_empty() {
                 let (effort, mut progress) = (args.run.effort(), args.run.progress());
                 let mut outcome = serialization::run(&effort, &mut progress, |_| true)?;
                 outcome.add(buffers::run(&effort, &mut progress, |_| true)?);
+                outcome.add(transport::run(&effort, &mut progress, |_| true)?);
                 outcome
             } else {
                 Outcome::from_files(&args.files)?

@@ -77,6 +77,7 @@ fn figure(row: &Row) -> String {
     match row.unit.as_str() {
         "ns" => format!("{} us", number(row.value / 1e3)),
         "count" => number(row.value),
+        "B/s" => format!("{} MB/s", number(row.value / 1e6)),
         unit => format!("{} {unit}", number(row.value)),
     }
 }

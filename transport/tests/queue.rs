@@ -348,7 +348,7 @@ fn users_are_told_apart() {
             let (user, number, _) = received(queue.wait(LONG).unwrap());
             seen.insert(user, number);
         }
-        let expected = (0..3).map(|user| (user + 10 * which, which)).collect();
+        let expected: HashMap<_, _> = (0..3).map(|user| (user + 10 * which, which)).collect();
         assert_eq!(seen, expected);
         assert!(queue.poll().is_none());
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod buffers;
 pub(crate) mod serialization;
+pub(crate) mod transport;
 
 use std::path::PathBuf;
 use std::thread;

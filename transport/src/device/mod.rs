@@ -3,7 +3,6 @@
 pub(crate) mod connection;
 pub(crate) mod deadline;
 mod inproc;
-#[allow(dead_code, reason = "used by the devices to come")]
 pub(crate) mod poll;
 mod shm;
 pub mod sim;

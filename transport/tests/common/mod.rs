@@ -50,7 +50,7 @@ pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            state as u8
+            state.to_le_bytes()[0]
         })
         .collect()
 }

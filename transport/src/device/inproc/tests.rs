@@ -1,6 +1,9 @@
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
+    clippy::field_reassign_with_default,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
     reason = "test code"
 )]
 

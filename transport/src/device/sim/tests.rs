@@ -71,8 +71,11 @@ fn bytes(length: usize, seed: u64) -> Vec<u8> {
         .collect()
 }
 
-/// Some connections over which both sides write and read; what each reader got, in the order of their ends.
-fn run(settings: Settings) -> (Vec<(usize, io::Result<Vec<u8>>)>, Simulation) {
+/// What each reader got, or why it did not.
+type Results = Vec<(usize, io::Result<Vec<u8>>)>;
+
+/// Some connections over which both sides write and read; what came of it, in the order of their ends.
+fn run(settings: Settings) -> (Results, Simulation) {
     let mut simulation = Simulation::new(settings);
     let order = Rc::new(RefCell::new(Vec::new()));
     let ends = Rc::clone(&order);

@@ -102,11 +102,6 @@ pub(crate) unsafe trait Wire: Send + Sync + 'static {
 
     /// Becomes ready when reading or writing may get further, or the peer is gone.
     fn fd(&self) -> BorrowedFd<'_>;
-
-    /// Becomes readable when reading may get further, where that is something else.
-    fn read_fd(&self) -> BorrowedFd<'_> {
-        self.fd()
-    }
 }
 
 /// Makes a connection of a wire on which the greetings were exchanged.

@@ -116,13 +116,14 @@ unsafe impl Wire for UringWire {
         }
     }
 
-    fn read_fd(&self) -> BorrowedFd<'_> {
-        match self.ring.issuer() {
-            Issuer::Any => self.ring.fd(),
+    fn source(&self, interest: Interest) -> (BorrowedFd<'_>, Interest) {
+        let fd = match (interest, self.ring.issuer()) {
+            (Interest::Readable, Issuer::Any) => self.ring.fd(),
             // The ring wakes nobody who polls it. But nothing is taken from the socket outside the
             // calls of its issuer, so that the socket stays readable until then.
-            Issuer::First => self.socket.fd(),
-        }
+            (Interest::Readable, Issuer::First) | (Interest::Writable, _) => self.socket.fd(),
+        };
+        (fd, interest)
     }
 
     fn end_sending(&self) {

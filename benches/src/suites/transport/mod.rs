@@ -1,0 +1,202 @@
+//! Messages between two threads or two processes: how long they take, and how many go.
+
+mod case;
+mod mpi;
+mod pair;
+mod raw;
+mod side;
+mod subject;
+mod watch;
+#[cfg(feature = "peers")]
+mod with_iceoryx2;
+mod with_jstream;
+#[cfg(feature = "peers")]
+mod with_threads;
+
+use self::case::{Case, NAMES, Pattern};
+use self::mpi::Ranks;
+use self::pair::Pair;
+pub(crate) use self::pair::other_process;
+use super::{Bench, Effort, Outcome};
+use crate::Failure;
+use crate::measure::{self, Times};
+use crate::progress::Progress;
+use crate::suites;
+
+const SUITE: &str = "transport";
+
+/// The names of all cases, in the order in which they are run.
+pub(crate) fn names() -> [&'static str; NAMES.len()] {
+    NAMES
+}
+
+/// Where the two sides stay.
+#[derive(Debug, Clone, Copy)]
+struct Cores {
+    /// The core of the side that takes the times.
+    first: usize,
+    /// The core of the side that doesn't take the times.
+    other: usize,
+    /// Whether that is a core of its own.
+    apart: bool,
+}
+
+impl Cores {
+    /// Whoever takes the times stays on the last core.
+    fn find() -> Self {
+        let cores = core_affinity::get_core_ids().unwrap_or_default();
+        Self {
+            first: cores.last().map_or(0, |core| core.id),
+            other: cores.first().map_or(0, |core| core.id),
+            apart: cores.len() > 1,
+        }
+    }
+
+    fn pin_other(self) {
+        core_affinity::set_for_current(core_affinity::CoreId { id: self.other });
+    }
+}
+
+/// Runs the cases that are `chosen` by their names.
+pub(crate) fn run(
+    effort: &Effort,
+    progress: &mut Progress,
+    chosen: impl Fn(&str) -> bool + Sync,
+) -> Result<Outcome, Failure> {
+    // Cases are many, and their rounds are long.
+    let effort = Effort {
+        at_most: effort.at_most / 3,
+        rounds: effort.rounds / 5,
+    };
+    let cores = Cores::find();
+    suites::measured(SUITE, &effort, progress, |bench| {
+        let names = NAMES.into_iter().filter(|name| chosen(name));
+        let cases = names.map(Case::named).collect::<Result<Vec<_>, _>>()?;
+        let mut ranks = bench.mpi(&cases, cores);
+        for case in &cases {
+            bench.exchange(case, cores, &mut ranks)?;
+        }
+        Ok(())
+    })
+}
+
+/// A subject at work.
+enum Subject<'r> {
+    /// In two threads or processes of this program.
+    Pair {
+        name: &'static str,
+        pair: Pair,
+        /// Of all rounds but the first.
+        allocs: usize,
+        rounds: usize,
+    },
+    /// In two ranks, which stay for all cases.
+    Ranks { case: Case, ranks: &'r mut Ranks },
+}
+
+impl Subject<'_> {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Pair { name, .. } => name,
+            Self::Ranks { ranks, .. } => ranks.name(),
+        }
+    }
+
+    fn round(&mut self) -> Result<f64, Failure> {
+        match self {
+            Self::Pair {
+                pair,
+                allocs,
+                rounds,
+                ..
+            } => {
+                let (ns, counted) = pair.round()?;
+                if *rounds > 0 {
+                    *allocs += counted;
+                }
+                *rounds += 1;
+                Ok(ns)
+            }
+            Self::Ranks { case, ranks } => ranks.round(case),
+        }
+    }
+
+    /// Allocations per message, of both sides, once memory that stays is there.
+    fn allocs(&self, case: &Case) -> Option<f64> {
+        let Self::Pair { allocs, rounds, .. } = self else {
+            return None;
+        };
+        let work = case.work();
+        let messages = rounds.saturating_sub(1) * work.exchanges() * work.messages();
+        Some(*allocs as f64 / messages as f64)
+    }
+}
+
+impl Bench<'_> {
+    /// Measures all subjects of a case in turn.
+    fn exchange(&mut self, case: &Case, cores: Cores, ranks: &mut [Ranks]) -> Result<(), Failure> {
+        self.progress.step(&format!("{SUITE} / {}", case.name));
+        let mut subjects = Vec::new();
+        for name in subject::subjects(case) {
+            subjects.push(Box::new(Subject::Pair {
+                name,
+                pair: Pair::start(case, name, cores)?,
+                allocs: 0,
+                rounds: 0,
+            }));
+        }
+        if mpi::can(case) {
+            let ranks = ranks.iter_mut();
+            subjects.extend(ranks.map(|ranks| Box::new(Subject::Ranks { case: *case, ranks })));
+        }
+        let effort = self.effort;
+        let times = measure::interleave(&mut subjects, &effort, Subject::round)?;
+        for (subject, times) in subjects.iter().zip(times) {
+            self.figure(case, subject.name(), times);
+        }
+        for subject in subjects.iter().filter(|s| s.name().starts_with("jstream")) {
+            if let Some(allocs) = subject.allocs(case) {
+                self.row(case.name, subject.name(), "allocs", allocs, "count");
+            }
+        }
+        if !self.pinned || !cores.apart {
+            let text = "the two sides did not have a core each";
+            self.note(case.name, text.to_owned());
+        }
+        Ok(())
+    }
+
+    /// The MPI libraries that there are; what is missing is said beside the first case of theirs.
+    fn mpi(&mut self, cases: &[Case], cores: Cores) -> Vec<Ranks> {
+        let Some(first) = cases.iter().find(|case| mpi::can(case)) else {
+            return Vec::new();
+        };
+        let mut all = Vec::new();
+        for library in mpi::LIBRARIES {
+            self.progress
+                .step(&format!("{SUITE}: starting {}", library.name));
+            match Ranks::start(library, cores) {
+                Ok(Some(ranks)) => all.push(ranks),
+                Ok(None) => {
+                    let text = format!("{} is not installed: left out", library.name);
+                    self.note(first.name, text);
+                }
+                Err(e) => self.note(first.name, format!("left out: {e}")),
+            }
+        }
+        all
+    }
+
+    /// The middle one of all rounds, as the case says it.
+    fn figure(&mut self, case: &Case, subject: &str, times: Times) {
+        let per_second = 1e9 / times.median;
+        let (metric, value, unit) = match case.pattern {
+            Pattern::Window(_) if case.name.contains("/bandwidth/") => {
+                ("bandwidth", per_second * case.bytes as f64, "B/s")
+            }
+            Pattern::Window(_) | Pattern::Connections(_) => ("rate", per_second, "1/s"),
+            _ => ("half_rtt_p50", times.median, "ns"),
+        };
+        self.row(case.name, subject, metric, value, unit);
+    }
+}

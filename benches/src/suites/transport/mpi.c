@@ -1,0 +1,150 @@
+/* Two ranks of MPI, which exchange messages as they are told to.
+ *
+ * usage: mpirun -n 2 mpi SOCKET CORE0 CORE1
+ *
+ * Both ranks connect to the Unix socket, say "RANK\n", and then wait there, without a busy core, for
+ * lines "PATTERN BYTES TOUCH WINDOW BATCH BATCHES\n". Rank 0 begins, and answers "NS\n", rank 1
+ * answers "0\n". What a round does, and how its time is taken, is in `side.rs`. */
+
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_BYTES = 1 << 20, MOST_WINDOW = 64, MOST_SAMPLES = 1 << 12 };
+
+/* A round that takes so many seconds does not end. */
+enum { AT_MOST = 30 };
+
+static _Alignas(4096) unsigned char sent[MOST_BYTES];
+static _Alignas(4096) unsigned char received[MOST_BYTES];
+static double samples[MOST_SAMPLES];
+static volatile uint64_t seen;
+static unsigned char turn;
+
+struct work {
+    char pattern[16], touch[16];
+    int bytes, window, batch, batches;
+};
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static uint64_t sum(const unsigned char *bytes, size_t length) {
+    uint64_t total = 0, word;
+    size_t i = 0;
+    for (; i + 8 <= length; i += 8) {
+        memcpy(&word, bytes + i, 8);
+        total += word;
+    }
+    for (; i < length; i++)
+        total += bytes[i];
+    return total;
+}
+
+static void put(const struct work *w, int peer) {
+    if (w->touch[0] == 'd')
+        memset(sent, ++turn, (size_t)w->bytes);
+    MPI_Send(sent, w->bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
+}
+
+static void take(const struct work *w, int peer) {
+    MPI_Recv(received, w->bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (w->touch[0] != 'u')
+        seen = sum(received, (size_t)w->bytes);
+}
+
+static void window(const struct work *w, int rank) {
+    MPI_Request requests[MOST_WINDOW];
+    MPI_Status statuses[MOST_WINDOW];
+    for (int i = 0; i < w->window; i++) {
+        if (rank == 0)
+            MPI_Isend(sent, w->bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &requests[i]);
+        else
+            MPI_Irecv(received, w->bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &requests[i]);
+    }
+    MPI_Waitall(w->window, requests, statuses);
+}
+
+static void exchange(const struct work *w, int rank) {
+    int windowed = w->pattern[0] == 'w';
+    if (windowed)
+        window(w, rank);
+    if (rank == 0) {
+        if (!windowed)
+            put(w, 1);
+        take(w, 1);
+    } else {
+        if (!windowed)
+            take(w, 0);
+        put(w, 0);
+    }
+}
+
+static int order(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The middle one of all samples but the first, in nanoseconds per message. */
+static double work(const struct work *w, int rank) {
+    int share = w->pattern[0] == 'w' ? w->window : 2;
+    for (int i = 0; i <= w->batches; i++) {
+        double start = now();
+        for (int j = 0; j < w->batch; j++)
+            exchange(w, rank);
+        samples[i] = (now() - start) / ((double)w->batch * share);
+    }
+    qsort(samples + 1, (size_t)w->batches, sizeof *samples, order);
+    return samples[1 + w->batches / 2];
+}
+
+int main(int argc, char **argv) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct work w;
+    char line[256];
+    int rank;
+    cpu_set_t core;
+
+    alarm(AT_MOST);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (argc != 4 || strlen(argv[1]) >= sizeof address.sun_path)
+        return 2;
+    CPU_ZERO(&core);
+    CPU_SET(atoi(argv[2 + rank]), &core);
+    sched_setaffinity(0, sizeof core, &core);
+    strcpy(address.sun_path, argv[1]);
+    int control = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (control < 0 || connect(control, (struct sockaddr *)&address, sizeof address) != 0)
+        return 1;
+    FILE *in = fdopen(control, "r");
+    memset(sent, 1, sizeof sent);
+    memset(received, 1, sizeof received);
+    dprintf(control, "%d\n", rank);
+    alarm(0);
+    while (in && fgets(line, sizeof line, in)) {
+        int found = sscanf(line, "%15s %d %15s %d %d %d", w.pattern, &w.bytes, w.touch, &w.window,
+                           &w.batch, &w.batches);
+        if (found != 6 || w.bytes > MOST_BYTES || w.window > MOST_WINDOW || w.batches < 1 ||
+            w.batches >= MOST_SAMPLES)
+            return 1;
+        alarm(AT_MOST);
+        double ns = work(&w, rank);
+        alarm(0);
+        dprintf(control, "%.3f\n", rank == 0 ? ns : 0.0);
+    }
+    alarm(AT_MOST);
+    MPI_Finalize();
+    return 0;
+}

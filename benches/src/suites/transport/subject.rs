@@ -1,0 +1,68 @@
+//! Who is measured in which case.
+
+use super::case::{Case, Pattern, Way};
+use super::pair::Waiting;
+use super::raw::{connections, ring, stream};
+use super::side::Side;
+use super::with_jstream;
+#[cfg(feature = "peers")]
+use super::{with_iceoryx2, with_threads};
+use crate::Failure;
+
+/// The subjects of a case that run in two threads or two processes of this program, ours first.
+pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
+    let mut subjects = vec!["jstream"];
+    match (case.way, case.pattern) {
+        (Way::Inproc | Way::Shm, Pattern::PingPong) => {
+            subjects.extend(["jstream-recv-into", "jstream-filled", "raw"]);
+        }
+        (Way::Shm, Pattern::Window(_)) if case.bytes <= 1024 => {
+            subjects.extend(["jstream-recv-into", "raw"]);
+        }
+        (_, Pattern::Records) => {
+            subjects.extend(["jstream-bytes", "jstream-bytes-clean", "jstream-sent-on"]);
+        }
+        (_, Pattern::Large) => subjects.push("jstream-8"),
+        (Way::Uring, _) => subjects.extend(["jstream-tcp", "raw"]),
+        _ => subjects.push("raw"),
+    }
+    #[cfg(feature = "peers")]
+    match (case.way, case.pattern) {
+        (Way::Inproc, Pattern::PingPong | Pattern::Large) => {
+            subjects.extend(["rtrb", "crossbeam"]);
+        }
+        (Way::Shm, Pattern::PingPong) => subjects.push("iceoryx2"),
+        _ => {}
+    }
+    subjects
+}
+
+/// The side of a subject that waits for the other.
+pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
+    match (subject, case.way, case.pattern) {
+        ("raw", _, Pattern::Connections(_)) => connections::serve(case),
+        ("raw", Way::Inproc | Way::Shm, _) => ring::serve(case),
+        ("raw", _, _) => stream::serve(case),
+        #[cfg(feature = "peers")]
+        ("rtrb" | "crossbeam", _, _) => with_threads::serve(case, subject),
+        #[cfg(feature = "peers")]
+        ("iceoryx2", _, _) => with_iceoryx2::serve(case),
+        _ if subject.starts_with("jstream") => with_jstream::serve(case, subject),
+        _ => Err(format!("there is no subject {subject}").into()),
+    }
+}
+
+/// The side that joins it.
+pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Side>, Failure> {
+    match (subject, case.way, case.pattern) {
+        ("raw", _, Pattern::Connections(_)) => Ok(Box::new(connections::join(case, address)?)),
+        ("raw", Way::Inproc | Way::Shm, _) => Ok(Box::new(ring::join(case, address)?)),
+        ("raw", _, _) => stream::join(case, address),
+        #[cfg(feature = "peers")]
+        ("rtrb" | "crossbeam", _, _) => with_threads::join(address),
+        #[cfg(feature = "peers")]
+        ("iceoryx2", _, _) => with_iceoryx2::join(case, address),
+        _ if subject.starts_with("jstream") => with_jstream::join(case, subject, address),
+        _ => Err(format!("there is no subject {subject}").into()),
+    }
+}
