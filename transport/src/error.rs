@@ -77,7 +77,9 @@ pub enum AddressError {
 #[non_exhaustive]
 pub enum HeaderError {
     /// The reserved word has a meaning that this version does not know.
-    #[error("the header's reserved word is {value:#x} instead of 0; is the peer a later version?")]
+    #[error(
+        "the header's reserved word is {value:#x}, which means nothing; is the peer a later version?"
+    )]
     Reserved {
         /// Its value.
         value: u32,
@@ -89,6 +91,19 @@ pub enum HeaderError {
         what: &'static str,
         /// Its value.
         value: u64,
+    },
+    /// It is a request of a put or a get, or the answer to one, that nobody of this version sends, or
+    /// not now.
+    #[error("a request or an answer of kind {op} makes no sense; is the peer a later version?")]
+    Unexpected {
+        /// What kind it is.
+        op: u32,
+    },
+    /// It is a request beyond those that a peer may have without having received the answers.
+    #[error("more than {max} requests wait for their answers to be received")]
+    TooManyRequests {
+        /// How many are allowed.
+        max: usize,
     },
 }
 

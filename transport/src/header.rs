@@ -15,15 +15,21 @@ pub struct Header {
     pub words: [u64; 3],
     /// The payload's length in bytes. The sender fills it in.
     pub length: u64,
+    /// What the endpoints themselves say: 0 for a message, else what is in
+    /// [`remote`](crate::endpoint::remote).
+    pub(crate) op: u32,
 }
+
+/// The highest `op` that this version knows.
+pub(crate) const LAST_OP: u32 = 5;
 
 /// The header as it travels: little-endian, without padding.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 struct WireHeader {
     kind: U32,
-    /// Must be 0, so that a later version can give it a meaning that this one refuses.
-    reserved: U32,
+    /// At most [`LAST_OP`], so that a later version can give the others a meaning that this one refuses.
+    op: U32,
     words: [U64; 3],
     length: U64,
 }
@@ -40,6 +46,7 @@ impl Header {
             kind,
             words,
             length: 0,
+            op: 0,
         }
     }
 
@@ -70,7 +77,7 @@ impl Header {
     pub fn to_bytes(&self) -> [u8; Self::WIRE_LENGTH] {
         let wire = WireHeader {
             kind: self.kind.into(),
-            reserved: U32::ZERO,
+            op: self.op.into(),
             words: self.words.map(U64::new),
             length: self.length.into(),
         };
@@ -85,15 +92,15 @@ impl Header {
     #[inline]
     pub fn from_bytes(bytes: &[u8; Self::WIRE_LENGTH]) -> Result<Self, HeaderError> {
         let wire: &WireHeader = zerocopy::transmute_ref!(bytes);
-        if wire.reserved != U32::ZERO {
-            return Err(HeaderError::Reserved {
-                value: wire.reserved.get(),
-            });
+        let op = wire.op.get();
+        if op > LAST_OP {
+            return Err(HeaderError::Reserved { value: op });
         }
         Ok(Self {
             kind: wire.kind.get(),
             words: wire.words.map(U64::get),
             length: wire.length.get(),
+            op,
         })
     }
 }
@@ -106,6 +113,7 @@ mod tests {
         kind: 0x0403_0201,
         words: [0x1817_1615_1413_1211, 2, u64::MAX],
         length: 0x2a,
+        op: 0,
     };
 
     #[test]

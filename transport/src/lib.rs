@@ -83,10 +83,11 @@ mod options;
 pub use address::Address;
 pub use device::sim;
 pub use endpoint::{
-    Closer, Completion, CompletionQueue, Counters, Endpoint, Incoming, Limits, Listener, Message,
-    Next, ObjectTicket, Outcome, Progress, RecvObjectError, RecvTicket, Remains, Scope,
-    ScopedTicket, SendObjectError, SendTicket, UnsentObject, connect, connect_cheapest,
-    device_counters, listen, listen_all,
+    Closer, Completion, CompletionQueue, Counters, Endpoint, Exposure, GetTicket, Incoming, Limits,
+    Listener, Message, Next, ObjectTicket, Outcome, Progress, PutTicket, RecvObjectError,
+    RecvTicket, Remains, RemoteError, RemoteKey, Rights, Scope, ScopedTicket, SendObjectError,
+    SendTicket, UnsentObject, Window, connect, connect_cheapest, device_counters, listen,
+    listen_all,
 };
 pub use error::{
     AcceptError, AddressError, ConnectError, HandshakeError, HeaderError, ListenError, RecvError,

@@ -27,6 +27,9 @@ pub(crate) struct Facts {
     pub(crate) send_timeout: Duration,
     pub(crate) spin: Duration,
     pub(crate) trace_messages: bool,
+    /// The most messages that are kept for later, and the most of their bytes.
+    pub(crate) kept_messages: usize,
+    pub(crate) kept_bytes: u64,
     /// The device was told to close, though the program did not ask for it.
     broken: AtomicBool,
 }
@@ -107,6 +110,8 @@ impl Facts {
             send_timeout: options.send_timeout,
             spin: options.spin,
             trace_messages: options.trace_messages,
+            kept_messages: options.queue_messages.max(1),
+            kept_bytes: options.queue_bytes,
             broken: AtomicBool::new(false),
         }
     }

@@ -17,6 +17,7 @@ mod progress;
 mod queue;
 pub(crate) mod reactor;
 pub(crate) mod receiving;
+pub(crate) mod remote;
 mod scope;
 pub(crate) mod sending;
 pub(crate) mod shared;
@@ -45,6 +46,7 @@ pub use self::message::Message;
 pub use self::object::{ObjectTicket, RecvObjectError, Remains, SendObjectError, UnsentObject};
 pub use self::progress::Progress;
 pub use self::queue::{Completion, CompletionQueue, Next, Outcome};
+pub use self::remote::{Exposure, GetTicket, PutTicket, RemoteError, RemoteKey, Rights, Window};
 pub use self::scope::{Scope, ScopedTicket};
 pub use self::ticket::{RecvTicket, SendTicket};
 pub use crate::device::connection::Limits;
@@ -138,7 +140,7 @@ pub fn connect_cheapest(
 impl Endpoint {
     pub(crate) fn new(address: &Address, connection: Connection, options: &Options) -> Self {
         Self {
-            shared: Arc::new(Shared::new(address, connection, options)),
+            shared: Shared::new(address, connection, options),
         }
     }
 

@@ -22,6 +22,9 @@ pub(crate) enum Notify {
     Task(Waker),
     /// Nobody any more.
     Nobody,
+    /// Nobody, but the peer waits for it: it is a request, or an answer.
+    Request,
+    Answer,
     /// A queue, which gets the outcome itself; the operation has no ticket.
     Sink(Arc<dyn Sink>, u64),
 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -15,6 +15,8 @@ use super::alarm::Alarm;
 use super::counters::Tally;
 use super::facts::{End, Facts, Trouble};
 use super::ops::{Notify, OpId, Ops, Sink};
+use super::remote::Remote;
+use super::shared::Shared;
 use super::turn::{Common, Direction};
 use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload};
 use crate::device::deadline::Deadline;
@@ -23,7 +25,7 @@ use crate::header::Header;
 
 /// Messages of up to so many bytes are received into memory of the endpoint's own when the program
 /// wants them in its own: then they cost no jbuf.
-const SCRATCH: usize = 4096;
+pub(super) const SCRATCH: usize = 4096;
 
 /// A message that was received.
 pub(crate) struct Arrived {
@@ -104,27 +106,29 @@ struct RecvOp {
 
 /// The state of the direction.
 pub(crate) struct Receiving {
-    half: Option<Box<dyn Incoming>>,
-    end: Option<End>,
+    pub(super) half: Option<Box<dyn Incoming>>,
+    pub(super) end: Option<End>,
     /// Where the message goes that has begun.
-    into: Option<Filling>,
+    pub(super) into: Option<Filling>,
     /// A place was chosen for the message that comes next.
-    begun: bool,
+    pub(super) begun: bool,
     /// It is the scratch.
     scratched: bool,
-    scratch: Option<Spent>,
+    pub(super) scratch: Option<Spent>,
     /// Messages whose operations were forgotten, in order.
-    kept: VecDeque<Arrived>,
-    posted: VecDeque<OpId>,
+    pub(super) kept: VecDeque<Arrived>,
+    pub(super) posted: VecDeque<OpId>,
     ops: Ops<RecvOp>,
     /// How long the message that has begun may still take.
-    left: Duration,
+    pub(super) left: Duration,
     next: u64,
-    common: Common,
-    facts: Arc<Facts>,
-    tally: Arc<Tally>,
-    alarm: Arc<Alarm>,
+    pub(super) common: Common,
+    pub(super) facts: Arc<Facts>,
+    pub(super) tally: Arc<Tally>,
+    pub(super) alarm: Arc<Alarm>,
     alarm_waker: Waker,
+    /// Puts and gets, of this side and of the peer.
+    pub(super) remote: Remote,
 }
 
 impl Receiving {
@@ -133,6 +137,7 @@ impl Receiving {
         facts: Arc<Facts>,
         tally: Arc<Tally>,
         alarm: Arc<Alarm>,
+        shared: Weak<Shared>,
     ) -> Self {
         Self {
             half: Some(half),
@@ -151,6 +156,7 @@ impl Receiving {
             tally,
             alarm_waker: alarm.clone().into(),
             alarm,
+            remote: Remote::new(shared),
         }
     }
 
@@ -165,10 +171,16 @@ impl Receiving {
 
     /// The next message, if it is here.
     #[inline]
-    fn next(&mut self, mut place: Place<'_>) -> Option<Result<Arrived, RecvError>> {
+    fn next(&mut self, place: Place<'_>) -> Option<Result<Arrived, RecvError>> {
         if !self.kept.is_empty() {
             return self.next_kept(&place);
         }
+        self.next_new(place)
+    }
+
+    /// The next message of the device.
+    #[inline]
+    pub(super) fn next_new(&mut self, mut place: Place<'_>) -> Option<Result<Arrived, RecvError>> {
         let Some(half) = &mut self.half else {
             let end = self.end.as_ref()?;
             return Some(Err(self.facts.recv_error(end)));
@@ -178,6 +190,9 @@ impl Receiving {
             Ok(None) => return None,
             Err(fault) => return self.trouble(fault).map(Err),
         };
+        if header.op != 0 {
+            return self.next_behind_frames(place);
+        }
         if let Some(error) = too_small(&place, header.length) {
             return Some(Err(error));
         }
@@ -211,16 +226,28 @@ impl Receiving {
         mut payload: Payload,
         place: &Place<'_>,
     ) -> Arrived {
+        self.end_message(&header);
+        if self.scratched && !matches!(place, Place::Memory(_)) {
+            payload = self.leave_scratch(payload);
+        }
+        self.number(header, payload)
+    }
+
+    /// All of a message, or of a frame, was received.
+    #[inline]
+    pub(super) fn end_message(&mut self, header: &Header) {
         self.begun = false;
         self.left = self.facts.message_timeout;
         self.common.waited_since = None;
         // Something was received since it was armed: it may not call for what comes next.
         self.alarm.disarm();
-        if self.scratched && !matches!(place, Place::Memory(_)) {
-            payload = self.leave_scratch(payload);
-        }
         self.tally.received(header.length);
-        self.facts.trace(&header, "received");
+        self.facts.trace(header, "received");
+    }
+
+    /// What was received, as the message that comes next.
+    #[inline]
+    pub(super) fn number(&mut self, header: Header, payload: Payload) -> Arrived {
         let number = self.next;
         self.next = number.wrapping_add(1);
         Arrived {
@@ -281,12 +308,12 @@ impl Receiving {
         if let Some(error) = too_small(place, length) {
             return Some(Err(error));
         }
-        self.kept.pop_front().map(Ok)
+        self.take_kept().map(Ok)
     }
 
     /// What a fault means for whoever receives; the end of the direction, if it stays.
     #[cold]
-    fn trouble(&mut self, fault: Fault) -> Option<RecvError> {
+    pub(super) fn trouble(&mut self, fault: Fault) -> Option<RecvError> {
         let begun = self.half.as_ref().map_or(0, |half| half.begun());
         match Trouble::of(fault, begun) {
             Trouble::NoBuffer { length, source } => {
@@ -307,12 +334,13 @@ impl Receiving {
     }
 
     /// Notes the end; `drive` ends what is posted.
-    fn end_with(&mut self, end: End) {
+    pub(super) fn end_with(&mut self, end: End) {
         self.half = None;
         self.into = None;
         self.begun = false;
         if matches!(end, End::ClosedLocally) {
             self.kept.clear();
+            self.remote.kept_bytes = 0;
         }
         if end.breaks() {
             self.common.broke = true;
@@ -408,6 +436,8 @@ impl Receiving {
         if matches!(self.end, Some(End::ClosedLocally)) {
             return;
         }
+        let kept_bytes = &mut self.remote.kept_bytes;
+        *kept_bytes = kept_bytes.saturating_add(arrived.header.length);
         let later = |kept: &Arrived| kept.number > arrived.number;
         let place = self.kept.iter().position(later);
         self.kept.insert(place.unwrap_or(self.kept.len()), arrived);
@@ -434,6 +464,7 @@ impl Receiving {
     /// The connection was closed in this program.
     pub(super) fn close(&mut self) {
         self.kept.clear();
+        self.remote.kept_bytes = 0;
         self.drive();
     }
 
@@ -444,7 +475,9 @@ impl Receiving {
         let spent = op.spent.take();
         op.receipt = Some(result.map_err(|error| Missed { error, spent }));
         match std::mem::replace(&mut op.notify, Notify::Ticket) {
-            Notify::Ticket | Notify::Nobody => self.common.news = true,
+            Notify::Ticket | Notify::Nobody | Notify::Request | Notify::Answer => {
+                self.common.news = true
+            }
             Notify::Task(task) => {
                 self.alarm.forget(&task);
                 self.common.to_wake.push(task);
@@ -510,10 +543,14 @@ impl Direction for Receiving {
             self.posted.pop_front();
             self.complete(id, result);
         }
+        if self.remote.is_active() {
+            self.drive_remote();
+        }
     }
 
+    #[inline]
     fn has_posted(&self) -> bool {
-        !self.posted.is_empty()
+        !self.posted.is_empty() || (self.remote.is_waiting() && self.end.is_none())
     }
 
     fn has_half(&self) -> bool {

@@ -10,6 +10,7 @@ use super::alarm::Alarm;
 use super::counters::Tally;
 use super::facts::{End, Facts, Trouble};
 use super::ops::{Notify, OpId, Ops, Sink};
+use super::remote::MOST_REQUESTS;
 use super::turn::{Common, Direction};
 use crate::device::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
@@ -44,6 +45,8 @@ pub(crate) struct Sending {
     begun: bool,
     /// How long the first one may still take.
     left: Duration,
+    /// How many answers to the peer's requests are posted.
+    answers: usize,
     common: Common,
     facts: Arc<Facts>,
     tally: Arc<Tally>,
@@ -65,6 +68,7 @@ impl Sending {
             ops: Ops::new(),
             begun: false,
             left: facts.send_timeout,
+            answers: 0,
             common: Common::default(),
             facts,
             tally,
@@ -122,6 +126,17 @@ impl Sending {
             }
         }
         id
+    }
+
+    /// Appends an answer to a request of the peer. False when too many wait: then the peer does not keep
+    /// to the rules.
+    pub(super) fn post_answer(&mut self, message: Outbound<'static>) -> bool {
+        let few = self.answers < MOST_REQUESTS;
+        if few {
+            self.answers = self.answers.saturating_add(1);
+            self.post(message, None, Notify::Answer);
+        }
+        few
     }
 
     /// What came of an operation, once it has ended.
@@ -236,6 +251,11 @@ impl Sending {
             self.tally.sent(op.message.header.length);
             self.facts.trace(&op.message.header, "sent");
         }
+        // Who waits for an answer would wait for ever, and so the connection ends; unless it has.
+        let missed = matches!(
+            result,
+            Err(SendError::TimedOut { .. } | SendError::NoBuffer { .. })
+        );
         op.result = Some(result);
         match std::mem::replace(&mut op.notify, Notify::Ticket) {
             Notify::Ticket => self.common.news = true,
@@ -244,6 +264,13 @@ impl Sending {
                 self.common.to_wake.push(task);
             }
             Notify::Nobody => drop(self.ops.remove(id)),
+            frame @ (Notify::Request | Notify::Answer) => {
+                drop(self.ops.remove(id));
+                self.common.broke |= missed;
+                if matches!(frame, Notify::Answer) {
+                    self.answers = self.answers.saturating_sub(1);
+                }
+            }
             Notify::Sink(sink, user) => {
                 if let Some(sent) = self.take(id) {
                     sink.sent(user, sent);

@@ -45,7 +45,7 @@ pub(crate) enum Patience {
 }
 
 impl Patience {
-    fn deadline(self) -> Deadline {
+    pub(super) fn deadline(self) -> Deadline {
         match self {
             Self::None => Deadline::after(Duration::ZERO),
             Self::For(timeout) => Deadline::after(timeout),
@@ -62,12 +62,12 @@ pub(crate) enum Way {
 }
 
 pub(crate) struct Shared {
-    sending: Turn<Sending>,
-    receiving: Turn<Receiving>,
+    pub(super) sending: Turn<Sending>,
+    pub(super) receiving: Turn<Receiving>,
     facts: Arc<Facts>,
     tally: Arc<Tally>,
     sending_alarm: Arc<Alarm>,
-    receiving_alarm: Arc<Alarm>,
+    pub(super) receiving_alarm: Arc<Alarm>,
     /// What is polled for messages, once somebody asked.
     pub(super) source: OnceLock<OwnedFd>,
     /// What objects are written and read with.
@@ -75,7 +75,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(address: &Address, connection: Connection, options: &Options) -> Self {
+    pub(crate) fn new(address: &Address, connection: Connection, options: &Options) -> Arc<Self> {
         let scheme = connection.scheme;
         let facts = Arc::new(Facts::new(
             address.clone(),
@@ -94,26 +94,29 @@ impl Shared {
             tally.clone(),
             sending_alarm.clone(),
         );
-        let receiving = Receiving::new(
-            connection.incoming,
-            facts.clone(),
-            tally.clone(),
-            Arc::clone(&receiving_alarm),
-        );
         tracing::debug!(peer = %facts.peer, scheme, "connected");
         for sentence in &facts.degraded {
             tracing::info!(peer = %facts.peer, scheme, "{sentence}");
         }
-        Self {
-            sending: Turn::new(sending, facts.spin, sending_alarm.clone()),
-            receiving: Turn::new(receiving, facts.spin, receiving_alarm.clone()),
-            facts,
-            tally,
-            sending_alarm,
-            receiving_alarm,
-            source: OnceLock::new(),
-            tools: Tools::new(),
-        }
+        Arc::new_cyclic(|shared| {
+            let receiving = Receiving::new(
+                connection.incoming,
+                facts.clone(),
+                tally.clone(),
+                Arc::clone(&receiving_alarm),
+                shared.clone(),
+            );
+            Self {
+                sending: Turn::new(sending, facts.spin, sending_alarm.clone()),
+                receiving: Turn::new(receiving, facts.spin, receiving_alarm.clone()),
+                facts,
+                tally,
+                sending_alarm,
+                receiving_alarm,
+                source: OnceLock::new(),
+                tools: Tools::new(),
+            }
+        })
     }
 
     pub(crate) fn facts(&self) -> &Facts {
@@ -139,7 +142,10 @@ impl Shared {
             peer: self.facts.peer.clone(),
         });
         let message = Outbound {
-            header: header.with_length(length),
+            header: Header {
+                op: 0,
+                ..header.with_length(length)
+            },
             body,
             taken: 0,
         };
@@ -589,7 +595,7 @@ impl Shared {
 
     /// Ends the other direction, where one can't go on.
     #[inline]
-    fn settle(&self, broke: Broke) {
+    pub(super) fn settle(&self, broke: Broke) {
         if broke.0 {
             self.break_off();
         }

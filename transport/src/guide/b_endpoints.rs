@@ -115,3 +115,31 @@
 //!
 //! Memory of the program is read by a device only while a call runs that ends when the device is done with it.
 //! [`Endpoint::scope`](crate::Endpoint::scope) is such a call for several sends that are posted: see its example.
+//!
+//! # Puts and gets
+//!
+//! An endpoint can expose memory, under a key by which its peer puts and gets, within the bounds and rights that
+//! it was exposed with. Requests are served by whoever receives on the owner's endpoint, or a
+//! [`Progress`](crate::Progress).
+//!
+//! ```
+//! use jstream_transport::{Options, Progress, Rights, connect, listen};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let options = Options::default();
+//! # let listener = listen(&"tcp://127.0.0.1:0".parse()?, &options)?;
+//! # let address = listener.local_address().clone();
+//! # let connecting = std::thread::spawn(move || connect(&address, &Options::default()));
+//! # let there = listener.accept()?.establish()?;
+//! # let here = connecting.join().unwrap()?;
+//! let serving = Progress::start()?;
+//! serving.attach(&there);
+//! let exposed = there.expose(options.pool.take(256)?, Rights::Both)?;
+//! let key = exposed.key();
+//! // The key is a plain value, which the program sends.
+//! here.put(&key, 100, b"hello")?;
+//! assert_eq!(here.get(&key, 100, 5)?.as_bytes(), b"hello");
+//! assert!(here.put(&key, 255, b"too long").is_err());
+//! # Ok(())
+//! # }
+//! ```

@@ -23,6 +23,7 @@ pub(super) const INLINE: usize = 80;
 #[derive(Default)]
 pub(super) struct Letter {
     kind: u32,
+    op: u16,
     what: What,
     words: [u64; 3],
     length: u64,
@@ -30,7 +31,7 @@ pub(super) struct Letter {
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
+#[repr(u16)]
 enum What {
     /// Nothing any more.
     #[default]
@@ -102,13 +103,18 @@ impl Letter {
             drop(self.take());
         }
         self.kind = header.kind;
+        // There are few, or it would not have been sent.
+        self.op = u16::try_from(header.op).unwrap_or(u16::MAX);
         self.words = header.words;
         self.length = header.length;
     }
 
     #[inline]
     pub(super) fn header(&self) -> Header {
-        Header::new(self.kind, self.words).with_length(self.length)
+        Header {
+            op: self.op.into(),
+            ..Header::new(self.kind, self.words).with_length(self.length)
+        }
     }
 
     /// The payload, if it stands here.

@@ -94,10 +94,7 @@ pub(crate) unsafe trait Wire: Send + Sync + 'static {
 
     /// What becomes ready, and how, when reading or writing may get further, or the peer is gone.
     fn source(&self, interest: Interest) -> (BorrowedFd<'_>, Interest) {
-        match interest {
-            Interest::Readable => (self.read_fd(), interest),
-            Interest::Writable => (self.fd(), interest),
-        }
+        (self.fd(), interest)
     }
 
     /// Becomes ready when reading or writing may get further, or the peer is gone.

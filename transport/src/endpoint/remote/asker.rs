@@ -1,0 +1,474 @@
+//! The requests of this side, and what came of them.
+
+use std::collections::VecDeque;
+use std::task::Waker;
+
+use jstream::buffer::{Filled, Filling};
+
+use super::error::RemoteError;
+use super::frame::{Frame, Target, Verdict};
+use super::{MOST_REQUESTS, PIECE};
+use crate::address::Address;
+use crate::endpoint::ops::{Notify, OpId, Ops};
+use crate::header::Header;
+
+/// What came of a put, or of a get, which has a jbuf.
+pub(super) type Answer = Result<Option<Filled>, RemoteError>;
+
+/// A put or a get.
+pub(super) struct Ask {
+    target: Target,
+    /// How much, in bytes.
+    length: u64,
+    work: Work,
+    /// How many of its requests have no answer.
+    flying: usize,
+    error: Option<RemoteError>,
+    answer: Option<Answer>,
+    notify: Notify,
+}
+
+enum Work {
+    /// A put whose request was, or is, sent by its caller.
+    Sent,
+    Put {
+        payload: Option<Filled>,
+        notice: Option<Header>,
+    },
+    Get {
+        /// The longest piece.
+        piece: u32,
+        /// How much was asked for.
+        asked: u64,
+        into: Got,
+    },
+}
+
+enum Got {
+    /// All of it comes as one.
+    Whole(Option<Filled>),
+    Pieces(Filling),
+}
+
+impl Ask {
+    fn new(target: Target, length: u64, work: Work) -> Self {
+        Self {
+            target,
+            length,
+            work,
+            flying: 0,
+            error: None,
+            answer: None,
+            notify: Notify::Ticket,
+        }
+    }
+
+    /// A put of a jbuf, and the notice that goes behind it.
+    pub(super) fn put(target: Target, payload: Filled, notice: Option<Header>) -> Self {
+        let length = payload.len() as u64;
+        let payload = Some(payload);
+        Self::new(target, length, Work::Put { payload, notice })
+    }
+
+    /// A get in pieces of up to `piece` bytes; `filling` has room for all, if they are several.
+    pub(super) fn get(target: Target, length: u64, piece: u32, filling: Option<Filling>) -> Self {
+        let into = filling.map_or(Got::Whole(None), Got::Pieces);
+        let asked = 0;
+        Self::new(target, length, Work::Get { piece, asked, into })
+    }
+}
+
+/// A request to be sent.
+pub(super) struct Request {
+    pub(super) header: Header,
+    pub(super) payload: Option<Filled>,
+    /// What is sent right behind it.
+    pub(super) notice: Option<Header>,
+}
+
+/// A request that has no answer.
+struct Flight {
+    request: u64,
+    op: OpId,
+    /// How long the data must be; `None` for a put.
+    data: Option<u32>,
+}
+
+/// All of one endpoint.
+pub(super) struct Asks {
+    ops: Ops<Ask>,
+    /// Those of which there is still to be sent, in order.
+    waiting: VecDeque<OpId>,
+    /// At most [`MOST_REQUESTS`], in the order of sending.
+    flying: VecDeque<Flight>,
+    /// The number of the next request.
+    next: u64,
+    /// Somebody's answer is here who looks for it.
+    pub(super) news: bool,
+    /// The tasks whose answers are here.
+    pub(super) to_wake: Vec<Waker>,
+}
+
+impl Default for Asks {
+    fn default() -> Self {
+        Self {
+            ops: Ops::new(),
+            waiting: VecDeque::new(),
+            flying: VecDeque::new(),
+            next: 0,
+            news: false,
+            to_wake: Vec::new(),
+        }
+    }
+}
+
+impl Asks {
+    /// Whether no answer is due.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.flying.is_empty() && self.waiting.is_empty()
+    }
+
+    /// Appends a put or a get; [`next_request`](Self::next_request) has what to send.
+    pub(super) fn post(&mut self, ask: Ask) -> OpId {
+        let id = self.ops.insert(ask);
+        self.waiting.push_back(id);
+        id
+    }
+
+    /// The next request to send, if another one may be sent.
+    pub(super) fn next_request(&mut self) -> Option<Request> {
+        if self.flying.len() >= MOST_REQUESTS {
+            return None;
+        }
+        let op = *self.waiting.front()?;
+        let request = self.next;
+        let Some(ask) = self.ops.get_mut(op) else {
+            unreachable!("what waits is there");
+        };
+        let (frame, payload, notice, data) = match &mut ask.work {
+            Work::Get { piece, asked, .. } => {
+                let rest = ask.length.saturating_sub(*asked);
+                let length = u32::try_from(rest).map_or(*piece, |rest| rest.min(*piece));
+                let target = Target {
+                    offset: ask.target.offset.wrapping_add(*asked),
+                    ..ask.target
+                };
+                *asked = asked.saturating_add(length.into());
+                if *asked == ask.length {
+                    self.waiting.pop_front();
+                }
+                let frame = Frame::Get {
+                    request,
+                    target,
+                    length,
+                };
+                (frame, None, None, Some(length))
+            }
+            Work::Put { payload, notice } => {
+                self.waiting.pop_front();
+                let frame = Frame::Put {
+                    request,
+                    target: ask.target,
+                    noticed: notice.is_some(),
+                };
+                (frame, payload.take(), notice.take(), None)
+            }
+            Work::Sent => unreachable!("it does not wait"),
+        };
+        ask.flying = ask.flying.saturating_add(1);
+        self.take_off(op, data);
+        Some(Request {
+            header: frame.header(),
+            payload,
+            notice,
+        })
+    }
+
+    /// A put whose request the caller is going to send: with this header. `None` while there are too
+    /// many, or others wait.
+    pub(super) fn begin(&mut self, target: Target, length: u64) -> Option<(OpId, Header)> {
+        if self.flying.len() >= MOST_REQUESTS || !self.waiting.is_empty() {
+            return None;
+        }
+        let request = self.next;
+        let mut ask = Ask::new(target, length, Work::Sent);
+        ask.flying = 1;
+        let op = self.ops.insert(ask);
+        self.take_off(op, None);
+        let frame = Frame::Put {
+            request,
+            target,
+            noticed: false,
+        };
+        Some((op, frame.header()))
+    }
+
+    fn take_off(&mut self, op: OpId, data: Option<u32>) {
+        let request = self.next;
+        self.next = request.wrapping_add(1);
+        self.flying.push_back(Flight { request, op, data });
+    }
+
+    /// A put whose request the caller could not send.
+    pub(super) fn abort(&mut self, id: OpId) {
+        self.flying.retain(|flight| flight.op != id);
+        drop(self.ops.remove(id));
+    }
+
+    /// Whether data of so many bytes may come for a request.
+    pub(super) fn expects(&self, request: u64, length: u64) -> bool {
+        let mut flying = self.flying.iter();
+        let flight = flying.find(|flight| flight.request == request);
+        flight.is_some_and(|flight| flight.data.is_some_and(|data| u64::from(data) == length))
+    }
+
+    /// The owner has answered with a verdict. False when that is none that it could give.
+    pub(super) fn judge(&mut self, request: u64, verdict: Verdict, peer: &Address) -> bool {
+        let Some((op, data)) = self.land(request) else {
+            return false;
+        };
+        let Some(ask) = self.ops.get_mut(op) else {
+            return true;
+        };
+        let error = RemoteError::of(verdict, ask.target.offset, ask.length, peer);
+        if error.is_none() && data.is_some() {
+            return false;
+        }
+        if let Some(error) = error {
+            ask.error.get_or_insert(error);
+            // The rest is not worth asking.
+            self.waiting.retain(|waiting| *waiting != op);
+        }
+        self.advance(op);
+        true
+    }
+
+    /// The owner has sent data, as they were [expected](Self::expects). False when they are not the next
+    /// piece.
+    pub(super) fn take_data(&mut self, request: u64, data: Filled) -> bool {
+        let Some((op, Some(_))) = self.land(request) else {
+            return false;
+        };
+        let Some(ask) = self.ops.get_mut(op) else {
+            return true;
+        };
+        match &mut ask.work {
+            Work::Get { into, .. } => match into {
+                Got::Whole(place) => *place = Some(data),
+                // There is room for the pieces that were asked for.
+                Got::Pieces(filling) => drop(filling.extend(data.as_bytes())),
+            },
+            Work::Sent | Work::Put { .. } => return false,
+        }
+        self.advance(op);
+        true
+    }
+
+    /// A request has its answer. The pieces of one get come in order.
+    fn land(&mut self, request: u64) -> Option<(OpId, Option<u32>)> {
+        let place = self
+            .flying
+            .iter()
+            .position(|flight| flight.request == request)?;
+        let op = self.flying.get(place)?.op;
+        if self.flying.iter().position(|flight| flight.op == op) != Some(place) {
+            return None;
+        }
+        let flight = self.flying.remove(place)?;
+        if let Some(ask) = self.ops.get_mut(op) {
+            ask.flying = ask.flying.saturating_sub(1);
+        }
+        Some((op, flight.data))
+    }
+
+    /// Ends an operation of which nothing is left to be sent or answered.
+    fn advance(&mut self, op: OpId) {
+        let waits = self.waiting.contains(&op);
+        let Some(ask) = self.ops.get_mut(op).filter(|ask| ask.flying == 0 && !waits) else {
+            return;
+        };
+        let got = match &mut ask.work {
+            Work::Sent | Work::Put { .. } => None,
+            Work::Get { into, .. } => match std::mem::replace(into, Got::Whole(None)) {
+                Got::Whole(filled) => filled,
+                Got::Pieces(filling) => Some(filling.finish()),
+            },
+        };
+        let answer = ask.error.take().map_or(Ok(got), Err);
+        self.complete(op, answer);
+    }
+
+    fn complete(&mut self, op: OpId, answer: Answer) {
+        let Some(ask) = self.ops.get_mut(op) else {
+            return;
+        };
+        ask.answer = Some(answer);
+        match std::mem::replace(&mut ask.notify, Notify::Ticket) {
+            Notify::Task(task) => self.to_wake.push(task),
+            Notify::Nobody => drop(self.ops.remove(op)),
+            _ => self.news = true,
+        }
+    }
+
+    /// The connection has ended: so has everything, with an error each.
+    pub(super) fn end(&mut self, mut error: impl FnMut() -> RemoteError) {
+        while let Some(op) = self
+            .flying
+            .pop_front()
+            .map(|flight| flight.op)
+            .or_else(|| self.waiting.pop_front())
+        {
+            let ended = self.ops.get_mut(op).is_none_or(|ask| ask.answer.is_some());
+            if !ended {
+                self.complete(op, Err(error()));
+            }
+        }
+    }
+
+    /// What came of an operation, once.
+    pub(super) fn take(&mut self, id: OpId) -> Option<Answer> {
+        self.ops.get_mut(id)?.answer.as_ref()?;
+        self.ops.remove(id)?.answer
+    }
+
+    /// Has `task` woken when the operation ends. Who was to be woken before comes back.
+    pub(super) fn notify(&mut self, id: OpId, task: &Waker) -> Option<Waker> {
+        self.ops.get_mut(id)?.notify.set_task(task)
+    }
+
+    /// Nobody asks for an operation any more. A put is still carried out, of a get no more is asked for.
+    pub(super) fn forget(&mut self, id: OpId) -> (Option<Answer>, Option<Waker>) {
+        let Some(ask) = self.ops.get_mut(id) else {
+            return (None, None);
+        };
+        if ask.answer.is_some() {
+            return (self.take(id), None);
+        }
+        let task = match std::mem::replace(&mut ask.notify, Notify::Nobody) {
+            Notify::Task(task) => Some(task),
+            _ => None,
+        };
+        if matches!(ask.work, Work::Get { .. }) {
+            self.waiting.retain(|waiting| *waiting != id);
+            self.advance(id);
+        }
+        (None, task)
+    }
+}
+
+/// The longest piece of a get where messages of up to `max_receive` bytes are received.
+pub(super) fn piece(max_receive: u64) -> u32 {
+    u32::try_from(max_receive).map_or(PIECE, |max| max.clamp(1, PIECE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jstream::buffer::Spent;
+
+    const TARGET: Target = Target { key: 1, offset: 10 };
+
+    fn jbuf(bytes: &[u8]) -> Filled {
+        Spent::heap(bytes.len()).copy_from(bytes).unwrap()
+    }
+
+    fn get(asks: &mut Asks, length: usize, piece: u32) -> OpId {
+        let filling = Some(Spent::heap(length).filling());
+        asks.post(Ask::get(TARGET, length as u64, piece, filling))
+    }
+
+    fn peer() -> Address {
+        "inproc://peer".parse().unwrap()
+    }
+
+    #[test]
+    fn a_get_is_asked_for_in_pieces() {
+        let mut asks = Asks::default();
+        let id = get(&mut asks, 10, 4);
+        let mut offsets = Vec::new();
+        while let Some(request) = asks.next_request() {
+            offsets.push((request.header.words[1], request.header.kind));
+        }
+        assert_eq!(offsets, [(10, 4), (14, 4), (18, 2)]);
+        assert!(asks.expects(0, 4) && asks.expects(2, 2));
+        assert!(!asks.expects(2, 4) && !asks.expects(3, 4));
+        for (request, bytes) in [(0, &[1; 4][..]), (1, &[2; 4]), (2, &[3; 2])] {
+            assert!(asks.take(id).is_none());
+            assert!(asks.take_data(request, jbuf(bytes)));
+        }
+        let got = asks.take(id).unwrap().unwrap().unwrap();
+        assert_eq!(got.as_bytes(), [1, 1, 1, 1, 2, 2, 2, 2, 3, 3]);
+        assert!(asks.is_empty() && asks.take(id).is_none());
+    }
+
+    #[test]
+    fn answers_that_make_no_sense_are_refused() {
+        let mut asks = Asks::default();
+        let id = get(&mut asks, 8, 4);
+        while asks.next_request().is_some() {}
+        // Not the next one, and one that nobody asked for.
+        assert!(!asks.take_data(1, jbuf(&[1; 4])));
+        assert!(!asks.take_data(2, jbuf(&[1; 4])));
+        assert!(!asks.judge(7, Verdict::Done, &peer()));
+        // A get is not just done.
+        assert!(!asks.judge(0, Verdict::Done, &peer()));
+        asks.abort(id);
+        asks.post(Ask::put(TARGET, jbuf(&[1]), None));
+        let request = asks.next_request().unwrap().header.words[2];
+        assert!(!asks.expects(request, 1));
+        assert!(!asks.take_data(request, jbuf(&[1])));
+    }
+
+    #[test]
+    fn only_so_many_fly() {
+        let mut asks = Asks::default();
+        let ids: Vec<_> = (0..2 * MOST_REQUESTS)
+            .map(|_| asks.post(Ask::put(TARGET, jbuf(&[1]), None)))
+            .collect();
+        let mut sent = 0;
+        while asks.next_request().is_some() {
+            sent += 1;
+        }
+        assert_eq!(sent, MOST_REQUESTS);
+        assert!(asks.begin(TARGET, 1).is_none());
+        assert!(asks.judge(5, Verdict::Done, &peer()));
+        assert!(matches!(asks.take(ids[5]), Some(Ok(None))));
+        assert!(asks.next_request().is_some() && asks.next_request().is_none());
+        let ended = || RemoteError::NoRoom { peer: peer() };
+        asks.end(ended);
+        assert!(asks.is_empty());
+        assert!(matches!(asks.take(ids[6]), Some(Err(_))));
+        assert!(matches!(asks.take(ids[63]), Some(Err(_))));
+    }
+
+    #[test]
+    fn what_is_forgotten_leaves_nothing() {
+        let mut asks = Asks::default();
+        let id = get(&mut asks, 100, 1);
+        while asks.next_request().is_some() {}
+        asks.forget(id);
+        for request in 0..MOST_REQUESTS as u64 {
+            assert!(asks.expects(request, 1) && asks.take_data(request, jbuf(&[1])));
+        }
+        assert!(asks.is_empty() && asks.ops.get(id).is_none());
+        let id = get(&mut asks, 4, 4);
+        asks.forget(id);
+        assert!(asks.is_empty() && asks.ops.get(id).is_none());
+    }
+
+    #[test]
+    fn a_refused_piece_ends_the_get() {
+        let mut asks = Asks::default();
+        let id = get(&mut asks, 100, 1);
+        while asks.next_request().is_some() {}
+        for request in 0..MOST_REQUESTS as u64 {
+            assert!(asks.judge(request, Verdict::NoSuchKey, &peer()));
+            assert!(asks.next_request().is_none());
+        }
+        assert!(matches!(
+            asks.take(id),
+            Some(Err(RemoteError::NoSuchKey { .. }))
+        ));
+    }
+}

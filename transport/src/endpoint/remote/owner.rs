@@ -1,0 +1,172 @@
+//! What is exposed on one connection.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+
+use jstream::buffer::{Filled, Pool};
+
+use super::MOST_REQUESTS;
+use super::frame::{Target, Verdict};
+use super::key::Rights;
+use super::window::Window;
+
+/// The exposed memory by its keys.
+#[derive(Default)]
+pub(super) struct Exposed {
+    windows: BTreeMap<u64, (Window, Rights)>,
+    /// Of the puts whose notices are to come: whether they were carried out.
+    noticed: VecDeque<bool>,
+}
+
+impl Exposed {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.windows.is_empty()
+    }
+
+    /// False when there is such a key.
+    pub(super) fn insert(&mut self, key: u64, window: Window, rights: Rights) -> bool {
+        let is_new = !self.windows.contains_key(&key);
+        if is_new {
+            self.windows.insert(key, (window, rights));
+        }
+        is_new
+    }
+
+    /// What had the key, to be dropped outside of the lock.
+    pub(super) fn remove(&mut self, key: u64) -> Option<Window> {
+        Some(self.windows.remove(&key)?.0)
+    }
+
+    /// Puts `bytes`.
+    pub(super) fn put(&self, target: Target, bytes: &[u8]) -> Verdict {
+        let (window, range) = match self.range(target, bytes.len() as u64, Rights::allows_put) {
+            Ok(found) => found,
+            Err(verdict) => return verdict,
+        };
+        let mut memory = window.write();
+        match memory.as_bytes_mut().get_mut(range) {
+            Some(place) if place.len() == bytes.len() => {
+                place.copy_from_slice(bytes);
+                Verdict::Done
+            }
+            _ => unreachable!("the range is as long as the bytes, and inside"),
+        }
+    }
+
+    /// Gets `length` bytes into a jbuf of `pool`.
+    pub(super) fn get(&self, target: Target, length: u32, pool: &Pool) -> Result<Filled, Verdict> {
+        let (window, range) = self.range(target, length.into(), Rights::allows_get)?;
+        let spent = pool.take(range.len()).map_err(|_| Verdict::NoRoom)?;
+        let memory = window.read();
+        let bytes = memory.as_bytes().get(range).unwrap_or_default();
+        spent.copy_from(bytes).map_err(|_| Verdict::NoRoom)
+    }
+
+    /// The window of a request and the place in it, if it may be reached so.
+    fn range(
+        &self,
+        target: Target,
+        length: u64,
+        allows: impl Fn(Rights) -> bool,
+    ) -> Result<(&Window, Range<usize>), Verdict> {
+        let (window, rights) = self.windows.get(&target.key).ok_or(Verdict::NoSuchKey)?;
+        if !allows(*rights) {
+            return Err(Verdict::NotAllowed);
+        }
+        let exposed = window.len() as u64;
+        let out = Verdict::OutOfBounds { exposed };
+        let end = target.offset.checked_add(length).ok_or(out)?;
+        if end > exposed {
+            return Err(out);
+        }
+        let at = |offset| usize::try_from(offset).map_err(|_| out);
+        Ok((window, at(target.offset)?..at(end)?))
+    }
+
+    /// A put came to which a notice belongs. False when too many have not come.
+    pub(super) fn expect_notice(&mut self, carried_out: bool) -> bool {
+        let few = self.noticed.len() < MOST_REQUESTS;
+        if few {
+            self.noticed.push_back(carried_out);
+        }
+        few
+    }
+
+    /// A notice came: whether its put was carried out; `None` when none belongs to it.
+    pub(super) fn notice(&mut self) -> Option<bool> {
+        self.noticed.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jstream::buffer::Spent;
+
+    fn exposed(rights: Rights) -> Exposed {
+        let window = Window::from(Spent::heap(100).zeroed(100).unwrap());
+        let mut exposed = Exposed::default();
+        assert!(exposed.insert(7, window.clone(), rights));
+        assert!(!exposed.insert(7, window, rights));
+        exposed
+    }
+
+    fn at(key: u64, offset: u64) -> Target {
+        Target { key, offset }
+    }
+
+    #[test]
+    fn bounds_are_checked() {
+        let (exposed, pool) = (exposed(Rights::Both), Pool::default());
+        let out = Verdict::OutOfBounds { exposed: 100 };
+        for (offset, length, verdict) in [
+            (0, 0, Verdict::Done),
+            (0, 100, Verdict::Done),
+            (99, 1, Verdict::Done),
+            (100, 0, Verdict::Done),
+            (100, 1, out),
+            (101, 0, out),
+            (0, 101, out),
+            (u64::MAX, 0, out),
+            (u64::MAX, 1, out),
+            (u64::MAX - 1, 100, out),
+        ] {
+            let bytes = vec![1; length];
+            assert_eq!(exposed.put(at(7, offset), &bytes), verdict, "{offset}");
+            let got = exposed.get(at(7, offset), length as u32, &pool);
+            match got {
+                Ok(filled) => {
+                    assert_eq!(verdict, Verdict::Done);
+                    assert_eq!(filled.as_bytes(), bytes);
+                }
+                Err(got) => assert_eq!(got, verdict),
+            }
+        }
+        assert_eq!(exposed.put(at(8, 0), &[]), Verdict::NoSuchKey);
+    }
+
+    #[test]
+    fn rights_are_checked() {
+        let pool = Pool::default();
+        let (reading, writing) = (exposed(Rights::Get), exposed(Rights::Put));
+        assert_eq!(reading.put(at(7, 0), &[1]), Verdict::NotAllowed);
+        assert_eq!(reading.get(at(7, 0), 1, &pool).unwrap().as_bytes(), [0]);
+        assert_eq!(writing.put(at(7, 0), &[1]), Verdict::Done);
+        let refused = writing.get(at(7, 0), 1, &pool).unwrap_err();
+        assert_eq!(refused, Verdict::NotAllowed);
+    }
+
+    #[test]
+    fn notices_belong_to_puts() {
+        let mut exposed = exposed(Rights::Both);
+        assert_eq!(exposed.notice(), None);
+        assert!(exposed.expect_notice(true) && exposed.expect_notice(false));
+        assert_eq!(
+            (exposed.notice(), exposed.notice()),
+            (Some(true), Some(false))
+        );
+        assert!((0..MOST_REQUESTS).all(|_| exposed.expect_notice(true)));
+        assert!(!exposed.expect_notice(true));
+    }
+}

@@ -1,0 +1,361 @@
+//! Frames in the direction that receives.
+
+use jstream::buffer::{Filled, Spent};
+
+use super::asker::Ask;
+use super::frame::{Frame, Verdict};
+use super::key::Rights;
+use super::window::Window;
+use super::{MOST_REQUESTS, RemoteError};
+use crate::device::connection::{Body, Outbound, Payload};
+use crate::endpoint::facts::End;
+use crate::endpoint::ops::{Notify, OpId};
+use crate::endpoint::receiving::{Arrived, Place, Receiving, SCRATCH};
+use crate::endpoint::shared::Shared;
+use crate::endpoint::turn::{Common, Direction};
+use crate::error::{HeaderError, RecvError, SendError};
+use crate::header::Header;
+
+/// What became of the frame that came next.
+enum Served {
+    Done,
+    /// It is not all here.
+    Partly,
+    /// It was a notice.
+    Arrived(Arrived),
+    Failed(RecvError),
+}
+
+impl Receiving {
+    /// The next message of the device, before which frames stand.
+    #[cold]
+    pub(in crate::endpoint) fn next_behind_frames(
+        &mut self,
+        place: Place<'_>,
+    ) -> Option<Result<Arrived, RecvError>> {
+        loop {
+            let header = match self.half.as_mut()?.header() {
+                Ok(Some(header)) => header,
+                Ok(None) => return None,
+                Err(fault) => return self.trouble(fault).map(Err),
+            };
+            if header.op == 0 {
+                return self.next_new(place);
+            }
+            match self.serve(header) {
+                Served::Done => {}
+                Served::Partly => return None,
+                Served::Arrived(arrived) => return Some(Ok(arrived)),
+                Served::Failed(error) => return Some(Err(error)),
+            }
+        }
+    }
+
+    /// Receives frames though nobody waits for a message. Messages that stand before them are kept.
+    #[cold]
+    pub(in crate::endpoint) fn drive_remote(&mut self) {
+        self.remote.stuck = false;
+        while self.end.is_none() && self.half.is_some() {
+            if self.kept.len() >= self.facts.kept_messages
+                || self.remote.kept_bytes >= self.facts.kept_bytes
+            {
+                // A message can't be taken, so a frame behind it is not seen.
+                self.remote.stuck = true;
+                break;
+            }
+            match self.next_new(Place::Pool) {
+                None => break,
+                Some(Ok(arrived)) => {
+                    self.remote.kept_bytes =
+                        self.remote.kept_bytes.saturating_add(arrived.header.length);
+                    self.kept.push_back(arrived);
+                    self.common.news = true;
+                }
+                // The end, or no room for now.
+                Some(Err(_)) => {
+                    self.remote.stuck = true;
+                    break;
+                }
+            }
+        }
+        if let Some(end) = &self.end {
+            let facts = &self.facts;
+            self.remote.asks.end(|| RemoteError::Unanswered {
+                source: facts.recv_error(end),
+            });
+            self.tell_answers();
+        }
+    }
+
+    /// A message that was kept.
+    pub(in crate::endpoint) fn take_kept(&mut self) -> Option<Arrived> {
+        let arrived = self.kept.pop_front()?;
+        self.remote.kept_bytes = self.remote.kept_bytes.saturating_sub(arrived.header.length);
+        if self.remote.stuck {
+            // Whoever waits for an answer looks again.
+            self.remote.stuck = false;
+            self.common.news = true;
+        }
+        Some(arrived)
+    }
+
+    /// Receives a frame, whose header is here, and does what it says.
+    fn serve(&mut self, header: Header) -> Served {
+        let frame = match Frame::of(&header) {
+            Ok(frame) => frame,
+            Err(error) => return self.refuse(error),
+        };
+        if let Frame::Data { request } = frame {
+            // Before memory is taken for it.
+            if !self.remote.asks.expects(request, header.length) {
+                return self.refuse(HeaderError::Unexpected { op: header.op });
+            }
+        }
+        if !self.begun {
+            self.begun = true;
+            // Data are given to whoever asked, in a jbuf of the pool.
+            let lends = !matches!(frame, Frame::Data { .. }) && !self.facts.limits.moves;
+            if lends && header.length <= SCRATCH as u64 {
+                let scratch = self.scratch.take();
+                let scratch = scratch.unwrap_or_else(|| Spent::heap(SCRATCH));
+                self.into = Some(scratch.filling());
+                self.remote.scratched = true;
+            }
+        }
+        let Some(half) = &mut self.half else {
+            return Served::Partly;
+        };
+        let payload = match half.payload(&mut self.into) {
+            Ok(Some(payload)) => payload,
+            Ok(None) => return Served::Partly,
+            Err(fault) => return self.trouble(fault).map_or(Served::Partly, Served::Failed),
+        };
+        self.end_message(&header);
+        let Payload::Bytes(filled) = payload else {
+            return self.refuse(HeaderError::Unexpected { op: header.op });
+        };
+        let served = self.carry_out(frame, &header, filled);
+        self.ask_more();
+        self.tell_answers();
+        served
+    }
+
+    fn carry_out(&mut self, frame: Frame, header: &Header, filled: Filled) -> Served {
+        let unexpected = HeaderError::Unexpected { op: header.op };
+        let makes_sense = match frame {
+            Frame::Put {
+                request,
+                target,
+                noticed,
+            } => {
+                let verdict = self.remote.exposed.put(target, filled.as_bytes());
+                self.recycle(filled);
+                let is_done = verdict == Verdict::Done;
+                if noticed && !self.remote.exposed.expect_notice(is_done) {
+                    return self.refuse(unexpected);
+                }
+                return self.answer(Frame::Done { request, verdict }, None);
+            }
+            Frame::Get {
+                request,
+                target,
+                length,
+            } => {
+                self.recycle(filled);
+                let got = if u64::from(length) > self.facts.limits.max_send {
+                    Err(Verdict::NoRoom)
+                } else {
+                    let pool = &self.facts.pool;
+                    self.remote.exposed.get(target, length, pool)
+                };
+                return match got {
+                    Ok(data) => self.answer(Frame::Data { request }, Some(data)),
+                    Err(verdict) => self.answer(Frame::Done { request, verdict }, None),
+                };
+            }
+            Frame::Done { request, verdict } => {
+                self.recycle(filled);
+                let peer = &self.facts.peer;
+                self.remote.asks.judge(request, verdict, peer)
+            }
+            Frame::Data { request } => self.remote.asks.take_data(request, filled),
+            Frame::Notice => {
+                let is_done = self.remote.exposed.notice();
+                if is_done == Some(true) {
+                    let header = Header { op: 0, ..*header };
+                    let payload = self
+                        .facts
+                        .pool
+                        .take(0)
+                        .map(|spent| spent.filling().finish());
+                    self.recycle(filled);
+                    let payload = payload.unwrap_or_else(|_| Spent::heap(0).filling().finish());
+                    return Served::Arrived(self.number(header, Payload::Bytes(payload)));
+                }
+                self.recycle(filled);
+                is_done.is_some()
+            }
+        };
+        if makes_sense {
+            Served::Done
+        } else {
+            self.refuse(unexpected)
+        }
+    }
+
+    /// The jbuf of a frame's payload is of no use any more.
+    fn recycle(&mut self, filled: Filled) {
+        if std::mem::take(&mut self.remote.scratched) {
+            self.scratch = Some(filled.into_spent());
+        }
+    }
+
+    /// The peer does not keep to the rules: that ends the connection.
+    fn refuse(&mut self, error: HeaderError) -> Served {
+        let end = End::Malformed(error);
+        let failed = Served::Failed(self.facts.recv_error(&end));
+        self.end_with(end);
+        failed
+    }
+
+    /// Sends an answer, behind everything posted.
+    fn answer(&mut self, frame: Frame, data: Option<Filled>) -> Served {
+        let sent = match self.remote.shared.upgrade() {
+            Some(shared) => shared.post_answer(&mut self.common, outbound(frame.header(), data)),
+            None => true,
+        };
+        if sent {
+            Served::Done
+        } else {
+            self.refuse(HeaderError::TooManyRequests { max: MOST_REQUESTS })
+        }
+    }
+
+    /// Sends the requests that may be sent.
+    fn ask_more(&mut self) {
+        while let Some(request) = self.remote.asks.next_request() {
+            let Some(shared) = self.remote.shared.upgrade() else {
+                return;
+            };
+            let notice = request.notice.map(|header| outbound(header, None));
+            let message = outbound(request.header, request.payload);
+            let messages = [Some(message), notice];
+            shared.post_requests(&mut self.common, messages.into_iter().flatten());
+        }
+    }
+
+    /// Tells those whose answers are here.
+    fn tell_answers(&mut self) {
+        let asks = &mut self.remote.asks;
+        self.common.news |= std::mem::take(&mut asks.news);
+        for task in asks.to_wake.drain(..) {
+            self.alarm.forget(&task);
+            self.common.to_wake.push(task);
+        }
+    }
+
+    /// Exposes a window. False when there is such a key.
+    pub(super) fn expose(&mut self, key: u64, window: Window, rights: Rights) -> bool {
+        self.remote.exposed.insert(key, window, rights)
+    }
+
+    pub(super) fn withdraw(&mut self, key: u64) -> Option<Window> {
+        self.remote.exposed.remove(key)
+    }
+
+    /// Appends a put or a get.
+    pub(super) fn post_ask(&mut self, ask: Ask) -> OpId {
+        let id = self.remote.asks.post(ask);
+        if self.end.is_none() {
+            self.ask_more();
+        }
+        self.drive();
+        id
+    }
+
+    /// Begins a put whose request the caller sends; an error when the connection has ended.
+    pub(super) fn begin_put(
+        &mut self,
+        target: super::frame::Target,
+        length: u64,
+    ) -> Option<Result<(OpId, Header), RemoteError>> {
+        if let Some(end) = &self.end {
+            let source = self.facts.recv_error(end);
+            return Some(Err(RemoteError::Unanswered { source }));
+        }
+        self.remote.asks.begin(target, length).map(Ok)
+    }
+
+    /// A put was begun whose request could not be sent.
+    pub(super) fn abort_put(&mut self, id: OpId) {
+        self.remote.asks.abort(id);
+        self.ask_more();
+    }
+
+    pub(super) fn take_answer(&mut self, id: OpId) -> Option<super::asker::Answer> {
+        self.remote.asks.take(id)
+    }
+
+    /// How many messages stand before an answer that can't be kept: who waits for it has to wait until
+    /// somebody receives them.
+    pub(super) fn blocked_by(&self) -> Option<usize> {
+        (self.remote.stuck && self.end.is_none()).then_some(self.kept.len())
+    }
+
+    pub(super) fn notify_answer(&mut self, id: OpId, task: &std::task::Waker) {
+        if let Some(other) = self.remote.asks.notify(id, task) {
+            self.alarm.forget(&other);
+        }
+    }
+
+    pub(super) fn forget_answer(&mut self, id: OpId) -> Option<super::asker::Answer> {
+        let (answer, task) = self.remote.asks.forget(id);
+        if let Some(task) = task {
+            self.alarm.forget(&task);
+        }
+        answer
+    }
+}
+
+fn outbound(header: Header, payload: Option<Filled>) -> Outbound<'static> {
+    let length = payload.as_ref().map_or(0, |filled| filled.len() as u64);
+    Outbound {
+        header: header.with_length(length),
+        body: payload.map_or(Body::Borrowed(&[]), Body::Owned),
+        taken: 0,
+    }
+}
+
+impl Shared {
+    /// Posts an answer under the lock of the direction that receives, whose `common` gets what is to be
+    /// told when that is released. False when too many wait.
+    fn post_answer(&self, common: &mut Common, message: Outbound<'static>) -> bool {
+        let mut held = self.sending.lock();
+        let few = held.post_answer(message);
+        common.to_wake.append(&mut held.common().to_wake);
+        common.broke |= self.sending.leave(held).0;
+        few
+    }
+
+    /// Posts a request and what goes right behind it.
+    fn post_requests(
+        &self,
+        common: &mut Common,
+        messages: impl Iterator<Item = Outbound<'static>>,
+    ) {
+        let mut held = self.sending.lock();
+        for message in messages {
+            held.post(message, None, Notify::Request);
+        }
+        common.to_wake.append(&mut held.common().to_wake);
+        common.broke |= self.sending.leave(held).0;
+    }
+
+    /// Why no request can be sent any more.
+    pub(super) fn unsendable(&self) -> Option<SendError> {
+        let held = self.sending.lock();
+        let ended = held.ended();
+        self.settle(self.sending.leave(held));
+        ended
+    }
+}

@@ -1,0 +1,158 @@
+//! Handles of posted puts and gets.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use jstream::buffer::Filled;
+
+use super::asker::Answer;
+use super::error::RemoteError;
+use crate::endpoint::ops::OpId;
+use crate::endpoint::shared::{Patience, Shared};
+
+/// A put or a get whose answer nobody else gets.
+pub(super) struct Asked {
+    shared: Arc<Shared>,
+    state: State,
+}
+
+enum State {
+    /// It was refused, for this reason.
+    Refused(Box<RemoteError>),
+    Posted(OpId),
+    Over,
+}
+
+impl Asked {
+    pub(super) fn new(shared: Arc<Shared>, posted: Result<OpId, RemoteError>) -> Self {
+        let state = match posted {
+            Ok(id) => State::Posted(id),
+            Err(error) => State::Refused(Box::new(error)),
+        };
+        Self { shared, state }
+    }
+
+    /// The answer, if it comes in time. Never again once it was given.
+    pub(super) fn wait(&mut self, patience: Patience) -> Option<Answer> {
+        let answer = match &self.state {
+            State::Posted(id) => self.shared.wait_answer(*id, patience)?,
+            _ => self.refusal()?,
+        };
+        self.state = State::Over;
+        Some(answer)
+    }
+
+    /// # Panics
+    ///
+    /// When the answer was given already.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Answer> {
+        let answer = match &self.state {
+            State::Posted(id) => self.shared.poll_answer(*id, context.waker()),
+            State::Refused(_) => self.refusal(),
+            State::Over => panic!("polled after it was ready"),
+        };
+        match answer {
+            Some(answer) => {
+                self.state = State::Over;
+                Poll::Ready(answer)
+            }
+            None => Poll::Pending,
+        }
+    }
+
+    fn refusal(&mut self) -> Option<Answer> {
+        match std::mem::replace(&mut self.state, State::Over) {
+            State::Refused(error) => Some(Err(*error)),
+            _ => None,
+        }
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if let State::Posted(id) = self.state {
+            self.shared.forget_answer(id);
+        }
+    }
+}
+
+macro_rules! ticket {
+    ($(#[$docs:meta])* $ticket:ident -> $output:ty, $of:expr) => {
+        $(#[$docs])*
+        #[must_use = "says what came of it"]
+        pub struct $ticket {
+            pub(super) asked: Asked,
+        }
+
+        impl $ticket {
+            /// Waits for the answer.
+            ///
+            /// # Errors
+            ///
+            /// [`RemoteError`].
+            ///
+            /// # Panics
+            ///
+            /// When the answer was taken before.
+            pub fn wait(mut self) -> Result<$output, RemoteError> {
+                match self.asked.wait(Patience::Endless) {
+                    Some(answer) => answer.map($of),
+                    None => panic!("the answer was taken before"),
+                }
+            }
+
+            /// As [`wait`](Self::wait), for so long at most: `None` when the answer is not here then, or
+            /// was taken before.
+            pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Result<$output, RemoteError>> {
+                let answer = self.asked.wait(Patience::For(timeout))?;
+                Some(answer.map($of))
+            }
+
+            /// The answer, if it is here. It is given once.
+            pub fn try_take(&mut self) -> Option<Result<$output, RemoteError>> {
+                Some(self.asked.wait(Patience::None)?.map($of))
+            }
+        }
+
+        impl Future for $ticket {
+            type Output = Result<$output, RemoteError>;
+
+            fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+                self.asked.poll(context).map(|answer| answer.map($of))
+            }
+        }
+
+        impl fmt::Debug for $ticket {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($ticket)).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+ticket! {
+    /// What becomes of a posted put.
+    ///
+    /// Waiting for it, or polling it as a future, carries on everything of its endpoint. A put whose
+    /// ticket is dropped is still carried out.
+    PutTicket -> (), |_| ()
+}
+
+ticket! {
+    /// What becomes of a posted get.
+    ///
+    /// As for a [`PutTicket`]; but of a get whose ticket is dropped, what was not asked for yet is not
+    /// asked for any more.
+    GetTicket -> Filled, got
+}
+
+fn got(filled: Option<Filled>) -> Filled {
+    match filled {
+        Some(filled) => filled,
+        None => unreachable!("a get that succeeds has its data"),
+    }
+}
