@@ -75,8 +75,8 @@ fn main() -> Result<(), Failure> {
         let (median, most) = (at(50).unwrap_or_default(), at(99).unwrap_or_default());
         println!(
             "{address}: {size} bytes in {:.2?} one way; 99 of 100 within {:.2?}",
-            median / 2,
-            most / 2
+            median.div_f64(2.0),
+            most.div_f64(2.0)
         );
     }
     drop(endpoint);
