@@ -7,8 +7,12 @@
 //! | address | device | a message costs |
 //! |---|---|---|
 //! | `inproc://name` | inside this process | one copy, or none when a jbuf itself is sent |
+//! | `shm://name` | memory shared with another process | two copies, or one when it is large; no system call while both are awake |
 //! | `uds:///path` | a Unix socket | one system call on each side while it is small |
 //! | `tcp://host:port` | TCP | the same |
+//! | `uring://host:port` | TCP, received by io_uring | the same |
+//!
+//! The [guide] says when to choose which, and how endpoints are used; `PROTOCOL.md` what stands on the wire.
 //!
 //! ```text
 //! listen ── Listener ── accept ── Incoming ── establish ─┐
@@ -72,6 +76,7 @@ mod address;
 mod device;
 mod endpoint;
 mod error;
+pub mod guide;
 mod header;
 mod options;
 

@@ -108,7 +108,7 @@ pub fn connect(address: &Address, options: &Options) -> Result<Endpoint, Connect
 }
 
 /// Connects to the cheapest of `addresses` that works, which [`Endpoint::address`] then says: inside
-/// the process, else by shared memory, a Unix socket, io_uring or TCP.
+/// the process, else by shared memory, a Unix socket, TCP or io_uring.
 ///
 /// # Errors
 ///

@@ -66,8 +66,9 @@ pub enum Outcome {
 /// let options = Options::default();
 /// let address = "inproc://queue".parse()?;
 /// let listener = listen(&address, &options)?;
-/// let client = connect(&address, &options)?;
+/// let connecting = std::thread::spawn(move || connect(&address, &Options::default()));
 /// let server = listener.accept()?.establish()?;
+/// let client = connecting.join().unwrap()?;
 ///
 /// let queue = CompletionQueue::new()?;
 /// queue.post_recv(&server, 7, options.pool.take(100)?);
