@@ -15,6 +15,7 @@ use socket2::Socket;
 
 use super::mapping::{Control, Lane};
 use super::remote::Nonce;
+use super::trusted::Outbox;
 use crate::device::connection::Control as Closing;
 
 /// The sockets of a connection.
@@ -26,6 +27,8 @@ pub(super) struct Line {
     closed: AtomicBool,
     outgoing: Lane,
     incoming: Lane,
+    /// Where messages stand that the peer reads there.
+    outbox: Option<Outbox>,
     /// Stays where it is as long as the peer may look for it.
     _nonce: Nonce,
 }
@@ -43,6 +46,7 @@ impl Line {
         consumed: Socket,
         outgoing: Lane,
         incoming: Lane,
+        outbox: Option<Outbox>,
         nonce: Nonce,
     ) -> Self {
         Self {
@@ -51,8 +55,14 @@ impl Line {
             closed: AtomicBool::new(false),
             outgoing,
             incoming,
+            outbox,
             _nonce: nonce,
         }
+    }
+
+    #[inline]
+    pub(super) fn outbox(&self) -> Option<&Outbox> {
+        self.outbox.as_ref()
     }
 
     fn socket(&self, bell: Bell) -> &Socket {
@@ -97,6 +107,10 @@ impl Line {
 }
 
 impl Closing for Line {
+    fn outbox(&self) -> Option<&Outbox> {
+        self.outbox.as_ref()
+    }
+
     fn close(&self) {
         self.closed.store(true, Ordering::Release);
         let ended = self.outgoing.control(Control::Ended);
