@@ -283,7 +283,11 @@ impl Endpoint {
     #[inline]
     pub fn take(&self, capacity: usize) -> Result<Spent, PoolError> {
         let facts = self.shared.facts();
-        match facts.control.outbox().and_then(|outbox| outbox.take(capacity)) {
+        match facts
+            .control
+            .outbox()
+            .and_then(|outbox| outbox.take(capacity))
+        {
             Some(spent) => Ok(spent),
             None => facts.pool.take(capacity),
         }

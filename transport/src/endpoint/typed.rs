@@ -150,12 +150,13 @@ impl Endpoint {
         let shared = &*self.shared;
         let pool = &shared.facts().pool;
         let outbox = shared.facts().control.outbox();
-        let filled = shared.tools.with_writer(|writer| {
-            match write_in_place(writer, object, outbox) {
-                Some(filled) => Ok(filled),
-                None => writer.write_to(object, pool),
-            }
-        })?;
+        let filled =
+            shared
+                .tools
+                .with_writer(|writer| match write_in_place(writer, object, outbox) {
+                    Some(filled) => Ok(filled),
+                    None => writer.write_to(object, pool),
+                })?;
         if let Some(outbox) = outbox {
             outbox.note_usual(filled.len());
         }

@@ -16,9 +16,11 @@
 
 mod blocks;
 mod inbox;
+#[cfg(all(test, loom))]
+mod models;
 mod offered;
 mod outbox;
-pub(super) mod returns;
+mod returns;
 
 use std::fs::File;
 use std::io;

@@ -76,7 +76,8 @@ impl Offered {
         match self {
             Self::Nothing | Self::Outbox(..) => None,
             Self::Refused => Some(
-                "the peer does not trust this process, or has no outbox: messages are copied".into(),
+                "the peer does not trust this process, or has no outbox: messages are copied"
+                    .into(),
             ),
             Self::Failed(error) => Some(format!(
                 "there is no memory to leave messages in ({error}): messages are copied"

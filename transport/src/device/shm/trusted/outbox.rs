@@ -53,7 +53,10 @@ impl State {
                 let bit = back.trailing_zeros();
                 back &= back.wrapping_sub(1);
                 let place = n.wrapping_mul(64).wrapping_add(bit as usize);
-                let out = self.out.get_mut(place).map(|out| std::mem::replace(out, NONE));
+                let out = self
+                    .out
+                    .get_mut(place)
+                    .map(|out| std::mem::replace(out, NONE));
                 match out.filter(|out| *out != NONE) {
                     Some(number) => {
                         *free |= 1 << bit;

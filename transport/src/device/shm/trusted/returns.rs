@@ -11,7 +11,7 @@ pub(super) const PLACES: usize = 512;
 pub(super) const WORDS: usize = PLACES / 64;
 
 /// A word of the shared memory, or of a model.
-pub(in super::super) trait Bits {
+pub(super) trait Bits {
     fn look(&self) -> u64;
     fn add(&self, bits: u64, ordering: Ordering);
     fn clear(&self, ordering: Ordering) -> u64;
@@ -51,7 +51,7 @@ impl Bits for loom::sync::atomic::AtomicU64 {
 
 /// Gives a place back, with all that was done to its memory. Any thread may.
 #[inline]
-pub(in super::super) fn give_back<B: Bits>(words: &[B], place: usize) {
+pub(super) fn give_back<B: Bits>(words: &[B], place: usize) {
     if let Some(word) = words.get(place / 64) {
         word.add(1 << (place % 64), Ordering::Release);
     }
@@ -59,7 +59,7 @@ pub(in super::super) fn give_back<B: Bits>(words: &[B], place: usize) {
 
 /// Takes the places of one word that were given back. One side does.
 #[inline]
-pub(in super::super) fn collect<B: Bits>(word: &B) -> u64 {
+pub(super) fn collect<B: Bits>(word: &B) -> u64 {
     if word.look() == 0 {
         return 0;
     }
