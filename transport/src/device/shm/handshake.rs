@@ -269,23 +269,23 @@ impl Made {
             );
         }
         degraded.extend(self.trusted.lacks());
-        let line = Arc::new(Line::new(
+        let line = Line::new(
             published,
             consumed,
             outgoing.clone(),
             incoming.clone(),
-            self.trusted.into_outbox(),
             self.nonce,
-        ));
+        );
+        let line = Arc::new(line.with_outbox(self.trusted.into_outbox()));
         let sends = ShmOutgoing::new(line.clone(), Producer::new(outgoing, barriers), self.read);
         let receives = ShmIncoming::new(
             line.clone(),
             Consumer::new(incoming, barriers),
             self.remote.ok(),
-            self.inbox,
             options.pool.clone(),
             options.max_message,
-        );
+        )
+        .with_inbox(self.inbox);
         Connection {
             peer: self.peer,
             scheme: "shm",

@@ -67,7 +67,6 @@ impl ShmIncoming {
         line: Arc<Line>,
         ring: Consumer,
         remote: Option<Remote>,
-        inbox: Option<Inbox>,
         pool: Pool,
         max_message: u64,
     ) -> Self {
@@ -75,7 +74,7 @@ impl ShmIncoming {
             line,
             ring,
             remote,
-            inbox,
+            inbox: None,
             pool,
             max_message,
             message: None,
@@ -84,6 +83,12 @@ impl ShmIncoming {
             looks: 0,
             hung_up: false,
         }
+    }
+
+    /// The same, where the peer may leave messages.
+    pub(super) fn with_inbox(mut self, inbox: Option<Inbox>) -> Self {
+        self.inbox = inbox;
+        self
     }
 
     #[cold]

@@ -46,7 +46,6 @@ impl Line {
         consumed: Socket,
         outgoing: Lane,
         incoming: Lane,
-        outbox: Option<Outbox>,
         nonce: Nonce,
     ) -> Self {
         Self {
@@ -55,9 +54,14 @@ impl Line {
             closed: AtomicBool::new(false),
             outgoing,
             incoming,
-            outbox,
+            outbox: None,
             _nonce: nonce,
         }
+    }
+
+    /// The same, where messages can be left for the peer.
+    pub(super) fn with_outbox(self, outbox: Option<Outbox>) -> Self {
+        Self { outbox, ..self }
     }
 
     #[inline]

@@ -21,6 +21,8 @@ mod models;
 mod offered;
 mod outbox;
 mod returns;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 use std::fs::File;
 use std::io;
