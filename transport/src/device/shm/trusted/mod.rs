@@ -115,10 +115,11 @@ impl Memory {
     /// Whose bits say which places are back.
     #[inline]
     fn returns(&self) -> &[AtomicU64; WORDS] {
-        let words = self.map.as_mut_ptr().cast::<[AtomicU64; WORDS]>();
+        // SAFETY: the mapping is not empty.
+        let words = unsafe { self.at(0) }.cast::<[AtomicU64; WORDS]>();
         // SAFETY: the words stand at the beginning of the mapping, which is aligned to a page, longer
         // than they are, and there as long as `self`; they are reached as atomics only.
-        unsafe { &*words }
+        unsafe { words.as_ref() }
     }
 
     /// The byte at a place of the mapping.
