@@ -53,6 +53,13 @@ pub struct Options {
     /// The most payload bytes that wait in such a queue (in-process only, default 64 MiB); one
     /// message alone may exceed it. Answers the same threat with large messages.
     pub queue_bytes: u64,
+    /// How many bytes there are for messages that a trusted peer reads in place (shared memory only,
+    /// default 256 MiB, at most 16 GiB; see [`trust_peer`](Self::trust_peer)). Memory is committed as it
+    /// is used, and stays until the connection ends. When what the peer holds fills it, messages are
+    /// copied: this answers the threat of a peer that holds on to what it got.
+    pub outbox_bytes: usize,
+    /// Whether peers are trusted, which is not for safe code to say.
+    pub(crate) trusts_peer: bool,
 }
 
 impl Options {
@@ -76,6 +83,72 @@ impl Options {
             uring_single_issuer: false,
             queue_messages: 64,
             queue_bytes: 64 << 20,
+            outbox_bytes: 256 << 20,
+            trusts_peer: false,
+        }
+    }
+
+    /// Reads messages in place where the other process leaves them, and leaves ours for it, without a
+    /// copy (shared memory only; other devices don't heed it).
+    ///
+    /// Both sides have to ask for it; else the connection works as it does without, and
+    /// [`Endpoint::degraded`](crate::Endpoint::degraded) says so.
+    ///
+    /// Each side has an outbox, shared memory of [`outbox_bytes`](Self::outbox_bytes) that the other maps
+    /// too. [`Endpoint::take`](crate::Endpoint::take) gives a jbuf of it to be filled in place; sending
+    /// that moves it to the peer, whatever its size, and objects are written straight into one. Messages
+    /// of the program's own memory are copied there, once, from 2 KiB on; shorter ones, and those that
+    /// find no room, travel as they do without trust. What is received is the sender's memory itself,
+    /// and goes back to it when it is dropped: who holds on to it, the peer has the less of. It can be
+    /// read, and changed, for as long as it is held, also when the connection has ended or the sender
+    /// has died.
+    ///
+    /// ```
+    /// use jstream_transport::{Address, Header, Options, connect, listen};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // SAFETY: only this process connects to that name, and it uses this library alone.
+    /// let options = unsafe { Options::default().trust_peer() };
+    /// let name = format!("trusted-{}", std::process::id());
+    /// let listener = listen(&Address::shm(&name)?, &options)?;
+    /// let address = listener.local_address().clone();
+    /// # let thread_options = options.clone();
+    /// let sender = std::thread::spawn(move || {
+    ///     # let options = thread_options;
+    ///     let endpoint = connect(&address, &options).unwrap();
+    ///     let mut filling = endpoint.take(1 << 20).unwrap().filling();
+    ///     assert!(filling.extend(&[7; 1 << 20]));
+    ///     endpoint.send_filled(Header::default(), filling.finish()).unwrap();
+    ///     assert_eq!(*endpoint.recv::<u64>().unwrap().get(), 7 << 20);
+    /// });
+    /// let endpoint = listener.accept()?.establish()?;
+    /// // This is where the sender wrote it.
+    /// let message = endpoint.recv_message()?;
+    /// let sum: u64 = message.payload.as_bytes().iter().map(|byte| u64::from(*byte)).sum();
+    /// endpoint.send(&sum)?;
+    /// # sender.join().unwrap();
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Safety
+    ///
+    /// Every process that is connected over shared memory by these options, at either end, and that
+    /// has itself asked for this,
+    ///
+    /// - talks by this library, unmodified, and has no undefined behaviour of its own;
+    /// - has no other way to the memory files of the connection, through which it changes them, or
+    ///   makes holes in them: neither by `/proc`, nor by a debugger, nor in a child that was forked
+    ///   while the connection was there and uses what it inherited of it.
+    ///
+    /// A peer that breaks this changes what is borrowed here as unchangeable: anything may happen then.
+    /// Other users' processes are refused in any case, but any process of this user can connect to a
+    /// name that is listened on.
+    #[must_use]
+    pub unsafe fn trust_peer(self) -> Self {
+        Self {
+            trusts_peer: true,
+            ..self
         }
     }
 }

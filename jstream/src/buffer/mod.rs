@@ -12,12 +12,14 @@
 //! two slots, and none is kept by this module beyond the call that made it.
 
 mod jbuf;
+mod keeper;
 mod pool;
 mod region;
 mod slot;
 mod view;
 
 pub use jbuf::{Filled, Filling, Overfull, Spent};
+pub use keeper::Keeper;
 pub use pool::{Callback, ClassStats, Leak, Pool, PoolError, PoolOptions, PoolStats, WhenLow};
 pub use region::{Backing, Pages, Region, RegionOptions, Registration};
 pub use slot::Place;

@@ -2,10 +2,12 @@
 
 use std::alloc::{self, Layout};
 use std::fmt;
+use std::mem;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use super::pool::{Lease, OnHeap};
-use super::{ALIGNMENT, Region};
+use super::{ALIGNMENT, Keeper, Region};
 
 /// One slot of memory and where it goes when it is dropped.
 ///
@@ -24,6 +26,8 @@ enum Home {
     /// On the heap, because a pool had none.
     HeapOf(OnHeap),
     Region(#[allow(dead_code, reason = "unmaps when it is dropped")] Box<Region>),
+    /// A part, by its number, of what somebody keeps.
+    Kept(Arc<Keeper>, u32),
     /// A part of another slot, whose handle keeps away from it as long as this one is there.
     Lent,
 }
@@ -102,6 +106,40 @@ impl Slot {
         }
     }
 
+    /// A part of what somebody keeps.
+    ///
+    /// # Safety
+    ///
+    /// `base` must be aligned to [`ALIGNMENT`] and valid for reads and writes of `capacity` bytes, which
+    /// nothing else reaches until the keeper gets the number back.
+    #[inline]
+    pub(super) unsafe fn kept(
+        base: NonNull<u8>,
+        capacity: usize,
+        keeper: Arc<Keeper>,
+        number: u32,
+    ) -> Self {
+        Self {
+            base,
+            capacity,
+            home: Home::Kept(keeper, number),
+        }
+    }
+
+    /// The number of a part of what `keeper` keeps, which does not get it back; else the slot.
+    #[inline]
+    pub(super) fn into_kept(mut self, keeper: &Arc<Keeper>) -> Result<u32, Self> {
+        match &self.home {
+            Home::Kept(home, number) if Arc::ptr_eq(home, keeper) => {
+                let number = *number;
+                // Dropping what is left gives nothing back.
+                drop(mem::replace(&mut self.home, Home::Lent));
+                Ok(number)
+            }
+            _ => Err(self),
+        }
+    }
+
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
@@ -137,6 +175,7 @@ impl Drop for Slot {
                 free(self.base, self.capacity);
                 on_heap.end(self.capacity);
             }
+            Home::Kept(keeper, number) => keeper.get_back(*number),
             Home::Region(_) | Home::Lent => {}
         }
     }

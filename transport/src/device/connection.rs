@@ -24,6 +24,7 @@ use jstream::Erased;
 use jstream::buffer::{Filled, Filling, PoolError};
 
 use super::deadline::Deadline;
+use super::shm::Outbox;
 use crate::address::Address;
 use crate::error::{AcceptError, ConnectError, HandshakeError, HeaderError, ListenError};
 use crate::header::Header;
@@ -119,6 +120,11 @@ pub(crate) trait Control: Send + Sync {
     /// Ends both directions at once: whoever waits wakes, and both halves then say
     /// [`Fault::ClosedLocally`]. What the device has taken is still delivered where the device can.
     fn close(&self);
+
+    /// Where jbufs are taken that the peer reads in place, if there is such a thing.
+    fn outbox(&self) -> Option<&Outbox> {
+        None
+    }
 }
 
 /// A message on its way out.

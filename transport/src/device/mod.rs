@@ -4,7 +4,7 @@ pub(crate) mod connection;
 pub(crate) mod deadline;
 mod inproc;
 pub(crate) mod poll;
-mod shm;
+pub(crate) mod shm;
 pub mod sim;
 mod stream;
 mod tcp;

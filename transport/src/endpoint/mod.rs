@@ -37,7 +37,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jstream::buffer::{Filled, Spent};
+use jstream::buffer::{Filled, PoolError, Spent};
 
 pub use self::closer::Closer;
 pub use self::counters::{Counters, device_counters};
@@ -292,6 +292,26 @@ impl Endpoint {
                 _ => None,
             }),
         })
+    }
+
+    /// A jbuf of at least `capacity` bytes, to be filled and sent. Where the
+    /// [peer is trusted](Options::trust_peer) it is in memory that the peer reads too, if there is
+    /// room, and sending it costs the same whatever its size; elsewhere it is of this side's pool.
+    ///
+    /// # Errors
+    ///
+    /// [`PoolError`] when neither has room.
+    #[inline]
+    pub fn take(&self, capacity: usize) -> Result<Spent, PoolError> {
+        let facts = self.shared.facts();
+        match facts
+            .control
+            .outbox()
+            .and_then(|outbox| outbox.take(capacity))
+        {
+            Some(spent) => Ok(spent),
+            None => facts.pool.take(capacity),
+        }
     }
 
     /// A message cut for this connection.

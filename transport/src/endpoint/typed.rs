@@ -6,7 +6,8 @@
 
 use std::time::Duration;
 
-use jstream::{Erased, Received, Transportable, Unforwarded, WriteError};
+use jstream::buffer::Filled;
+use jstream::{Erased, Received, Transportable, Unforwarded, WriteError, Writer};
 
 use super::Endpoint;
 use super::object::{
@@ -16,8 +17,26 @@ use super::ops::Notify;
 use super::shared::Patience;
 use super::ticket::{RecvOp, SendTicket};
 use crate::device::connection::Body;
+use crate::device::shm::Outbox;
 use crate::error::SendError;
 use crate::header::Header;
+
+/// Writes an object into a jbuf that the peer reads, if it fits one of the length of the last object. What
+/// is wrong with it otherwise, whoever writes it elsewhere finds out.
+fn write_in_place<T: Transportable>(
+    writer: &mut Writer,
+    object: &T,
+    outbox: Option<&Outbox>,
+) -> Option<Filled> {
+    let outbox = outbox?;
+    match writer.write(object, outbox.take_usual()?) {
+        Ok(filled) => {
+            outbox.note_usual(filled.len());
+            Some(filled)
+        }
+        Err(_) => None,
+    }
+}
 
 impl Endpoint {
     /// Sends an object, and all that it reaches. Returns when the device has taken every byte; large
@@ -78,12 +97,33 @@ impl Endpoint {
         object: &T,
         patience: Patience,
     ) -> Result<(), SendObjectError> {
-        let sent = self.shared.tools.with_writer(|writer| {
+        let shared = &*self.shared;
+        let sent = shared.tools.with_writer(|writer| {
+            let outbox = shared.facts().control.outbox();
+            if let Some(filled) = write_in_place(writer, object, outbox) {
+                return Ok(self.send_written(header, filled, patience));
+            }
             writer.gather(object, |segments| {
+                if let Some(outbox) = outbox {
+                    outbox.note_usual(segments.iter().map(|segment| segment.len()).sum());
+                }
                 self.send_segments(header, segments, patience)
             })
         });
         Ok(sent.map_err(SendObjectError::Write)??)
+    }
+
+    fn send_written(
+        &self,
+        header: Header,
+        filled: Filled,
+        patience: Patience,
+    ) -> Result<(), SendError> {
+        let (mut message, refused) = self.outbound(header, filled);
+        match refused {
+            Some(error) => Err(error),
+            None => self.shared.send(&mut message, patience),
+        }
     }
 
     /// Posts an object to be sent, behind everything posted before. It is written at once, into a
@@ -109,9 +149,17 @@ impl Endpoint {
     ) -> Result<SendTicket, WriteError> {
         let shared = &*self.shared;
         let pool = &shared.facts().pool;
-        let filled = shared
-            .tools
-            .with_writer(|writer| writer.write_to(object, pool))?;
+        let outbox = shared.facts().control.outbox();
+        let filled =
+            shared
+                .tools
+                .with_writer(|writer| match write_in_place(writer, object, outbox) {
+                    Some(filled) => Ok(filled),
+                    None => writer.write_to(object, pool),
+                })?;
+        if let Some(outbox) = outbox {
+            outbox.note_usual(filled.len());
+        }
         Ok(self.post_send(Header::tagged(tag), filled))
     }
 

@@ -6,6 +6,7 @@ mod pair;
 mod raw;
 mod side;
 mod subject;
+mod trusted;
 mod watch;
 #[cfg(feature = "peers")]
 mod with_iceoryx2;

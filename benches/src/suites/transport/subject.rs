@@ -26,6 +26,9 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
         (Way::Uring, _) => subjects.extend(["jstream-tcp", "raw"]),
         _ => subjects.push("raw"),
     }
+    if case.way == Way::Shm && (case.bytes > 8 || case.pattern == Pattern::Records) {
+        subjects.push("jstream-trusted");
+    }
     #[cfg(feature = "peers")]
     match (case.way, case.pattern) {
         (Way::Inproc, Pattern::PingPong | Pattern::Large) => {

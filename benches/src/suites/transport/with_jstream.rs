@@ -16,13 +16,14 @@ use super::case::{Case, LARGE, Pattern, RECORDS, Way, Work};
 use super::pair::Waiting;
 use super::raw::spin;
 use super::side::{Channel, FILL, Over, Samples, Side, sum};
+use super::trusted::Shared;
 use crate::Failure;
 use crate::measure::since;
 
 /// Listens, and accepts as many as the case has connections.
 pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     let (case, subject) = (*case, subject.to_owned());
-    let options = options(&case);
+    let options = options(&case, &subject);
     let listener = listen(&address(&case, &subject)?, &options)?;
     let address = listener.local_address().to_string();
     Ok(Waiting::new(address, move || {
@@ -38,7 +39,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
 
 /// Connects to who listens.
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Side>, Failure> {
-    let (address, options) = (address.parse()?, options(case));
+    let (address, options) = (address.parse()?, options(case, subject));
     let endpoints = (0..connections(case)).map(|_| Ok(connect(&address, &options)?));
     side(
         case,
@@ -55,8 +56,12 @@ fn connections(case: &Case) -> usize {
     }
 }
 
-fn options(case: &Case) -> Options {
+fn options(case: &Case, subject: &str) -> Options {
     let mut options = Options::default();
+    if subject == "jstream-trusted" {
+        // SAFETY: both processes are of this program, which names its addresses after itself.
+        options = unsafe { options.trust_peer() };
+    }
     if case.pattern == Pattern::Large {
         options.max_message = 2 * LARGE as u64;
         options.queue_bytes = options.max_message;
@@ -94,13 +99,18 @@ fn side(
         return Ok(Box::new(Many::new(case, endpoints)?));
     }
     let endpoint = endpoints.into_iter().next().ok_or("no connection")?;
+    if subject == "jstream-trusted" && !endpoint.degraded().is_empty() {
+        return Err(endpoint.degraded().concat().into());
+    }
     let messages = Messages {
         endpoint,
         sent: vec![FILL; case.bytes],
         received: vec![0; case.bytes],
     };
     Ok(match (case.pattern, subject) {
-        (Pattern::Records, "jstream") => Box::new(Over::new(Records::new(messages.endpoint))),
+        (Pattern::Records, "jstream" | "jstream-trusted") => {
+            Box::new(Over::new(Records::new(messages.endpoint)))
+        }
         (Pattern::Records, "jstream-sent-on") => {
             Box::new(Over::new(Received::new(messages.endpoint, records())))
         }
@@ -115,6 +125,11 @@ fn side(
             let anew = subject == "jstream-bytes";
             Box::new(Over::new(Encoded::new(messages.endpoint, anew)?))
         }
+        (_, "jstream-trusted") => Box::new(Over::new(Shared {
+            endpoint: messages.endpoint,
+            ready: messages.sent,
+            touch: case.touch,
+        })),
         (_, "jstream-recv-into") => Box::new(Over::new(Into(messages))),
         (_, "jstream-filled") => Box::new(Over::new(Moving {
             pool: options.pool.clone(),
@@ -125,7 +140,7 @@ fn side(
     })
 }
 
-const HEADER: Header = Header::new(1, [0; 3]);
+pub(super) const HEADER: Header = Header::new(1, [0; 3]);
 
 /// Bytes of the program, sent from where they are, and received into jbufs.
 struct Messages {

@@ -1,12 +1,13 @@
 //! From a connected Unix socket to shared memory.
 //!
 //! ```text
-//! client:  Hello                 Offer                            Can
-//! server:         Hello Verdict         Offer + memory, socket
+//! client:  Hello                 Offer                                    Can, outbox
+//! server:         Hello Verdict         Offer + memory, socket, outbox
 //! ```
 //!
 //! An offer says where a value stands in the sender's memory, so that the other side can try to read
-//! it there; the answer says whether that worked. The numbers are in the byte order of the host.
+//! it there; the answer says whether that worked. Outboxes are given where both trust each other, which
+//! their offers say. The numbers are in the byte order of the host.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -27,6 +28,7 @@ use super::outgoing::{REMOTE_FROM, ShmOutgoing};
 use super::remote::{Credentials, Mark, Nonce, Remote};
 use super::ring::{Consumer, INLINE, Producer};
 use super::signal::Barriers;
+use super::trusted::{Inbox, Offered};
 use crate::address::Address;
 use crate::device::connection::{Connection, Interest, Limits};
 use crate::device::deadline::Deadline;
@@ -41,8 +43,12 @@ use crate::options::Options;
 const PASSES_BARRIERS: u64 = 1;
 /// The sender reads the other side's memory.
 const READS: u64 = 2;
+/// The sender trusts the other side, and has an outbox for it.
+const TRUSTS: u64 = 4;
 /// All that this version knows.
-const KNOWN: u64 = PASSES_BARRIERS | READS;
+const KNOWN: u64 = PASSES_BARRIERS | READS | TRUSTS;
+/// The most descriptors that come with a record.
+const DESCRIPTORS: usize = 3;
 
 const OFFER: usize = 32;
 
@@ -109,13 +115,15 @@ pub(super) fn connect(
         deadline,
         options,
     };
+    let mut trusted = Offered::new(options);
     let ours = Offer {
         mark: nonce.mark(),
-        flags: our_flags(),
+        flags: our_flags() | trusted.flag(TRUSTS),
     };
     talk.say(&ours.to_bytes(), &[])?;
     let mut given = Vec::new();
     let offer = Offer::from_bytes(talk.hear(&mut given)?)?;
+    let inbox = trusted.agree(offer.flags & TRUSTS != 0, || given.pop())?;
     let (Some(bells), Some(memory)) = (given.pop(), given.pop()) else {
         return Err(odd("the peer gave no shared memory").into());
     };
@@ -126,7 +134,8 @@ pub(super) fn connect(
     let peer_process = same_user(&bells)?;
     let remote = Remote::probe(peer_process.pid, offer.mark);
     let can = if remote.is_ok() { READS } else { 0 };
-    talk.say(&can.to_ne_bytes(), &[])?;
+    let fd = trusted.fd();
+    talk.say(&can.to_ne_bytes(), fd.as_slice())?;
     Ok(Made {
         peer,
         sockets: [socket, bells],
@@ -136,6 +145,8 @@ pub(super) fn connect(
         passes: ours.flags & offer.flags & PASSES_BARRIERS != 0,
         read: offer.flags & READS != 0,
         remote,
+        trusted,
+        inbox,
     }
     .connection(options))
 }
@@ -170,12 +181,18 @@ pub(super) fn accept(
     let system = |source| HandshakeError::System { source };
     let (mapping, memory) = Mapping::create().map_err(system)?;
     let (bells, theirs_too) = Socket::pair(Domain::UNIX, Type::STREAM, None).map_err(system)?;
+    let mut trusted = Offered::new(options);
     let ours = Offer {
         mark: nonce.mark(),
-        flags: our_flags() | if remote.is_ok() { READS } else { 0 },
+        flags: our_flags() | trusted.flag(TRUSTS) | if remote.is_ok() { READS } else { 0 },
     };
-    talk.say(&ours.to_bytes(), &[memory.as_fd(), theirs_too.as_fd()])?;
-    let can = u64::from_ne_bytes(talk.hear(&mut Vec::new())?);
+    let trusts = offer.flags & TRUSTS != 0;
+    let mut descriptors = vec![memory.as_fd(), theirs_too.as_fd()];
+    descriptors.extend(trusted.fd().filter(|_| trusts));
+    talk.say(&ours.to_bytes(), &descriptors)?;
+    let mut given = Vec::new();
+    let can = u64::from_ne_bytes(talk.hear(&mut given)?);
+    let inbox = trusted.agree(trusts, || given.pop())?;
     if can & !READS != 0 {
         return Err(HandshakeError::Reserved { theirs: can });
     }
@@ -189,6 +206,8 @@ pub(super) fn accept(
         passes: ours.flags & offer.flags & PASSES_BARRIERS != 0,
         read: can & READS != 0,
         remote,
+        trusted,
+        inbox,
     }
     .connection(options))
 }
@@ -225,6 +244,8 @@ struct Made {
     /// Whether the peer reads our memory.
     read: bool,
     remote: io::Result<Remote>,
+    trusted: Offered,
+    inbox: Option<Inbox>,
 }
 
 impl Made {
@@ -247,13 +268,15 @@ impl Made {
                 "the peer can't read this process's memory: large messages are copied twice".into(),
             );
         }
-        let line = Arc::new(Line::new(
+        degraded.extend(self.trusted.lacks());
+        let line = Line::new(
             published,
             consumed,
             outgoing.clone(),
             incoming.clone(),
             self.nonce,
-        ));
+        );
+        let line = Arc::new(line.with_outbox(self.trusted.into_outbox()));
         let sends = ShmOutgoing::new(line.clone(), Producer::new(outgoing, barriers), self.read);
         let receives = ShmIncoming::new(
             line.clone(),
@@ -261,7 +284,8 @@ impl Made {
             self.remote.ok(),
             options.pool.clone(),
             options.max_message,
-        );
+        )
+        .with_inbox(self.inbox);
         Connection {
             peer: self.peer,
             scheme: "shm",
@@ -294,7 +318,7 @@ impl Talk<'_> {
         bytes: &[u8],
         descriptors: &[std::os::fd::BorrowedFd<'_>],
     ) -> Result<(), HandshakeError> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         if !descriptors.is_empty() && !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
             return Err(odd("there are too many descriptors to give"));
@@ -314,12 +338,12 @@ impl Talk<'_> {
         }
     }
 
-    /// Hears exactly so many bytes, and takes at most two descriptors that come with them.
+    /// Hears exactly so many bytes, and takes the few descriptors that come with them.
     fn hear<const N: usize>(&self, given: &mut Vec<OwnedFd>) -> Result<[u8; N], HandshakeError> {
         let mut bytes = [0; N];
         let mut received = 0_usize;
         while let Some(rest) = bytes.get_mut(received..).filter(|rest| !rest.is_empty()) {
-            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
             let mut control = RecvAncillaryBuffer::new(&mut space);
             let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
             let mut parts = [IoSliceMut::new(rest)];

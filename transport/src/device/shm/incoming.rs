@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
 
-use jstream::buffer::{Filling, Pool};
+use jstream::buffer::{Filled, Filling, Pool};
 
 use super::copy::{copy_out, get_words, words_out};
 use super::line::{Bell, Line};
@@ -15,6 +15,7 @@ use super::mapping::Control;
 use super::outgoing::{Broken, LOOKS};
 use super::remote::{MOST_RANGES, Range, Remote};
 use super::ring::{Consumer, HEADER_WORDS, INLINE, Kind, Mark, SLOT_RANGES, malformed};
+use super::trusted::Inbox;
 use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload};
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
@@ -29,6 +30,8 @@ pub(super) struct ShmIncoming {
     ring: Consumer,
     /// The peer, where its memory can be read.
     remote: Option<Remote>,
+    /// Where the peer leaves messages.
+    inbox: Option<Inbox>,
     pool: Pool,
     max_message: u64,
     message: Option<Begun>,
@@ -71,6 +74,7 @@ impl ShmIncoming {
             line,
             ring,
             remote,
+            inbox: None,
             pool,
             max_message,
             message: None,
@@ -79,6 +83,12 @@ impl ShmIncoming {
             looks: 0,
             hung_up: false,
         }
+    }
+
+    /// The same, where the peer may leave messages.
+    pub(super) fn with_inbox(mut self, inbox: Option<Inbox>) -> Self {
+        self.inbox = inbox;
+        self
     }
 
     #[cold]
@@ -164,6 +174,7 @@ impl ShmIncoming {
             Kind::Inline => mark.n == length,
             Kind::Data => mark.n <= length && mark.n > 0,
             Kind::More => false,
+            Kind::Placed => mark.n == 0 && self.inbox.is_some(),
             Kind::Ranges | Kind::List => {
                 if let Err(error) = self.list(mark, length) {
                     return self.fail(error);
@@ -272,6 +283,8 @@ impl ShmIncoming {
                     }
                     begun.received = begun.received.wrapping_add(mark.n);
                 }
+                // It was received as it is.
+                Kind::Placed => return self.fail(malformed("slot", mark.n as u64)),
                 Kind::Ranges | Kind::List => {
                     if !self.receive_remote(begun, filling)? {
                         return Ok(false);
@@ -283,6 +296,25 @@ impl ShmIncoming {
             if begun.received >= begun.length {
                 return Ok(true);
             }
+        }
+    }
+
+    /// Takes a message as it stands in the peer's outbox.
+    #[inline]
+    fn receive_placed(&mut self, begun: &Begun, mark: Mark) -> Result<Filled, Fault> {
+        let words = self.ring.slot().get(HEADER_WORDS.end..);
+        let spot = get_words(words.unwrap_or_default());
+        let message = match &self.inbox {
+            Some(inbox) => inbox.message(spot, begun.length),
+            None => Err(malformed("slot", mark.n as u64)),
+        };
+        match message {
+            Ok(message) => {
+                self.release(mark);
+                self.message = None;
+                Ok(message)
+            }
+            Err(error) => self.fail(error),
         }
     }
 
@@ -365,6 +397,11 @@ impl Incoming for ShmIncoming {
         let Some(mut begun) = self.message else {
             return Ok(None);
         };
+        if let Some(mark) = begun.mark.filter(|mark| mark.kind == Kind::Placed) {
+            let message = self.receive_placed(&begun, mark)?;
+            *into = None;
+            return Ok(Some(Payload::Bytes(message)));
+        }
         let mut filling = match into.take() {
             Some(filling) => filling,
             None => match self.pool.take(begun.length) {

@@ -15,6 +15,7 @@ use socket2::Socket;
 
 use super::mapping::{Control, Lane};
 use super::remote::Nonce;
+use super::trusted::Outbox;
 use crate::device::connection::Control as Closing;
 
 /// The sockets of a connection.
@@ -26,6 +27,8 @@ pub(super) struct Line {
     closed: AtomicBool,
     outgoing: Lane,
     incoming: Lane,
+    /// Where messages stand that the peer reads there.
+    outbox: Option<Outbox>,
     /// Stays where it is as long as the peer may look for it.
     _nonce: Nonce,
 }
@@ -51,8 +54,19 @@ impl Line {
             closed: AtomicBool::new(false),
             outgoing,
             incoming,
+            outbox: None,
             _nonce: nonce,
         }
+    }
+
+    /// The same, where messages can be left for the peer.
+    pub(super) fn with_outbox(self, outbox: Option<Outbox>) -> Self {
+        Self { outbox, ..self }
+    }
+
+    #[inline]
+    pub(super) fn outbox(&self) -> Option<&Outbox> {
+        self.outbox.as_ref()
     }
 
     fn socket(&self, bell: Bell) -> &Socket {
@@ -97,6 +111,10 @@ impl Line {
 }
 
 impl Closing for Line {
+    fn outbox(&self) -> Option<&Outbox> {
+        self.outbox.as_ref()
+    }
+
     fn close(&self) {
         self.closed.store(true, Ordering::Release);
         let ended = self.outgoing.control(Control::Ended);

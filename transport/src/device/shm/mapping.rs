@@ -55,6 +55,36 @@ pub(super) enum Control {
     Copying = 640,
 }
 
+/// Makes a memory file that keeps its length.
+pub(super) fn sealed(length: usize) -> io::Result<File> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let file = File::from(rustix::fs::memfd_create("jstream-shm", flags)?);
+    // The system ends a process that makes a file longer than it may.
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+    if limit.is_some_and(|limit| limit < length as u64) {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "the shared memory would be longer than files of this process may be",
+        ));
+    }
+    file.set_len(length as u64)?;
+    let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+    rustix::fs::fcntl_add_seals(&file, seals)?;
+    Ok(file)
+}
+
+/// The memory file that a peer gave, unless it could still change its length.
+pub(super) fn sealed_by_peer(fd: OwnedFd) -> io::Result<File> {
+    let refused = |what| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    let Ok(seals) = rustix::fs::fcntl_get_seals(&fd) else {
+        return refused("the peer's descriptor is not of a memory file");
+    };
+    if !seals.contains(SealFlags::SHRINK | SealFlags::GROW) {
+        return refused("the peer's memory file is not sealed against changes of its length");
+    }
+    Ok(File::from(fd))
+}
+
 /// A mapping of the memory file.
 pub(super) struct Mapping {
     map: MmapRaw,
@@ -63,34 +93,18 @@ pub(super) struct Mapping {
 impl Mapping {
     /// Makes the memory file, for the peer to be given.
     pub(super) fn create() -> io::Result<(Self, OwnedFd)> {
-        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-        let file = File::from(rustix::fs::memfd_create("jstream-shm", flags)?);
-        // The system ends a process that makes a file longer than it may.
-        let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
-        if limit.is_some_and(|limit| limit < LENGTH as u64) {
-            return Err(io::Error::new(
-                io::ErrorKind::FileTooLarge,
-                "the shared memory would be longer than files of this process may be",
-            ));
-        }
-        file.set_len(LENGTH as u64)?;
-        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
-        rustix::fs::fcntl_add_seals(&file, seals)?;
+        let file = sealed(LENGTH)?;
         Ok((Self::map(&file)?, file.into()))
     }
 
     /// Maps the memory file that a peer gave, unless it could still change its length.
     pub(super) fn open(fd: OwnedFd) -> io::Result<Self> {
-        let refused = |what| Err(io::Error::new(io::ErrorKind::InvalidData, what));
-        let Ok(seals) = rustix::fs::fcntl_get_seals(&fd) else {
-            return refused("the peer's descriptor is not of a memory file");
-        };
-        if !seals.contains(SealFlags::SHRINK | SealFlags::GROW) {
-            return refused("the peer's memory file is not sealed against changes of its length");
-        }
-        let file = File::from(fd);
+        let file = sealed_by_peer(fd)?;
         if file.metadata()?.len() != LENGTH as u64 {
-            return refused("the peer's memory file has another length than ours would have");
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the peer's memory file has another length than ours would have",
+            ));
         }
         Self::map(&file)
     }

@@ -6,7 +6,8 @@
 //! receiver copies them out of the sender's memory ([`remote`]) where the system allows it.
 //!
 //! All that is received is copied to a jbuf of the receiver's before anybody looks at it. What is in
-//! shared memory can change at any time; each word of it is read once and checked.
+//! shared memory can change at any time; each word of it is read once and checked. Sides that trust each
+//! other leave messages where they are ([`trusted`]).
 //!
 //! The sockets stay open: they wake who sleeps, and are hung up when the peer ends ([`line`]). When
 //! both processes are gone, nothing is left of the connection, however they ended.
@@ -23,6 +24,9 @@ mod outgoing;
 mod remote;
 mod ring;
 mod signal;
+mod trusted;
+
+pub(crate) use self::trusted::Outbox;
 
 #[cfg(all(test, loom))]
 mod models;

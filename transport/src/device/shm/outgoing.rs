@@ -346,8 +346,12 @@ impl Outgoing for ShmOutgoing {
         if self.flight == Flight::Remote {
             return self.remote(message);
         }
-        let body = std::mem::replace(&mut message.body, Body::Taken);
         let length = usize::try_from(message.header.length).unwrap_or(usize::MAX);
+        let trusted = self.line.outbox().is_some() && length > INLINE;
+        if trusted && self.flight == Flight::Nothing && self.leave(message)? {
+            return Ok(Push::Done);
+        }
+        let body = std::mem::replace(&mut message.body, Body::Taken);
         let pushed = match &body {
             Body::Borrowed(parts) => self.go_on(message, parts, length),
             Body::Owned(filled) => self.go_on(message, &[IoSlice::new(filled.as_bytes())], length),
@@ -409,6 +413,34 @@ impl ShmOutgoing {
             }
             _ => self.begin(message, parts, length),
         }
+    }
+
+    /// Leaves a message in the outbox, for the peer to read it there. Whether it could.
+    fn leave(&mut self, message: &mut Outbound<'_>) -> Result<bool, Fault> {
+        // Without a peer, or room in the ring, nothing is done: what is tried next finds that out.
+        let has_room = matches!(self.ring.has_room(0), Ok(true));
+        if !has_room || self.is_gone() {
+            return Ok(false);
+        }
+        let Some(outbox) = self.line.outbox() else {
+            return Ok(false);
+        };
+        let Some(spot) = outbox.leave(&mut message.body) else {
+            return match outbox.odd() {
+                Some(error) => self.fail(error.into()),
+                None => Ok(false),
+            };
+        };
+        self.write_header(message);
+        if let Some(words) = self.ring.slot().get(HEADER_WORDS.end..) {
+            set_words(words, spot.to_words());
+        }
+        self.publish(Mark {
+            kind: Kind::Placed,
+            n: 0,
+        });
+        message.taken = message.header.length;
+        Ok(true)
     }
 
     /// Gives up what was begun; the peer then does not believe what it has of it.

@@ -16,6 +16,7 @@
 //! | more | the next `n` bytes of that message, in the data |
 //! | ranges | a message that stands in `n` ranges of the sender's memory, which the slot lists |
 //! | list | the same, and the data lists them |
+//! | placed | a message in the sender's outbox, and where it stands there |
 //!
 //! Data is used in order, each piece from a multiple of 64 bytes on, so nobody says where it stands.
 //! A slot, and the data of it, is free again when `Consumed` says so.
@@ -41,12 +42,13 @@ pub(super) enum Kind {
     More = 3,
     Ranges = 4,
     List = 5,
+    Placed = 6,
 }
 
 impl Kind {
     fn data(self, n: usize) -> usize {
         match self {
-            Self::Inline | Self::Ranges => 0,
+            Self::Inline | Self::Ranges | Self::Placed => 0,
             Self::Data | Self::More => n,
             Self::List => n.saturating_mul(16),
         }
@@ -79,6 +81,7 @@ impl Mark {
             3 => Kind::More,
             4 => Kind::Ranges,
             5 => Kind::List,
+            6 => Kind::Placed,
             _ => return Err(malformed("slot", word)),
         };
         let n = (word & 0xfff_ffff) as usize;

@@ -1,0 +1,121 @@
+//! Jbufs in memory that somebody else keeps.
+
+use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use super::{ALIGNMENT, Filled, Slot, Spent};
+
+/// Who keeps memory of its own, lends parts of it as jbufs, and gets each back when the last handle of
+/// it is dropped. A part is known by a number.
+pub struct Keeper {
+    give_back: Box<dyn Fn(u32) + Send + Sync>,
+}
+
+impl Keeper {
+    /// One that gets its parts back by `give_back`, which is called with the number of each, in whatever
+    /// thread dropped the jbuf. What the function owns lives at least as long as the jbufs.
+    pub fn new(give_back: impl Fn(u32) + Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self {
+            give_back: Box::new(give_back),
+        })
+    }
+
+    #[inline]
+    pub(super) fn get_back(&self, number: u32) {
+        (self.give_back)(number);
+    }
+}
+
+// Nothing of it is changed by what panics.
+impl UnwindSafe for Keeper {}
+impl RefUnwindSafe for Keeper {}
+
+impl fmt::Debug for Keeper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Keeper(..)")
+    }
+}
+
+impl Spent {
+    /// A part of what `keeper` keeps, as a jbuf. Who drops it gives `number` back.
+    ///
+    /// # Safety
+    ///
+    /// `base` must be aligned to [`ALIGNMENT`], and valid for reads and writes of `capacity` bytes until
+    /// the keeper gets `number` back; nobody else reaches those bytes until then, in another process
+    /// neither.
+    ///
+    /// # Panics
+    ///
+    /// In debug builds, when `base` is not aligned.
+    #[inline]
+    #[must_use]
+    pub unsafe fn kept(
+        base: NonNull<u8>,
+        capacity: usize,
+        keeper: Arc<Keeper>,
+        number: u32,
+    ) -> Self {
+        debug_assert_eq!(base.addr().get() & (ALIGNMENT - 1), 0);
+        // SAFETY: the caller's promise is passed on.
+        Self::from_slot(unsafe { Slot::kept(base, capacity, keeper, number) })
+    }
+}
+
+impl Filled {
+    /// The number of a jbuf that `keeper` has lent, which is not given back: whoever asked has it now.
+    ///
+    /// # Errors
+    ///
+    /// The jbuf, if it is none of the keeper's.
+    #[inline]
+    pub fn into_kept(self, keeper: &Arc<Keeper>) -> Result<u32, Self> {
+        let len = self.len();
+        match self.into_slot().into_kept(keeper) {
+            Ok(number) => Ok(number),
+            // SAFETY: it is the slot that the message was in, untouched.
+            Err(slot) => Err(unsafe { Self::from_spent(Spent::from_slot(slot), len) }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[repr(align(128))]
+    struct Memory([u8; 256]);
+
+    #[test]
+    fn a_part_is_given_back_once_and_keeps_its_memory_until_then() {
+        static BACK: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+        let memory = Box::into_raw(Box::new(Memory([0; 256])));
+        let address = memory.expose_provenance();
+        let keeper = Keeper::new(move |number| {
+            assert!(address > 0);
+            BACK.lock().unwrap().push(number);
+        });
+        let base = NonNull::new(memory.cast::<u8>()).unwrap();
+        // SAFETY: the memory is aligned, as long, and reached by nobody else; it is freed at the end.
+        let lend = |number| unsafe { Spent::kept(base, 256, keeper.clone(), number) };
+        let filled = lend(7).copy_from(b"abc").unwrap();
+        assert_eq!(filled.as_bytes().as_ptr(), memory.cast::<u8>().cast_const());
+        assert_eq!((filled.capacity(), filled.place()), (256, None));
+        assert!(BACK.lock().unwrap().is_empty());
+        drop(filled.into_spent());
+        assert_eq!(*BACK.lock().unwrap(), [7]);
+
+        let filled = lend(8).copy_from(b"abc").unwrap();
+        let other = Keeper::new(drop);
+        let filled = filled.into_kept(&other).unwrap_err();
+        assert_eq!(filled.as_bytes(), b"abc");
+        assert_eq!(filled.into_kept(&keeper).unwrap(), 8);
+        assert_eq!(*BACK.lock().unwrap(), [7]);
+        // SAFETY: it was made of a box, and no jbuf of it is left.
+        drop(unsafe { Box::from_raw(memory) });
+    }
+}
