@@ -1,4 +1,4 @@
-//! Sleeping and waking over two words of the shared memory.
+//! Sleeping and waking over two words of the shared memory, and lending memory over two others.
 //!
 //! Whoever changes a word tells the sleeper, if there is one; the sleeper says that it is one, and
 //! then looks once more:
@@ -131,4 +131,33 @@ pub(super) fn arm<W: Word>(armed: &W, barriers: Barriers) {
 /// Says that this side does not sleep after all.
 pub(super) fn disarm<W: Word>(armed: &W) {
     armed.set(0, Ordering::Relaxed);
+}
+
+/// Copies by `copy` what the other side lends. `None` unless it was lent until the copy was there: it
+/// may have been given up before, and whatever is said of it later does not bring it back.
+pub(super) fn borrow<W: Word, R>(
+    copying: &W,
+    abandoned: &W,
+    copy: impl FnOnce() -> R,
+) -> Option<R> {
+    copying.set(1, Ordering::Relaxed);
+    fence(Ordering::SeqCst);
+    let is_lent = || abandoned.get(Ordering::Acquire) == 0;
+    let copied = is_lent().then(copy);
+    // What was copied was read before this looks once more.
+    fence(Ordering::Acquire);
+    let copied = copied.filter(|_| is_lent());
+    copying.set(0, Ordering::Release);
+    copied
+}
+
+/// Lends memory no longer. The other side may read it for as long as it [`is_copying`].
+pub(super) fn give_up<W: Word>(abandoned: &W) {
+    abandoned.set(1, Ordering::Release);
+    fence(Ordering::SeqCst);
+}
+
+/// Whether the other side is in [`borrow`].
+pub(super) fn is_copying<W: Word>(copying: &W) -> bool {
+    copying.get(Ordering::Acquire) != 0
 }
