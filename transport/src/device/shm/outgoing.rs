@@ -361,6 +361,7 @@ impl Outgoing for ShmOutgoing {
 
     fn abandon(&mut self, _: &mut Outbound<'_>) {
         self.give_up();
+        self.broken.get_or_insert(Broken::Ended);
     }
 
     fn arm(&mut self, _: Option<&Waker>) -> Armed {
@@ -414,11 +415,13 @@ impl ShmOutgoing {
 
     /// Gives up what was begun; the peer then does not believe what it has of it.
     fn give_up(&mut self) {
+        // What the peer has read wholly is not cut short, though nobody has looked since.
+        let is_read = matches!(self.ring.is_all_consumed(), Ok(true));
+        if self.flight == Flight::Remote && is_read {
+            self.flight = Flight::Nothing;
+        }
         if self.flight == Flight::Nothing {
             return;
-        }
-        if self.broken.is_none() {
-            self.broken = Some(Broken::Ended);
         }
         let lane = self.ring.lane();
         signal::give_up(lane.control(Control::Abandoned));
