@@ -17,10 +17,15 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(loom))]
 use std::sync::atomic::{compiler_fence, fence};
+use std::time::Duration;
 
 #[cfg(loom)]
 use loom::sync::atomic::fence;
 use rustix::thread::{MembarrierCommand, membarrier};
+
+/// After how long what a processor has stored is seen by all others: far longer than any holds it
+/// back.
+const SETTLED: Duration = Duration::from_millis(1);
 
 /// The words of a ring: those of the shared memory, or of a model.
 pub(super) trait Word {
@@ -101,8 +106,11 @@ impl Barriers {
     fn make_all_pass(self) {
         fence(Ordering::SeqCst);
         if self == Self::Sleeper && cfg!(not(loom)) {
-            // It worked before; a sleeper that is woken late for want of it wakes at its deadline.
-            let _ = membarrier(MembarrierCommand::GlobalExpedited);
+            // It worked before, but a filter that the process has got since may forbid it. What the
+            // other side had stored before it saw nobody sleep is here after a while.
+            if membarrier(MembarrierCommand::GlobalExpedited).is_err() {
+                std::thread::sleep(SETTLED);
+            }
         }
     }
 }
