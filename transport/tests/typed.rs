@@ -36,6 +36,7 @@ fn addresses() -> Vec<String> {
     let name = format!("jstream-typed-{}-{next}", std::process::id());
     vec![
         format!("inproc://{name}"),
+        format!("shm://{name}"),
         format!("uds://@{name}"),
         "tcp://127.0.0.1:0".into(),
     ]
@@ -211,6 +212,36 @@ fn an_object_that_moved_is_read_as_what_is_asked_for() {
             us.post_recv_object::<Words>().wait().unwrap().get().len(),
             20
         );
+    });
+}
+
+#[derive(Transportable)]
+struct Twice<'b> {
+    one: &'b [u64],
+    other: &'b [u64],
+}
+
+#[test]
+fn a_moved_object_that_became_longer_does_not_fit_and_is_received_next() {
+    over_all(&Options::default(), |client, server| {
+        let numbers: Vec<u64> = (0..400).collect();
+        let twice = Twice {
+            one: &numbers,
+            other: &[],
+        };
+        client.send(&twice).unwrap();
+        let mut received = server.recv::<Twice<'_>>().unwrap();
+        received.with_mut(|twice| twice.other = twice.one);
+        server.send_received(received).unwrap();
+        let mut memory = [0; 5000];
+        let error = client.recv_into(&mut memory).unwrap_err();
+        assert!(
+            matches!(error, RecvError::TooSmall { length, capacity: 5000 } if length > 6400),
+            "{error}"
+        );
+        let received = client.recv::<Twice<'_>>().unwrap();
+        assert_eq!(received.get().one, numbers);
+        assert_eq!(received.get().other, numbers);
     });
 }
 

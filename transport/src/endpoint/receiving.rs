@@ -285,6 +285,7 @@ impl Receiving {
         arrived: Arrived,
         memory: &mut [u8],
     ) -> Result<Header, RecvError> {
+        let number = arrived.number;
         let (header, filled) = match arrived.into_bytes(&self.facts.pool) {
             Ok(message) => message,
             Err(unwritten) => {
@@ -294,9 +295,19 @@ impl Receiving {
                 return Err(unwritten.error);
             }
         };
-        if let Some(room) = memory.get_mut(..filled.len()) {
-            room.copy_from_slice(filled.as_bytes());
-        }
+        let Some(room) = memory.get_mut(..filled.len()) else {
+            // An object that was changed: its message is longer than the jbuf that it stood in.
+            self.keep(Arrived {
+                header,
+                payload: Payload::Bytes(filled),
+                number,
+            });
+            return Err(RecvError::TooSmall {
+                length: header.length,
+                capacity: memory.len(),
+            });
+        };
+        room.copy_from_slice(filled.as_bytes());
         if std::mem::take(&mut self.scratched) {
             self.scratch = Some(filled.into_spent());
         }

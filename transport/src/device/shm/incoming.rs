@@ -15,6 +15,7 @@ use super::mapping::Control;
 use super::outgoing::{Broken, LOOKS};
 use super::remote::{MOST_RANGES, Range, Remote};
 use super::ring::{Consumer, HEADER_WORDS, INLINE, Kind, Mark, SLOT_RANGES, malformed};
+use super::signal;
 use super::trusted::Inbox;
 use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload};
 use crate::device::deadline::Deadline;
@@ -326,22 +327,14 @@ impl ShmIncoming {
                 let lane = self.ring.lane();
                 let copying = lane.control(Control::Copying);
                 let abandoned = lane.control(Control::Abandoned);
-                copying.store(1, Ordering::SeqCst);
-                let copied = if abandoned.load(Ordering::SeqCst) == 0 {
-                    remote.read(&self.ranges.now, to)
-                } else {
-                    Ok(())
-                };
-                // What was copied counts only if the peer has left it alone until now.
-                let abandoned = abandoned.load(Ordering::SeqCst) != 0;
-                copying.store(0, Ordering::SeqCst);
-                match copied {
-                    _ if abandoned => Err(io::ErrorKind::UnexpectedEof),
+                let read = || remote.read(&self.ranges.now, to);
+                match signal::borrow(copying, abandoned, read) {
+                    None => Err(io::ErrorKind::UnexpectedEof),
                     // It has gone, and its memory with it.
-                    Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {
+                    Some(Err(error)) if error.raw_os_error() == Some(libc::ESRCH) => {
                         Err(io::ErrorKind::ConnectionReset)
                     }
-                    copied => copied.map_err(|error| error.kind()),
+                    Some(copied) => copied.map_err(|error| error.kind()),
                 }
             }
             _ => Err(io::ErrorKind::InvalidInput),

@@ -1,6 +1,6 @@
 //! Interleavings of one direction of a ring, tried by loom: the model beside twins with a mistake that
-//! it must find. What stands in a slot is a cell of loom's, which reports who reads it while it is
-//! written. Who would sleep stops instead, and must then have been woken if it could go on.
+//! it must find, and of memory that is lent. What stands in a slot, or is lent, is a cell of loom's,
+//! which reports who reads it while it is written. Who would sleep stops instead, and must then have been woken if it could go on.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -152,4 +152,56 @@ fn a_slot_is_not_published_by_a_relaxed_store() {
         signal::wanted(armed, Barriers::Both)
     };
     messages(1, publish, arm);
+}
+
+/// How a side copies what the other lends.
+type Borrow = fn(&AtomicU64, &AtomicU64, &UnsafeCell<u64>) -> Option<u64>;
+
+/// One side gives up what it lends and writes to it, while the other copies it.
+fn lending(borrow: Borrow, give_up: fn(&AtomicU64)) {
+    loom::model(move || {
+        let lent = Arc::new((AtomicU64::new(0), AtomicU64::new(0), UnsafeCell::new(1_u64)));
+        let other = lent.clone();
+        let lender = thread::spawn(move || {
+            let (copying, abandoned, memory) = &*other;
+            give_up(abandoned);
+            while signal::is_copying(copying) {
+                thread::yield_now();
+            }
+            memory.with_mut(|memory| unsafe { *memory = 2 });
+        });
+        let (copying, abandoned, memory) = &*lent;
+        assert!(matches!(borrow(copying, abandoned, memory), None | Some(1)));
+        lender.join().unwrap();
+    });
+}
+
+fn borrow(copying: &AtomicU64, abandoned: &AtomicU64, memory: &UnsafeCell<u64>) -> Option<u64> {
+    signal::borrow(copying, abandoned, || {
+        memory.with(|memory| unsafe { *memory })
+    })
+}
+
+#[test]
+fn nobody_copies_what_is_no_longer_lent() {
+    lending(borrow, signal::give_up);
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn without_the_barrier_of_the_lender_it_does_not_see_who_copies() {
+    lending(borrow, |abandoned| abandoned.store(1, Ordering::Release));
+}
+
+#[test]
+#[should_panic(expected = "Causality violation")]
+fn without_the_barrier_of_who_copies_it_does_not_see_what_was_given_up() {
+    let borrow: Borrow = |copying, abandoned, memory| {
+        copying.store(1, Ordering::Relaxed);
+        let is_lent = abandoned.load(Ordering::Acquire) == 0;
+        let copied = is_lent.then(|| memory.with(|memory| unsafe { *memory }));
+        copying.store(0, Ordering::Release);
+        copied
+    };
+    lending(borrow, signal::give_up);
 }

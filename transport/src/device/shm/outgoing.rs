@@ -12,6 +12,7 @@ use super::line::{Bell, Line, hung_up};
 use super::mapping::Control;
 use super::remote::MOST_RANGES;
 use super::ring::{HEADER_WORDS, INLINE, Kind, Mark, Producer, SLOT_RANGES};
+use super::signal;
 use crate::device::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
@@ -364,6 +365,7 @@ impl Outgoing for ShmOutgoing {
 
     fn abandon(&mut self, _: &mut Outbound<'_>) {
         self.give_up();
+        self.broken.get_or_insert(Broken::Ended);
     }
 
     fn arm(&mut self, _: Option<&Waker>) -> Armed {
@@ -445,20 +447,22 @@ impl ShmOutgoing {
 
     /// Gives up what was begun; the peer then does not believe what it has of it.
     fn give_up(&mut self) {
+        // What the peer has read wholly is not cut short, though nobody has looked since.
+        let is_read = matches!(self.ring.is_all_consumed(), Ok(true));
+        if self.flight == Flight::Remote && is_read {
+            self.flight = Flight::Nothing;
+        }
         if self.flight == Flight::Nothing {
             return;
         }
-        if self.broken.is_none() {
-            self.broken = Some(Broken::Ended);
-        }
         let lane = self.ring.lane();
-        lane.control(Control::Abandoned).store(1, Ordering::SeqCst);
+        signal::give_up(lane.control(Control::Abandoned));
         self.line.ring(Bell::Published);
         if std::mem::replace(&mut self.flight, Flight::Nothing) == Flight::Remote {
             // A peer that copies out of our memory at this moment is done soon, or dead.
             let deadline = Deadline::after(ABANDON);
             let copying = lane.control(Control::Copying);
-            while copying.load(Ordering::SeqCst) != 0
+            while signal::is_copying(copying)
                 && self.line.drain(Bell::Consumed)
                 && !deadline.has_passed()
             {

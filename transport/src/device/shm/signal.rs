@@ -1,4 +1,4 @@
-//! Sleeping and waking over two words of the shared memory.
+//! Sleeping and waking over two words of the shared memory, and lending memory over two others.
 //!
 //! Whoever changes a word tells the sleeper, if there is one; the sleeper says that it is one, and
 //! then looks once more:
@@ -17,10 +17,15 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(loom))]
 use std::sync::atomic::{compiler_fence, fence};
+use std::time::Duration;
 
 #[cfg(loom)]
 use loom::sync::atomic::fence;
 use rustix::thread::{MembarrierCommand, membarrier};
+
+/// After how long what a processor has stored is seen by all others: far longer than any holds it
+/// back.
+const SETTLED: Duration = Duration::from_millis(1);
 
 /// The words of a ring: those of the shared memory, or of a model.
 pub(super) trait Word {
@@ -101,8 +106,11 @@ impl Barriers {
     fn make_all_pass(self) {
         fence(Ordering::SeqCst);
         if self == Self::Sleeper && cfg!(not(loom)) {
-            // It worked before; a sleeper that is woken late for want of it wakes at its deadline.
-            let _ = membarrier(MembarrierCommand::GlobalExpedited);
+            // It worked before, but a filter that the process has got since may forbid it. What the
+            // other side had stored before it saw nobody sleep is here after a while.
+            if membarrier(MembarrierCommand::GlobalExpedited).is_err() {
+                std::thread::sleep(SETTLED);
+            }
         }
     }
 }
@@ -131,4 +139,33 @@ pub(super) fn arm<W: Word>(armed: &W, barriers: Barriers) {
 /// Says that this side does not sleep after all.
 pub(super) fn disarm<W: Word>(armed: &W) {
     armed.set(0, Ordering::Relaxed);
+}
+
+/// Copies by `copy` what the other side lends. `None` unless it was lent until the copy was there: it
+/// may have been given up before, and whatever is said of it later does not bring it back.
+pub(super) fn borrow<W: Word, R>(
+    copying: &W,
+    abandoned: &W,
+    copy: impl FnOnce() -> R,
+) -> Option<R> {
+    copying.set(1, Ordering::Relaxed);
+    fence(Ordering::SeqCst);
+    let is_lent = || abandoned.get(Ordering::Acquire) == 0;
+    let copied = is_lent().then(copy);
+    // What was copied was read before this looks once more.
+    fence(Ordering::Acquire);
+    let copied = copied.filter(|_| is_lent());
+    copying.set(0, Ordering::Release);
+    copied
+}
+
+/// Lends memory no longer. The other side may read it for as long as it [`is_copying`].
+pub(super) fn give_up<W: Word>(abandoned: &W) {
+    abandoned.set(1, Ordering::Release);
+    fence(Ordering::SeqCst);
+}
+
+/// Whether the other side is in [`borrow`].
+pub(super) fn is_copying<W: Word>(copying: &W) -> bool {
+    copying.get(Ordering::Acquire) != 0
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -12,45 +13,56 @@ use super::super::incoming::ShmIncoming;
 use super::super::line::Line;
 use super::super::mapping::{Control, DATA, LENGTH, Lane, Mapping, SLOTS};
 use super::super::outgoing::ShmOutgoing;
-use super::super::remote::{Nonce, Remote};
+use super::super::remote::{Mark, Nonce, Remote};
 use super::super::ring::{Consumer, Producer};
 use super::super::signal::Barriers;
 use super::*;
 use crate::error::{ConnectError, HandshakeError};
 
 /// A half of each kind, whose peer is the test: it has the lanes and the sockets.
-struct Victim {
-    incoming: ShmIncoming,
-    outgoing: ShmOutgoing,
+pub(super) struct Victim {
+    pub(super) incoming: ShmIncoming,
+    pub(super) outgoing: ShmOutgoing,
+    line: Arc<Line>,
+    /// By which the victim knows its peer, which is this process too.
+    mark: Mark,
     /// Into the victim, and out of it.
-    lanes: [Lane; 2],
+    pub(super) lanes: [Lane; 2],
     _sockets: [Socket; 2],
 }
 
-const MAX: u64 = 1 << 20;
+pub(super) const MAX: u64 = 1 << 20;
 
-fn victim() -> Victim {
+pub(super) fn victim() -> Victim {
     let (mapping, _) = Mapping::create().unwrap();
     let [in_lane, out_lane] = mapping.lanes();
     let (published, a) = Socket::pair(Domain::UNIX, Type::STREAM, None).unwrap();
     let (consumed, b) = Socket::pair(Domain::UNIX, Type::STREAM, None).unwrap();
     let nonce = Nonce::new();
-    let remote = Remote::probe(std::process::id().try_into().unwrap(), nonce.mark()).unwrap();
-    let line = Line::new(
+    let mark = nonce.mark();
+    let line = Arc::new(Line::new(
         published,
         consumed,
         out_lane.clone(),
         in_lane.clone(),
         nonce,
-    );
-    let line = std::sync::Arc::new(line);
-    let consumer = Consumer::new(in_lane.clone(), Barriers::Both);
+    ));
+    let producer = Producer::new(out_lane.clone(), Barriers::Both);
     Victim {
-        incoming: ShmIncoming::new(line.clone(), consumer, Some(remote), Pool::default(), MAX),
-        outgoing: ShmOutgoing::new(line, Producer::new(out_lane.clone(), Barriers::Both), true),
+        incoming: incoming(&line, &in_lane, mark, &Pool::default()),
+        outgoing: ShmOutgoing::new(line.clone(), producer, true),
+        line,
+        mark,
         lanes: [in_lane, out_lane],
         _sockets: [a, b],
     }
+}
+
+/// What receives from the beginning of a lane.
+fn incoming(line: &Arc<Line>, lane: &Lane, mark: Mark, pool: &Pool) -> ShmIncoming {
+    let remote = Remote::probe(std::process::id().try_into().unwrap(), mark).unwrap();
+    let consumer = Consumer::new(lane.clone(), Barriers::Both);
+    ShmIncoming::new(line.clone(), consumer, Some(remote), pool.clone(), MAX)
 }
 
 /// Writes the first slot: its mark, a header with a length, and what is behind it.
@@ -233,6 +245,38 @@ fn what_is_written_at_random_and_meanwhile_does_no_harm() {
             stop.store(true, Ordering::Relaxed);
         });
     }
+}
+
+#[test]
+fn a_peer_that_gives_up_and_then_does_not_has_sent_nothing() {
+    let victim = victim();
+    let lane = &victim.lanes[0];
+    let pool = Pool::default();
+    let stop = AtomicBool::new(false);
+    let mut refused = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let abandoned = lane.control(Control::Abandoned);
+            while !stop.load(Ordering::Relaxed) {
+                abandoned.fetch_xor(1, Ordering::SeqCst);
+            }
+        });
+        let wrong = (0..100_000).find(|n| {
+            let bytes = pattern(64, *n);
+            write(lane, 4, 1, 64, &[bytes.as_ptr().addr() as u64, 64]);
+            let mut incoming = incoming(&victim.line, lane, victim.mark, &pool);
+            match receive(&mut incoming) {
+                Ok((_, filled)) => filled.as_bytes() != bytes,
+                Err(_) => {
+                    refused += 1;
+                    false
+                }
+            }
+        });
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(wrong, None, "bytes were received that nobody copied");
+    });
+    assert!(refused > 0, "nobody saw it give up");
 }
 
 fn memory(length: u64, seals: SealFlags) -> OwnedFd {

@@ -13,6 +13,7 @@ mod deaths;
 mod figures;
 mod lies;
 mod messages;
+mod storms;
 
 use std::env;
 use std::io::IoSlice;
@@ -68,6 +69,7 @@ fn part() {
         "thousand" => deaths::thousand(&address),
         "listen" => deaths::accept_all(&address),
         "stranger" => lies::stranger(&address),
+        "talk" => storms::talk(&address),
         "sink" => figures::sink(&address),
         "bounce" => figures::bounce(&address),
         _ => panic!("no part {role}"),
