@@ -10,14 +10,17 @@
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::future::Future;
 use std::io::IoSlice;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Barrier, mpsc};
-use std::thread;
+use std::sync::{Arc, Barrier, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
 
-use common::pair;
+use common::{LONG, pair};
 use jstream::buffer::Pool;
-use jstream_transport::{Endpoint, Header, Options};
+use jstream_transport::{CompletionQueue, Endpoint, Header, Options, Outcome};
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
@@ -81,6 +84,58 @@ fn ping_posted(endpoint: &Endpoint, pool: &Pool, payload: &[u8]) {
     }
 }
 
+/// As `ping_posted`, by a queue, by futures, and with objects.
+fn ping_others(endpoint: &Endpoint, queue: &CompletionQueue, pool: &Pool, task: &Waker) {
+    let numbers = [7u64; 100];
+    for size in SIZES {
+        let filled = || pool.take(size).unwrap().zeroed(size).unwrap();
+        queue.post_recv_any(endpoint, 1);
+        queue.post_send(endpoint, 2, Header::new(1, [0; 3]), filled());
+        for _ in 0..2 {
+            match queue.wait(LONG).unwrap().outcome {
+                Outcome::Sent(sent) => drop(sent.unwrap()),
+                Outcome::Received(message) => assert_eq!(message.unwrap().payload.len(), size),
+                _ => unreachable!(),
+            }
+        }
+        let received = endpoint.recv_message_async();
+        let sent = endpoint.send_message_async(Header::new(1, [0; 3]), filled());
+        drop(block_on(sent, task).unwrap());
+        let message = block_on(received, task).unwrap();
+        assert_eq!(message.payload.len(), size);
+        drop(message);
+        endpoint.send(&numbers.as_slice()).unwrap();
+        assert_eq!(endpoint.recv::<&[u64]>().unwrap().get(), &numbers);
+        drop(endpoint.post_send_object(&numbers.as_slice()).unwrap());
+        assert_eq!(endpoint.recv::<&[u64]>().unwrap().get(), &numbers);
+    }
+}
+
+/// With one waker for all, as an executor's task has.
+fn block_on<T>(mut future: impl Future<Output = T> + Unpin, task: &Waker) -> T {
+    loop {
+        let polled = Pin::new(&mut future).poll(&mut Context::from_waker(task));
+        if let Poll::Ready(output) = polled {
+            return output;
+        }
+        thread::park_timeout(LONG);
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// As many slots of each size as are ever in use at once: how many that are in a round is chance.
+fn grow(pool: &Pool) {
+    let slots = SIZES.map(|size| [(); 16].map(|()| pool.take(size).unwrap()));
+    drop(slots);
+}
+
 fn pong(endpoint: &Endpoint) {
     while let Ok(message) = endpoint.recv_message() {
         endpoint
@@ -92,7 +147,13 @@ fn pong(endpoint: &Endpoint) {
 fn allocations_of(scheme: &str) -> usize {
     let payload = vec![7; 200_000];
     let pool = Pool::default();
-    let (client, server) = pair(scheme, &Options::default(), &Options::default());
+    let (ours, theirs) = (Options::default(), Options::default());
+    for pool in [&pool, &ours.pool, &theirs.pool] {
+        grow(pool);
+    }
+    let (client, server) = pair(scheme, &ours, &theirs);
+    let queue = CompletionQueue::new().unwrap();
+    let task = Waker::from(Arc::new(Unpark(thread::current())));
     let (done, is_done) = mpsc::channel();
     let ready = Barrier::new(2);
     thread::scope(|scope| {
@@ -102,17 +163,19 @@ fn allocations_of(scheme: &str) -> usize {
             done.send(()).unwrap();
         });
         ready.wait();
-        for _ in 0..100 {
+        for _ in 0..40 {
             ping(&client, &payload);
             ping_posted(&client, &pool, &payload);
+            ping_others(&client, &queue, &pool, &task);
         }
         let before = ALLOCATIONS.load(Ordering::Relaxed);
-        for _ in 0..100 {
+        for _ in 0..40 {
             ping(&client, &payload);
             ping_posted(&client, &pool, &payload);
+            ping_others(&client, &queue, &pool, &task);
         }
         let after = ALLOCATIONS.load(Ordering::Relaxed);
-        drop(client);
+        drop((client, queue));
         is_done.recv().unwrap();
         after - before
     })
@@ -120,7 +183,7 @@ fn allocations_of(scheme: &str) -> usize {
 
 // Without the test harness, whose own thread allocates when it likes.
 fn main() {
-    for scheme in ["inproc", "uds", "tcp"] {
+    for scheme in ["inproc", "shm", "uds", "tcp", "uring"] {
         assert_eq!(allocations_of(scheme), 0, "{scheme}");
     }
 }

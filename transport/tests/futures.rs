@@ -487,3 +487,43 @@ fn a_task_accepts() {
         });
     }
 }
+
+struct Panics;
+
+impl Wake for Panics {
+    fn wake(self: Arc<Self>) {
+        panic!("a waker that the test made so");
+    }
+}
+
+/// A waker that panics is nobody else's trouble: not the sender's, nor the next task's.
+#[test]
+fn a_waker_that_panics_holds_up_nobody() {
+    for scheme in SCHEMES {
+        let options = Options::default();
+        let (client, server) = pair(scheme, &options, &options);
+        let bad = Waker::from(Arc::new(Panics));
+        let task = Task::new();
+        let mut first = pin!(server.recv_message_async());
+        let mut second = pin!(server.recv_message_async());
+        let polled = first.as_mut().poll(&mut Context::from_waker(&bad));
+        assert!(polled.is_pending(), "{scheme}");
+        assert!(poll_once(second.as_mut(), &task).is_pending(), "{scheme}");
+        let before = task.woken();
+        send(&client, 1, &options.pool);
+        send(&client, 2, &options.pool);
+        task.wait(before);
+        let message = loop {
+            let before = task.woken();
+            match poll_once(second.as_mut(), &task) {
+                Poll::Ready(message) => break message,
+                Poll::Pending => task.wait(before),
+            }
+        };
+        assert_eq!(number(&message.unwrap()), 2, "{scheme}");
+        let Poll::Ready(message) = poll_once(first.as_mut(), &task) else {
+            panic!("{scheme}: the first one has its message")
+        };
+        assert_eq!(number(&message.unwrap()), 1, "{scheme}");
+    }
+}

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Wake, Waker};
 
 use super::reactor;
-use super::watcher::Watcher;
+use super::watcher::{Watcher, wake};
 
 /// Nobody waits.
 const IDLE: u8 = 0;
@@ -117,7 +117,7 @@ impl Alarm {
                 break;
             };
             drop(tasks);
-            task.wake();
+            wake(task);
             tasks = self.lock();
         }
     }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use super::alarm::Alarm;
 use super::spin::Spin;
 use super::timer::Timer;
-use super::watcher::Watch;
+use super::watcher::{Watch, wake};
 use crate::device::connection::{Armed, Fault, Interest};
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
@@ -219,7 +219,7 @@ impl<D: Direction> Turn<D> {
     fn wake_tasks<'t>(&'t self, mut held: Held<'t, D>) {
         while let Some(task) = held.common().to_wake.pop() {
             drop(held);
-            task.wake();
+            wake(task);
             held = self.lock();
         }
     }

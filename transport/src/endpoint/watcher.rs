@@ -331,8 +331,9 @@ impl Set {
     }
 }
 
-/// Wakers are the program's: one that panics must not end the thread that others wait for.
-pub(super) fn wake(waker: Waker) {
+/// Wakers are the program's: one that panics must neither end the thread that others wait
+/// for, nor keep those behind it from being woken.
+pub(crate) fn wake(waker: Waker) {
     let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
 }
 

@@ -12,7 +12,7 @@ use crate::device::connection::Interest;
 use crate::device::deadline::Deadline;
 use crate::endpoint::reactor;
 use crate::endpoint::spin::Spin;
-use crate::endpoint::watcher::{Room, Watch, Watcher};
+use crate::endpoint::watcher::{Room, Watch, Watcher, wake};
 
 /// The heart of a queue.
 ///
@@ -136,7 +136,7 @@ impl Hub {
             let task = state.tasks.pop_front();
             drop(state);
             if let Some((_, task)) = task {
-                task.wake();
+                wake(task);
             }
             state = self.lock();
         }
