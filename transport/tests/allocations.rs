@@ -120,7 +120,7 @@ fn allocations_of(scheme: &str) -> usize {
 
 // Without the test harness, whose own thread allocates when it likes.
 fn main() {
-    for scheme in ["inproc", "uds", "tcp"] {
+    for scheme in ["inproc", "uds", "tcp", "uring"] {
         assert_eq!(allocations_of(scheme), 0, "{scheme}");
     }
 }

@@ -38,6 +38,7 @@ fn addresses() -> Vec<String> {
         format!("inproc://{name}"),
         format!("uds://@{name}"),
         "tcp://127.0.0.1:0".into(),
+        "uring://127.0.0.1:0".into(),
     ]
 }
 
