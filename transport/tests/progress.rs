@@ -15,7 +15,7 @@ use common::{LONG, bytes, pair};
 use jstream::Pool;
 use jstream_transport::{Endpoint, Header, Options, Progress, RecvError};
 
-const SCHEMES: [&str; 3] = ["inproc", "uds", "tcp"];
+const SCHEMES: [&str; 4] = ["inproc", "uds", "tcp", "uring"];
 
 fn header(number: u64) -> Header {
     Header::new(1, [number, 0, 0])

@@ -12,7 +12,7 @@ mod common;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::{LONG, SHORT, bytes, pair};
 use jstream::Pool;
@@ -20,7 +20,7 @@ use jstream_transport::{
     Completion, CompletionQueue, Endpoint, Header, Options, Outcome, RecvError, SendError,
 };
 
-const SCHEMES: [&str; 3] = ["inproc", "uds", "tcp"];
+const SCHEMES: [&str; 4] = ["inproc", "uds", "tcp", "uring"];
 
 fn header(number: u64) -> Header {
     Header::new(1, [number, 0, 0])
@@ -107,6 +107,58 @@ fn many_endpoints_are_served_by_one_thread() {
         assert!(queue.poll().is_none());
         drop((queue, pairs));
         assert_eq!(used(&options.pool), 0, "{scheme}");
+    }
+}
+
+#[test]
+fn who_only_polls_is_served_too() {
+    const PAIRS: u64 = 64;
+    const ROUNDS: u64 = 200;
+    fn next(queue: &CompletionQueue) -> Completion {
+        let begun = Instant::now();
+        loop {
+            if let Some(completion) = queue.poll() {
+                return completion;
+            }
+            assert!(begun.elapsed() < LONG, "nothing comes");
+        }
+    }
+    fn serve(endpoints: &[Endpoint], queue: &CompletionQueue, count: u64, answer: bool) {
+        for _ in 0..count {
+            let Completion { user, outcome, .. } = next(queue);
+            let Outcome::Received(message) = outcome else {
+                panic!("only receives are posted");
+            };
+            let message = message.unwrap();
+            let endpoint = &endpoints[user as usize];
+            queue.post_recv(endpoint, user, message.payload.into_spent());
+            if answer {
+                endpoint.send_message(message.header, &[]).unwrap();
+            }
+        }
+    }
+    for scheme in SCHEMES {
+        let mut options = Options::default();
+        options.spin = Duration::MAX;
+        let pairs = (0..PAIRS).map(|_| pair(scheme, &options, &options));
+        let (clients, servers): (Vec<_>, Vec<_>) = pairs.unzip();
+        let queue_of = |endpoints: &[Endpoint]| {
+            let queue = CompletionQueue::new().unwrap();
+            for (user, endpoint) in (0..).zip(endpoints) {
+                queue.post_recv_any(endpoint, user);
+            }
+            queue
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| serve(&servers, &queue_of(&servers), PAIRS * ROUNDS, true));
+            let queue = queue_of(&clients);
+            for round in 0..ROUNDS {
+                for client in &clients {
+                    client.send_message(header(round), &[]).unwrap();
+                }
+                serve(&clients, &queue, PAIRS, false);
+            }
+        });
     }
 }
 

@@ -23,7 +23,7 @@ use jstream::Pool;
 use jstream_transport::{Completion, CompletionQueue, Endpoint, Header, Options, Outcome};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-const SCHEMES: [&str; 3] = ["inproc", "uds", "tcp"];
+const SCHEMES: [&str; 4] = ["inproc", "uds", "tcp", "uring"];
 
 fn header(number: u64) -> Header {
     Header::new(1, [number, 0, 0])

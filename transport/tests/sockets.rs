@@ -77,7 +77,7 @@ fn a_killed_peer_ends_what_is_pending() {
         thread::sleep(LONG);
         return;
     }
-    for scheme in ["tcp", "uds"] {
+    for scheme in ["tcp", "uds", "uring"] {
         let listener = listen(&fresh(scheme), &options()).unwrap();
         let child = again(NAME, &listener.local_address().to_string())
             .stdout(Stdio::piped())
@@ -129,7 +129,7 @@ fn a_killed_peer_ends_what_is_pending() {
 #[test]
 fn running_out_of_descriptors_is_survived() {
     alone("running_out_of_descriptors_is_survived", || {
-        for scheme in ["tcp", "uds"] {
+        for scheme in ["tcp", "uds", "uring"] {
             let listener = listen(&fresh(scheme), &options()).unwrap();
             let address = listener.local_address().clone();
             let before = getrlimit(Resource::Nofile);

@@ -39,6 +39,7 @@ fn addresses() -> Vec<String> {
         format!("shm://{name}"),
         format!("uds://@{name}"),
         "tcp://127.0.0.1:0".into(),
+        "uring://127.0.0.1:0".into(),
     ]
 }
 

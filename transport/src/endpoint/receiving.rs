@@ -549,6 +549,8 @@ impl Direction for Receiving {
                 op.spent = spent;
             }
             let Some(result) = next else {
+                // A part may have been received, or the device begun anew: what it was armed for.
+                self.alarm.disarm();
                 return;
             };
             self.posted.pop_front();
