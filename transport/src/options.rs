@@ -42,10 +42,10 @@ pub struct Options {
     /// After how long a silence the system asks the peer's host whether the connection is still
     /// there (tcp only, default 60 s). Answers hosts that vanish without a word.
     pub keepalive: Duration,
-    /// The most messages that wait in a queue for this side to receive them (in-process only,
-    /// default 64). Answers the threat of a peer that sends faster than we receive.
+    /// The most messages that wait in a queue for this side to receive them: in-process, and those that
+    /// came before an answer or a request to put or get, on all devices (default 64). Answers the threat of a peer that sends faster than we receive.
     pub queue_messages: usize,
-    /// The most payload bytes that wait in such a queue (in-process only, default 64 MiB); one
+    /// The most payload bytes that wait in such a queue (default 64 MiB); one
     /// message alone may exceed it. Answers the same threat with large messages.
     pub queue_bytes: u64,
 }
