@@ -16,9 +16,8 @@ use std::sync::{Barrier, mpsc};
 use std::thread;
 
 use common::pair;
-use jstream::Spent;
 use jstream::buffer::Pool;
-use jstream_transport::{Endpoint, Header, Options, RemoteKey, Rights};
+use jstream_transport::{Endpoint, Header, Options};
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
@@ -82,16 +81,6 @@ fn ping_posted(endpoint: &Endpoint, pool: &Pool, payload: &[u8]) {
     }
 }
 
-/// As `ping`, by puts and gets.
-fn reach(endpoint: &Endpoint, key: &RemoteKey, payload: &[u8]) {
-    let mut memory = [0; 64];
-    for size in SIZES {
-        endpoint.put(key, 0, &payload[..size]).unwrap();
-        assert_eq!(endpoint.get(key, 0, size).unwrap().len(), size);
-        endpoint.get_into(key, 0, &mut memory).unwrap();
-    }
-}
-
 fn pong(endpoint: &Endpoint) {
     while let Ok(message) = endpoint.recv_message() {
         endpoint
@@ -104,8 +93,6 @@ fn allocations_of(scheme: &str) -> usize {
     let payload = vec![7; 200_000];
     let pool = Pool::default();
     let (client, server) = pair(scheme, &Options::default(), &Options::default());
-    let board = server.expose(Spent::heap(200_000), Rights::Both).unwrap();
-    let key = board.key();
     let (done, is_done) = mpsc::channel();
     let ready = Barrier::new(2);
     thread::scope(|scope| {
@@ -118,13 +105,11 @@ fn allocations_of(scheme: &str) -> usize {
         for _ in 0..10 {
             ping(&client, &payload);
             ping_posted(&client, &pool, &payload);
-            reach(&client, &key, &payload);
         }
         let before = ALLOCATIONS.load(Ordering::Relaxed);
         for _ in 0..100 {
             ping(&client, &payload);
             ping_posted(&client, &pool, &payload);
-            reach(&client, &key, &payload);
         }
         let after = ALLOCATIONS.load(Ordering::Relaxed);
         drop(client);
