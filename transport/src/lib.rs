@@ -29,6 +29,14 @@
 //! | receives | [`recv_message`], [`recv_message_timeout`] | [`try_recv_message`] | [`post_recv`], [`post_recv_any`] |
 //! | receives into memory | [`recv_into`], [`recv_into_timeout`] | [`try_recv_into`] | |
 //!
+//! One side may also [expose](Endpoint::expose) memory, where the other one puts and gets without
+//! receiving anything:
+//!
+//! | | waits | posted, or async |
+//! |---|---|---|
+//! | puts | [`put`], [`put_notify`] | [`post_put`], [`post_put_notify`] |
+//! | gets | [`get`], [`get_into`] | [`post_get`] |
+//!
 //! Nothing that a peer sends is believed: lengths, queues and waiting times have limits, which
 //! are in [`Options`] with the threat that each one answers.
 //!
@@ -44,6 +52,13 @@
 //! [`recv_into`]: Endpoint::recv_into
 //! [`recv_into_timeout`]: Endpoint::recv_into_timeout
 //! [`try_recv_into`]: Endpoint::try_recv_into
+//! [`put`]: Endpoint::put
+//! [`put_notify`]: Endpoint::put_notify
+//! [`post_put`]: Endpoint::post_put
+//! [`post_put_notify`]: Endpoint::post_put_notify
+//! [`get`]: Endpoint::get
+//! [`get_into`]: Endpoint::get_into
+//! [`post_get`]: Endpoint::post_get
 //!
 //! # Example
 //!

@@ -47,10 +47,11 @@ pub struct Options {
     /// an error, which stays; it may send. Where another thread drops the connection while a receive
     /// is with the system, its 36 KiB of buffers stay until the process ends.
     pub uring_single_issuer: bool,
-    /// The most messages that wait in a queue for this side to receive them (in-process only,
-    /// default 64). Answers the threat of a peer that sends faster than we receive.
+    /// The most messages that wait in a queue for this side to receive them: in-process, and those that
+    /// came before an answer or a request to put or get, on all devices (default 64, at most 65,536
+    /// in-process). Answers the threat of a peer that sends faster than we receive.
     pub queue_messages: usize,
-    /// The most payload bytes that wait in such a queue (in-process only, default 64 MiB); one
+    /// The most payload bytes that wait in such a queue (default 64 MiB); one
     /// message alone may exceed it. Answers the same threat with large messages.
     pub queue_bytes: u64,
     /// How many bytes there are for messages that a trusted peer reads in place (shared memory only,

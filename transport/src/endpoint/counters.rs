@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// How much has travelled. A message counts once the device has taken it, or the program can have
-/// it.
+/// How much has travelled. A message counts once the device has taken it, or the program can have it.
+/// Puts, gets and their answers count, too: where they are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counters {

@@ -2,7 +2,7 @@
 //!
 //! [`shared`] has what the handles of a connection share: `sending` and `receiving` are the states of
 //! its directions, each in a `turn`, the lock that says who drives the half and who sleeps. `ops` are
-//! what was posted, `ticket` its handles, `alarm` what wakes tasks, `facts` what does not change and
+//! what was posted, `ticket` its handles, `remote` puts and gets, `alarm` what wakes tasks, `facts` what does not change and
 //! how a direction ends.
 
 mod alarm;

@@ -346,6 +346,8 @@ impl Receiving {
 
     /// Notes the end; `drive` ends what is posted.
     pub(super) fn end_with(&mut self, end: End) {
+        // Threads that wait for the half to come back wait for ever otherwise.
+        self.common.news = true;
         self.half = None;
         self.into = None;
         self.begun = false;

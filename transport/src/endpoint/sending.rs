@@ -226,12 +226,15 @@ impl Sending {
     /// Says to the peer that nothing more is sent.
     pub(super) fn finish(&mut self) -> Option<Box<dyn Outgoing>> {
         self.end.get_or_insert(End::ClosedLocally);
+        self.common.news = true;
         self.half.take()
     }
 
     /// Ends the direction: all that was posted ends with it. Whether the peer has the first one is
     /// unknown where it is `pushed`.
     pub(super) fn fail(&mut self, end: End, pushed: bool) {
+        // Threads that wait for the half to come back wait for ever otherwise.
+        self.common.news = true;
         if let (Some(mut half), true) = (self.half.take(), self.begun) {
             if let Some(op) = self.posted.front().and_then(|id| self.ops.get_mut(*id)) {
                 half.abandon(&mut op.message);

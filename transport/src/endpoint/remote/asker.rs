@@ -366,6 +366,8 @@ pub(super) fn piece(max_receive: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::arithmetic_side_effects, reason = "test code")]
+
     use super::*;
     use jstream::buffer::Spent;
 

@@ -75,6 +75,9 @@ pub enum RemoteError {
 impl RemoteError {
     /// What the owner refused of this request.
     pub(super) fn of(verdict: Verdict, offset: u64, length: u64, peer: &Address) -> Option<Self> {
+        if verdict == Verdict::Done {
+            return None;
+        }
         let peer = peer.clone();
         Some(match verdict {
             Verdict::Done => return None,

@@ -101,6 +101,8 @@ impl Exposed {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::cast_possible_truncation, reason = "test code")]
+
     use super::*;
     use jstream::buffer::Spent;
 
