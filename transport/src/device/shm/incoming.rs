@@ -9,7 +9,7 @@ use std::task::Waker;
 
 use jstream::buffer::{Filled, Filling, Pool};
 
-use super::copy::{copy_out, get_words, words_out};
+use super::copy::{PREFETCHED, copy_out, get_words, prefetch, words_out};
 use super::line::{Bell, Line};
 use super::mapping::Control;
 use super::outgoing::{Broken, LOOKS};
@@ -157,6 +157,10 @@ impl ShmIncoming {
 
     #[inline]
     fn begin(&mut self, mark: Mark) -> Result<Header, Fault> {
+        if mark.kind == Kind::Data && mark.n <= PREFETCHED {
+            let data = self.ring.lane().data(self.ring.data_at(mark), mark.n);
+            data.into_iter().for_each(prefetch);
+        }
         let words = self.ring.slot().get(HEADER_WORDS);
         let words: [u64; Header::WIRE_LENGTH / 8] = get_words(words.unwrap_or_default());
         let header = match Header::from_bytes(&zerocopy::transmute!(words)) {
@@ -219,7 +223,7 @@ impl ShmIncoming {
                     *to = *from;
                 }
             } else {
-                let place = self.ring.data_at().wrapping_add(at as u64);
+                let place = self.ring.data_at(mark).wrapping_add(at as u64);
                 let [from, _] = self.ring.lane().data(place, 16);
                 copy_out(&mut range, from);
             }
@@ -277,7 +281,7 @@ impl ShmIncoming {
                     begun.received = begun.received.wrapping_add(mark.n);
                 }
                 Kind::Data | Kind::More => {
-                    for from in self.ring.lane().data(self.ring.data_at(), mark.n) {
+                    for from in self.ring.lane().data(self.ring.data_at(mark), mark.n) {
                         let n = copy_out(filling.rest_mut(), from);
                         // SAFETY: so many bytes of what is free were initialised.
                         unsafe { filling.advance(n) };

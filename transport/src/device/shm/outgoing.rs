@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
-use super::copy::{copy_in, set_words, words_in};
+use super::copy::{PREFETCHED, copy_in, prefetch_for_writing, set_words, words_in};
 use super::line::{Bell, Line, hung_up};
 use super::mapping::Control;
 use super::remote::MOST_RANGES;
@@ -26,8 +26,9 @@ pub(super) const REMOTE_FROM: usize = 32 << 10;
 const PIECE: usize = 8 << 10;
 /// How many bytes a range has at least on average, so that the peer reads it from our memory.
 const LEAST_RANGE: usize = 512;
-/// After how many looks in vain we see whether the peer is still there.
-pub(super) const LOOKS: u32 = 1024;
+/// After how many looks in vain we see whether the peer is still there: that costs as much as a few
+/// hundred of them.
+pub(super) const LOOKS: u32 = 8192;
 /// How long we wait for a peer that is reading our memory.
 const ABANDON: Duration = Duration::from_millis(10);
 
@@ -190,10 +191,7 @@ impl ShmOutgoing {
             }
             words_in(words, bytes.get(..length).unwrap_or_default());
         }
-        self.publish(Mark {
-            kind: Kind::Inline,
-            n: length,
-        });
+        self.publish(Mark::new(Kind::Inline, length));
         message.taken = length as u64;
         Ok(Push::Done)
     }
@@ -233,14 +231,12 @@ impl ShmOutgoing {
                 place.put(&range);
             }
         }
-        self.publish(Mark {
-            kind: if listed == 0 {
-                Kind::Ranges
-            } else {
-                Kind::List
-            },
-            n: count,
-        });
+        let kind = if listed == 0 {
+            Kind::Ranges
+        } else {
+            Kind::List
+        };
+        self.publish(Mark::new(kind, count));
         self.flight = Flight::Remote;
         self.looks = 0;
         self.remote(message)
@@ -305,7 +301,11 @@ impl ShmOutgoing {
                     break;
                 }
             }
-            self.publish(Mark { kind, n });
+            self.publish(Mark::new(kind, n));
+            if n <= PREFETCHED {
+                let data = self.ring.next_data(n);
+                data.into_iter().for_each(prefetch_for_writing);
+            }
             message.taken = message.taken.saturating_add(n as u64);
             self.flight = Flight::Pieces;
         }
