@@ -163,6 +163,26 @@ impl Receiving {
         self.next(place)
     }
 
+    /// As [`receive`](Self::receive), for a message that is wanted in `memory`.
+    #[inline]
+    pub(super) fn receive_into(&mut self, memory: &mut [u8]) -> Option<Result<Header, RecvError>> {
+        if !self.posted.is_empty() {
+            return None;
+        }
+        if let (Some(half), true) = (&mut self.half, self.kept.is_empty() && !self.begun) {
+            match half.receive_into(memory) {
+                Ok(Some(header)) => {
+                    self.count(&header);
+                    return Some(Ok(header));
+                }
+                Ok(None) => {}
+                Err(fault) => return self.trouble(fault).map(Err),
+            }
+        }
+        let received = self.next(Place::Memory(memory.len()))?;
+        Some(received.and_then(|arrived| self.copy_out(arrived, memory)))
+    }
+
     /// The next message, if it is here.
     #[inline]
     fn next(&mut self, mut place: Place<'_>) -> Option<Result<Arrived, RecvError>> {
@@ -211,23 +231,29 @@ impl Receiving {
         mut payload: Payload,
         place: &Place<'_>,
     ) -> Arrived {
+        if self.scratched && !matches!(place, Place::Memory(_)) {
+            payload = self.leave_scratch(payload);
+        }
+        Arrived {
+            header,
+            payload,
+            number: self.count(&header),
+        }
+    }
+
+    /// A message is here; its number.
+    #[inline]
+    fn count(&mut self, header: &Header) -> u64 {
         self.begun = false;
         self.left = self.facts.message_timeout;
         self.common.waited_since = None;
         // Something was received since it was armed: it may not call for what comes next.
         self.alarm.disarm();
-        if self.scratched && !matches!(place, Place::Memory(_)) {
-            payload = self.leave_scratch(payload);
-        }
         self.tally.received(header.length);
-        self.facts.trace(&header, "received");
+        self.facts.trace(header, "received");
         let number = self.next;
         self.next = number.wrapping_add(1);
-        Arrived {
-            header,
-            payload,
-            number,
-        }
+        number
     }
 
     /// A message that was begun for somebody who had memory, and goes to somebody else.
@@ -253,11 +279,7 @@ impl Receiving {
 
     /// Copies a message to memory that has room for it.
     #[inline]
-    pub(super) fn copy_out(
-        &mut self,
-        arrived: Arrived,
-        memory: &mut [u8],
-    ) -> Result<Header, RecvError> {
+    fn copy_out(&mut self, arrived: Arrived, memory: &mut [u8]) -> Result<Header, RecvError> {
         let (header, filled) = match arrived.into_bytes(&self.facts.pool) {
             Ok(message) => message,
             Err(unwritten) => {

@@ -341,16 +341,12 @@ impl Shared {
         memory: &mut [u8],
         patience: Patience,
     ) -> Result<Header, RecvError> {
-        let mut attempt = |receiving: &mut Receiving| {
-            let received = receiving.receive(Place::Memory(memory.len()))?;
-            Some(received.and_then(|arrived| receiving.copy_out(arrived, memory)))
-        };
         let mut held = self.receiving.lock();
-        if let Some(result) = attempt(&mut held) {
+        if let Some(result) = held.receive_into(memory) {
             self.settle(self.receiving.leave(held));
             return result;
         }
-        self.receive_slowly(held, patience, attempt)
+        self.receive_slowly(held, patience, |receiving| receiving.receive_into(memory))
     }
 
     fn receive_slowly<R>(
