@@ -198,6 +198,13 @@ pub(crate) trait Incoming: Send {
     /// give another one than was in `into`.
     fn payload(&mut self, into: &mut Option<Filling>) -> Result<Option<Payload>, Fault>;
 
+    /// Receives the next message into the front of `memory`, where all of it is here, nothing of it was
+    /// begun, and it fits; else nothing, and `header` says what there is. A device for which this is no
+    /// shorter way than by a jbuf leaves it at that.
+    fn receive_into(&mut self, _memory: &mut [u8]) -> Result<Option<Header>, Fault> {
+        Ok(None)
+    }
+
     /// How many bytes of a message are here that is not complete: what a slow peer is measured by.
     fn begun(&self) -> u64;
 

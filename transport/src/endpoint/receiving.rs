@@ -169,6 +169,27 @@ impl Receiving {
         self.next(place)
     }
 
+    /// As [`receive`](Self::receive), for a message that is wanted in `memory`.
+    #[inline]
+    pub(super) fn receive_into(&mut self, memory: &mut [u8]) -> Option<Result<Header, RecvError>> {
+        if !self.posted.is_empty() {
+            return None;
+        }
+        if let (Some(half), true) = (&mut self.half, self.kept.is_empty() && !self.begun) {
+            match half.receive_into(memory) {
+                Ok(Some(header)) => {
+                    self.end_message(&header);
+                    self.take_number();
+                    return Some(Ok(header));
+                }
+                Ok(None) => {}
+                Err(fault) => return self.trouble(fault).map(Err),
+            }
+        }
+        let received = self.next(Place::Memory(memory.len()))?;
+        Some(received.and_then(|arrived| self.copy_out(arrived, memory)))
+    }
+
     /// The next message, if it is here.
     #[inline]
     fn next(&mut self, place: Place<'_>) -> Option<Result<Arrived, RecvError>> {
@@ -248,13 +269,18 @@ impl Receiving {
     /// What was received, as the message that comes next.
     #[inline]
     pub(super) fn number(&mut self, header: Header, payload: Payload) -> Arrived {
-        let number = self.next;
-        self.next = number.wrapping_add(1);
         Arrived {
             header,
             payload,
-            number,
+            number: self.take_number(),
         }
+    }
+
+    /// The number of the message that comes next.
+    fn take_number(&mut self) -> u64 {
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        number
     }
 
     /// A message that was begun for somebody who had memory, and goes to somebody else.

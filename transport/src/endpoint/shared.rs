@@ -404,16 +404,12 @@ impl Shared {
         memory: &mut [u8],
         patience: Patience,
     ) -> Result<Header, RecvError> {
-        let mut attempt = |receiving: &mut Receiving| {
-            let received = receiving.receive(Place::Memory(memory.len()))?;
-            Some(received.and_then(|arrived| receiving.copy_out(arrived, memory)))
-        };
         let mut held = self.receiving.lock();
-        if let Some(result) = attempt(&mut held) {
+        if let Some(result) = held.receive_into(memory) {
             self.settle(self.receiving.leave(held));
             return result;
         }
-        self.receive_slowly(held, patience, attempt)
+        self.receive_slowly(held, patience, |receiving| receiving.receive_into(memory))
     }
 
     fn receive_slowly<R>(
@@ -570,11 +566,6 @@ impl Shared {
         if self.sending.is_pending() {
             self.progress_of(&self.sending, &self.sending_alarm, task, place);
         }
-    }
-
-    /// As [`progress`](Self::progress), for a queue. What others have posted to be sent goes on, too.
-    pub(crate) fn visit(self: &Arc<Self>, way: Way, task: &Waker, place: &Arc<Watcher>) {
-        self.progress(way, Some(task), Some(place));
     }
 
     /// As [`progress`](Self::progress), for a task that also carries on what is posted later.

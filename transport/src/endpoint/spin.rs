@@ -70,6 +70,10 @@ impl Spin {
     }
 
     fn has_time(&mut self) -> bool {
+        // Who never sleeps needs no clock.
+        if self.budget == Duration::MAX {
+            return true;
+        }
         let now = Instant::now();
         let begun = *self.begun.get_or_insert(now);
         if now.saturating_duration_since(begun) < self.budget {

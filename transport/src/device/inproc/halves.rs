@@ -282,6 +282,19 @@ impl Receiver {
         found
     }
 
+    /// Gives the slot back of the next message, whose payload of so many bytes was taken.
+    #[inline]
+    fn release(&mut self, length: u64) {
+        let direction = &*self.direction;
+        if length != 0 {
+            self.taken_bytes = self.taken_bytes.wrapping_add(length);
+            let counter = &direction.taken_bytes.0;
+            counter.store(self.taken_bytes, Ordering::Release);
+        }
+        self.emptier.pop();
+        direction.room.ring();
+    }
+
     /// Drops what is in the queue.
     fn forget(&mut self) {
         while self.emptier.front(|letter| drop(letter.take())).is_some() {
@@ -326,14 +339,25 @@ impl Incoming for Receiver {
         let Some((length, payload)) = taken?.transpose()? else {
             return Ok(None);
         };
-        if length != 0 {
-            self.taken_bytes = self.taken_bytes.wrapping_add(length);
-            let counter = &direction.taken_bytes.0;
-            counter.store(self.taken_bytes, Ordering::Release);
-        }
-        self.emptier.pop();
-        direction.room.ring();
+        self.release(length);
         Ok(payload)
+    }
+
+    #[inline]
+    fn receive_into(&mut self, memory: &mut [u8]) -> Result<Option<Header>, Fault> {
+        let copied = self.front(|letter| {
+            let bytes = letter.bytes()?;
+            let header = letter.header();
+            // What is below messages is not for the program.
+            let room = memory.get_mut(..bytes.len()).filter(|_| header.op == 0)?;
+            room.copy_from_slice(bytes);
+            Some(header)
+        })?;
+        let Some(header) = copied.flatten() else {
+            return Ok(None);
+        };
+        self.release(header.length);
+        Ok(Some(header))
     }
 
     /// A message is here completely or not at all.

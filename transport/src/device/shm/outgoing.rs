@@ -437,10 +437,7 @@ impl ShmOutgoing {
         if let Some(words) = self.ring.slot().get(HEADER_WORDS.end..) {
             set_words(words, spot.to_words());
         }
-        self.publish(Mark {
-            kind: Kind::Placed,
-            n: 0,
-        });
+        self.publish(Mark::new(Kind::Placed, 0));
         message.taken = message.header.length;
         Ok(true)
     }

@@ -14,6 +14,13 @@ use crate::endpoint::reactor;
 use crate::endpoint::spin::Spin;
 use crate::endpoint::watcher::{Room, Watch, Watcher, wake};
 
+/// How often a direction is looked at again, while somebody polls or spins, before it is armed: that
+/// costs as much as some looks, and in a busy queue most of them find something.
+pub(super) const LOOKS: u8 = 3;
+
+/// After how many completions in a row the watcher is asked, too.
+const MOST_UNTURNED: u32 = 64;
+
 /// The heart of a queue.
 ///
 /// Its lock is an inner one: under it nobody uses an endpoint, and nothing of the program runs but
@@ -32,8 +39,16 @@ struct State {
     done: VecDeque<(Arc<Member>, u64, Ended)>,
     /// The directions that may go on, each once.
     rung: VecDeque<Arc<Member>>,
-    /// How many threads sleep in the watcher, or are about to.
+    /// Those that were looked at in vain and are not armed. While somebody relies on being woken, there
+    /// are none: who comes from such a direction then has it armed, and who begins to rely on it has all
+    /// of them armed first.
+    again: VecDeque<Arc<Member>>,
+    /// How many threads are in the watcher, or are about to be.
     asleep: usize,
+    /// How many of these are not going to look again by themselves.
+    relying: usize,
+    /// How many completions were taken since the watcher was asked.
+    unturned: u32,
     /// The program may be polling the watcher by itself.
     polled: bool,
     spin: Duration,
@@ -48,6 +63,24 @@ struct State {
     /// For turns, where it is not in use.
     rooms: Vec<Room>,
     closed: bool,
+}
+
+impl State {
+    /// Whether somebody is going to be woken, and does not look meanwhile. Whoever does not spin is
+    /// about to sleep.
+    fn is_relied_on(&self) -> bool {
+        self.relying > 0 || self.polled || !self.tasks.is_empty() || self.spin.is_zero()
+    }
+
+    /// Has all directions that are not armed visited, to be armed. Whether there are any.
+    fn cool(&mut self) -> bool {
+        for member in &self.again {
+            member.cool(LOOKS);
+        }
+        let any = !self.again.is_empty();
+        self.rung.append(&mut self.again);
+        any
+    }
 }
 
 /// What `step` came to.
@@ -75,7 +108,10 @@ impl Hub {
         let state = Mutex::new(State {
             done: VecDeque::new(),
             rung: VecDeque::new(),
+            again: VecDeque::new(),
             asleep: 0,
+            relying: 0,
+            unturned: 0,
             polled: false,
             spin: Duration::ZERO,
             vain: 0,
@@ -100,15 +136,35 @@ impl Hub {
 
     /// From now on the watcher's source tells of everything.
     pub(super) fn set_polled(&self) {
-        self.lock().polled = true;
+        let mut state = self.lock();
+        state.polled = true;
+        if state.cool() {
+            self.tell(state);
+        }
     }
 
     /// A direction may go on.
     pub(super) fn ring(&self, member: Arc<Member>) {
         let mut state = self.lock();
+        member.warm();
         if !state.closed && member.set_rung(true) {
             state.rung.push_back(member);
             self.tell(state);
+        }
+    }
+
+    /// A direction was looked at in vain, and is not armed.
+    fn look_again(&self, member: Arc<Member>) {
+        let mut state = self.lock();
+        if state.closed || !member.set_rung(true) {
+            return;
+        }
+        if state.is_relied_on() {
+            state.rung.push_back(member);
+            self.tell(state);
+        } else {
+            member.cool(1);
+            state.again.push_back(member);
         }
     }
 
@@ -144,7 +200,10 @@ impl Hub {
 
     /// The next completion, without waiting.
     pub(super) fn poll(&self) -> Option<Completion> {
-        let mut turned = false;
+        let mut turned = self.begin_to_look();
+        if turned {
+            self.turn(Some(Duration::ZERO));
+        }
         loop {
             match self.step() {
                 Step::Took(completion) => return Some(completion),
@@ -158,8 +217,19 @@ impl Hub {
         }
     }
 
+    /// Has those looked at again that are not armed. Whether it is time to ask the watcher, too.
+    fn begin_to_look(&self) -> bool {
+        let mut state = self.lock();
+        let State { rung, again, .. } = &mut *state;
+        rung.append(again);
+        state.unturned >= MOST_UNTURNED && state.done.is_empty()
+    }
+
     /// The next completion; `None` when there was none until the deadline.
     pub(super) fn wait(&self, deadline: Deadline) -> Option<Completion> {
+        if self.begin_to_look() {
+            self.turn(Some(Duration::ZERO));
+        }
         let mut spin = None;
         loop {
             match self.step() {
@@ -175,6 +245,7 @@ impl Hub {
                     let spin = spin.get_or_insert_with(|| self.begin_to_spin(deadline));
                     if spin.again() {
                         self.turn(Some(Duration::ZERO));
+                        self.begin_to_look();
                     } else {
                         self.turn(deadline.left());
                         spin.has_slept();
@@ -206,7 +277,7 @@ impl Hub {
                 return Ok(Some(completion));
             }
             let mut state = self.lock();
-            if !state.done.is_empty() || !state.rung.is_empty() {
+            if !state.done.is_empty() || !state.rung.is_empty() || state.cool() {
                 continue;
             }
             let number = *future.get_or_insert(state.next);
@@ -235,6 +306,7 @@ impl Hub {
     fn step(&self) -> Step {
         let mut state = self.lock();
         if let Some((member, user, ended)) = state.done.pop_front() {
+            state.unturned = state.unturned.saturating_add(1);
             let more = !state.done.is_empty() || !state.rung.is_empty();
             let others = more && state.asleep > 0;
             drop(state);
@@ -249,26 +321,37 @@ impl Hub {
         };
         // Whoever rings from here on has it visited again.
         member.set_rung(false);
+        let arms = member.is_cool() || state.is_relied_on();
         drop(state);
         #[cfg(test)]
         self.visits
             .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        member.visit();
+        if member.visit(arms) && !arms {
+            self.look_again(member);
+        }
         Step::Visited
     }
 
     /// Sleeps until something may be done, and notes what.
     fn turn(&self, timeout: Option<Duration>) {
         let mut state = self.lock();
-        if !state.done.is_empty() || !state.rung.is_empty() {
+        state.unturned = 0;
+        let relies = timeout != Some(Duration::ZERO);
+        if relies && (!state.done.is_empty() || !state.rung.is_empty() || state.cool()) {
             return;
         }
         let mut room = state.rooms.pop().unwrap_or_default();
         state.asleep = state.asleep.saturating_add(1);
+        if relies {
+            state.relying = state.relying.saturating_add(1);
+        }
         drop(state);
         self.watcher.sleep(&mut room, timeout);
         let mut state = self.lock();
         state.asleep = state.asleep.saturating_sub(1);
+        if relies {
+            state.relying = state.relying.saturating_sub(1);
+        }
         drop(state);
         self.watcher.call(&mut room);
         self.lock().rooms.push(room);
@@ -279,7 +362,7 @@ impl Hub {
         let mut state = self.lock();
         state.closed = true;
         let done = mem::take(&mut state.done);
-        let rung = mem::take(&mut state.rung);
+        let rung = (mem::take(&mut state.rung), mem::take(&mut state.again));
         let (watch, tasks) = (state.watch.take(), mem::take(&mut state.tasks));
         drop(state);
         drop((done, rung, watch, tasks));

@@ -1,11 +1,11 @@
 //! A direction of an endpoint, as a queue sees it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Wake, Waker};
 
 use super::Outcome;
-use super::hub::Hub;
+use super::hub::{Hub, LOOKS};
 use crate::endpoint::Endpoint;
 use crate::endpoint::message::{message_of, outcome_of};
 use crate::endpoint::ops::Sink;
@@ -20,6 +20,8 @@ pub(super) struct Member {
     shared: Weak<Shared>,
     /// It is among those to be visited. Changes under the lock of the hub.
     rung: AtomicBool,
+    /// How often it was looked at in vain. Changes under the lock of the hub.
+    vain: AtomicU8,
     held: Mutex<Held>,
 }
 
@@ -43,6 +45,7 @@ impl Member {
             way,
             shared: Arc::downgrade(endpoint.shared()),
             rung: AtomicBool::new(false),
+            vain: AtomicU8::new(0),
             held: Mutex::new(Held {
                 endpoint: None,
                 untaken: 0,
@@ -53,6 +56,22 @@ impl Member {
     /// Whether it has changed.
     pub(super) fn set_rung(&self, rung: bool) -> bool {
         self.rung.swap(rung, Ordering::Relaxed) != rung
+    }
+
+    /// It was looked at in vain so many times more.
+    pub(super) fn cool(&self, looks: u8) {
+        let vain = self.vain.load(Ordering::Relaxed).saturating_add(looks);
+        self.vain.store(vain, Ordering::Relaxed);
+    }
+
+    /// Something was posted to it, or it can go on.
+    pub(super) fn warm(&self) {
+        self.vain.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether it was looked at often enough.
+    pub(super) fn is_cool(&self) -> bool {
+        self.vain.load(Ordering::Relaxed) >= LOOKS
     }
 
     /// An operation is going to be posted.
@@ -84,14 +103,15 @@ impl Member {
         }
     }
 
-    /// Carries on what was posted, and has itself woken when there is more to do.
-    pub(super) fn visit(self: &Arc<Self>) {
+    /// Carries on what was posted. Whether there is more to do; then it has itself woken, if it `arms`.
+    pub(super) fn visit(self: &Arc<Self>, arms: bool) -> bool {
         let endpoint = self.lock().endpoint.clone();
-        if let Some(endpoint) = endpoint {
-            let place = self.hub.watcher();
-            let shared = endpoint.shared();
-            shared.visit(self.way, &self.waker(), place);
-        }
+        let Some(endpoint) = endpoint else {
+            return false;
+        };
+        let (shared, place) = (endpoint.shared(), self.hub.watcher());
+        let waker = arms.then(|| self.waker());
+        shared.progress(self.way, waker.as_ref(), Some(place))
     }
 
     /// Its operations have no queue any more.

@@ -117,7 +117,7 @@ impl CompletionQueue {
         let notify = Notify::Sink(member.clone(), user);
         let (message, refused) = endpoint.outbound(header, filled);
         endpoint.shared().post_send(message, refused, notify);
-        member.visit();
+        member.visit(true);
     }
 
     /// Posts a jbuf to receive the next message into that no other operation waits for. Its
