@@ -173,7 +173,7 @@ impl Producer {
     /// [`DATA`].
     #[inline]
     pub(super) fn has_room(&mut self, data: usize) -> Result<bool, HeaderError> {
-        let place = self.data_at % DATA as u64;
+        let place = self.data_at & (DATA as u64).wrapping_sub(1);
         let leaves_front = place <= FRONT && place.wrapping_add(data as u64) > FRONT;
         if self.fits(data) && (!leaves_front || place == 0) {
             return Ok(true);

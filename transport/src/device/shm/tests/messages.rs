@@ -2,9 +2,10 @@
 
 use std::io::IoSlice;
 
-use super::super::mapping::{DATA, SLOTS};
+use super::super::mapping::{DATA, Mapping, SLOTS};
 use super::super::outgoing::REMOTE_FROM;
-use super::super::ring::INLINE;
+use super::super::ring::{Consumer, INLINE, Kind, Mark, Producer};
+use super::super::signal::Barriers;
 use super::*;
 
 /// Sends back what comes, in a jbuf, until nothing more does.
@@ -197,4 +198,32 @@ fn closing_wakes_both_sides() {
     );
     let fault = receive(&mut *server.incoming).unwrap_err();
     assert!(matches!(fault, Fault::Ended), "{fault:?}");
+}
+
+#[test]
+fn data_begins_at_the_front_again_when_all_is_consumed() {
+    let (mapping, _) = Mapping::create().unwrap();
+    let [lane, _] = mapping.lanes();
+    let mut producer = Producer::new(lane.clone(), Barriers::Both);
+    let mut consumer = Consumer::new(lane, Barriers::Both);
+    let mut publish = |n| {
+        assert!(producer.has_room(n).unwrap());
+        let at = producer.data_at();
+        assert!(!producer.publish(Mark::new(Kind::Data, n)));
+        at
+    };
+    let mut consume = |at| {
+        let mark = consumer.next().unwrap().unwrap();
+        assert_eq!(consumer.data_at(mark), at);
+        assert!(!consumer.release(mark));
+    };
+    for n in [1, 64, 1000, 3000, 8 << 10].repeat(200) {
+        let at = publish(n);
+        assert!(at as usize % DATA <= 8 << 10, "{n} bytes at {at}");
+        consume(at);
+    }
+    // What is not consumed stays as it is.
+    let places: Vec<u64> = [5000; 40].map(&mut publish).to_vec();
+    assert!(places.is_sorted_by(|a, b| a + 5000 <= *b && *b < a + 6000));
+    places.into_iter().for_each(&mut consume);
 }
