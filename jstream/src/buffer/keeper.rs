@@ -88,12 +88,14 @@ mod tests {
     use super::*;
 
     #[repr(align(128))]
-    struct Memory([u8; 256]);
+    struct Memory {
+        _bytes: [u8; 256],
+    }
 
     #[test]
     fn a_part_is_given_back_once_and_keeps_its_memory_until_then() {
         static BACK: Mutex<Vec<u32>> = Mutex::new(Vec::new());
-        let memory = Box::into_raw(Box::new(Memory([0; 256])));
+        let memory = Box::into_raw(Box::new(Memory { _bytes: [0; 256] }));
         let address = memory.expose_provenance();
         let keeper = Keeper::new(move |number| {
             assert!(address > 0);
