@@ -72,7 +72,10 @@
 //!
 //! What is received over `shm` was copied to a jbuf of the receiver's before anybody looks at it, and each word
 //! of the shared memory that is acted on was read once and checked. So a peer may write whatever it likes,
-//! whenever it likes: it gets an error, and its connection ends. Nothing is read in place there.
+//! whenever it likes: it gets an error, and its connection ends. Nothing is read in place there, unless both
+//! sides say that they trust each other, which is `unsafe`: see [`Options::trust_peer`](crate::Options::trust_peer).
+//! Then jbufs of [`Endpoint::take`](crate::Endpoint::take) are read, and objects made native, where the sender wrote
+//! them.
 //!
 //! The memory has no name, and goes with the processes: nothing is left behind by `kill -9`. A connection
 //! belongs to the process that made it, and must not be used behind a `fork`.
