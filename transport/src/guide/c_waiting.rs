@@ -1,7 +1,8 @@
 //! Waiting: futures, completion queues, the program's own poll or epoll, and progress.
 //!
-//! Nothing goes on by itself. Whoever waits carries on all that was posted on the endpoint, in both directions;
-//! whoever polls a ticket, that of its direction. A thread that waits looks again and again for
+//! Callers do the work, and little goes on by itself. Whoever waits carries on all that was posted on the endpoint, in both directions;
+//! whoever polls a ticket, that of its direction. What was posted to be sent, and nobody waits for any more, is
+//! carried on by a thread of the process, within [`Options::send_timeout`](crate::Options::send_timeout). A thread that waits looks again and again for
 //! [`Options::spin`](crate::Options::spin), less if that was in vain lately, and then sleeps: idle endpoints use
 //! no processor. With more threads than cores, set it to zero.
 //!
