@@ -538,7 +538,7 @@ macro_rules! for_every_device {
     };
 }
 
-for_every_device!(inproc uds tcp uring);
+for_every_device!(inproc shm uds tcp uring);
 
 #[test]
 fn one_listener_has_several_addresses() {

@@ -23,7 +23,7 @@ use jstream_transport::{
     Endpoint, Header, Message, Options, RecvError, SendError, Unreceived, connect, listen,
 };
 
-const SCHEMES: [&str; 4] = ["inproc", "uds", "tcp", "uring"];
+const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
 
 fn header(number: u64) -> Header {
     Header::new(1, [number, 0, 0])

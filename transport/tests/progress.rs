@@ -15,7 +15,7 @@ use common::{LONG, bytes, pair};
 use jstream::Pool;
 use jstream_transport::{Endpoint, Header, Options, Progress, RecvError};
 
-const SCHEMES: [&str; 4] = ["inproc", "uds", "tcp", "uring"];
+const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
 
 fn header(number: u64) -> Header {
     Header::new(1, [number, 0, 0])

@@ -20,7 +20,7 @@ use jstream_transport::{
     Completion, CompletionQueue, Endpoint, Header, Options, Outcome, RecvError, SendError,
 };
 
-const SCHEMES: [&str; 4] = ["inproc", "uds", "tcp", "uring"];
+const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
 
 fn header(number: u64) -> Header {
     Header::new(1, [number, 0, 0])

@@ -23,7 +23,7 @@ use jstream::Pool;
 use jstream_transport::{Completion, CompletionQueue, Endpoint, Header, Options, Outcome};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-const SCHEMES: [&str; 4] = ["inproc", "uds", "tcp", "uring"];
+const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
 
 fn header(number: u64) -> Header {
     Header::new(1, [number, 0, 0])

@@ -572,4 +572,4 @@ macro_rules! every_promise {
     };
 }
 
-every_promise!(inproc uds tcp);
+every_promise!(inproc shm uds tcp uring);

@@ -210,9 +210,9 @@ fn a_flood_of_gets_is_bounded() {
         let too_many = HeaderError::TooManyRequests { max: MOST_REQUESTS };
         assert_eq!(source, too_many);
         assert!(options.pool.stats().in_use <= MOST_REQUESTS + 1);
+        // The peer may be sending still, into what nobody reads any more.
+        drop((endpoint, exposure));
     });
-    drop(endpoint);
-    drop(exposure);
     assert_eq!(options.pool.stats().in_use, 0);
 }
 

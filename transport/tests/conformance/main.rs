@@ -54,7 +54,7 @@ macro_rules! blocking {
 }
 
 conformance! {
-    inproc uds tcp uring: {
+    inproc shm uds tcp uring: {
         messages:
             every_size_arrives
             order_is_kept
@@ -90,7 +90,7 @@ conformance! {
 /// What is different for who blocks. The simulated network has no tasks here, but threads.
 mod threads {
     blocking! {
-        inproc uds tcp uring sim: {
+        inproc shm uds tcp uring sim: {
             segments_are_gathered
             every_size_is_received_by_who_waits
             a_time_out_loses_nothing
