@@ -4,6 +4,8 @@ use std::io;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 
 use rustix::io::Errno;
 use socket2::{Domain, Socket, Type};
@@ -11,12 +13,15 @@ use socket2::{Domain, Socket, Type};
 use super::handshake;
 use super::remote::Credentials;
 use crate::address::Address;
-use crate::device::connection::{Accept, Accepted, Connection, Establish};
+use crate::device::connection::{Accept, Accepted, Armed, Connection, Establish};
 use crate::error::{AcceptError, HandshakeError};
 use crate::options::Options;
 
 /// How many connections wait to be accepted; the system may allow fewer.
 const BACKLOG: i32 = 1024;
+
+/// How many tasks are remembered that may wait; a task too many is woken for nothing.
+const MOST_WAITING: usize = 64;
 
 pub(super) struct ShmListener {
     address: Address,
@@ -24,6 +29,8 @@ pub(super) struct ShmListener {
     /// From its closing on, the end of a connection that was hung up.
     socket: Socket,
     closed: AtomicBool,
+    /// Who may wait for a connection, to be woken when it is closed: what the system watches is then gone.
+    waiting: Mutex<Vec<Waker>>,
 }
 
 impl ShmListener {
@@ -37,7 +44,12 @@ impl ShmListener {
             options: options.clone(),
             socket,
             closed: AtomicBool::new(false),
+            waiting: Mutex::default(),
         })
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<Waker>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -77,6 +89,23 @@ impl Accept for ShmListener {
         self.socket.as_fd()
     }
 
+    fn arm(&self, waker: &Waker) -> Armed {
+        let mut waiting = self.waiting();
+        // Under the lock: who closes it takes the list afterwards.
+        if self.closed.load(Ordering::Acquire) {
+            return Armed::Ready;
+        }
+        if !waiting.iter().any(|other| other.will_wake(waker)) {
+            let first = (waiting.len() >= MOST_WAITING).then(|| waiting.remove(0));
+            waiting.push(waker.clone());
+            drop(waiting);
+            if let Some(first) = first {
+                first.wake();
+            }
+        }
+        Armed::Source
+    }
+
     fn close(&self) {
         if self.closed.swap(true, Ordering::AcqRel) {
             return;
@@ -89,6 +118,10 @@ impl Accept for ShmListener {
             // SAFETY: both descriptors are open and ours; what the second one stands for changes from
             // one socket to another, which nothing here relies on.
             unsafe { libc::dup3(end.as_raw_fd(), self.socket.as_raw_fd(), flags) };
+        }
+        let waiting = std::mem::take(&mut *self.waiting());
+        for waker in waiting {
+            waker.wake();
         }
     }
 }
