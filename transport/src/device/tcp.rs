@@ -7,7 +7,6 @@ use std::time::Duration;
 use socket2::{Domain, Protocol, SockAddr, Socket, TcpKeepalive, Type};
 
 use super::connection::{Accept, Connection, Device};
-use super::stream::connection;
 use super::stream::greeting::{Unwelcome, greet};
 use super::stream::listening::{BACKLOG, Family, Listening};
 use super::stream::socket::SocketWire;
@@ -28,25 +27,43 @@ impl Device for Tcp {
     }
 
     fn listen(&self, address: &Address, options: &Options) -> Result<Box<dyn Accept>, ListenError> {
-        let (socket, local) = listen_at(address)?;
-        let listening = Listening::new(socket, address_of(local), options, TcpFamily);
-        let listening = listening.map_err(|source| ListenError::System {
-            address: address.clone(),
-            source,
-        })?;
-        Ok(Box::new(listening))
+        listen(address, options, TcpFamily, address_of)
     }
 
     fn connect(&self, address: &Address, options: &Options) -> Result<Connection, ConnectError> {
-        let (socket, at) = connect_to(address, options)?;
-        let unwelcome = |unwelcome: Unwelcome| unwelcome.at(address);
-        prepare(&socket, options)
-            .map_err(|source| unwelcome(HandshakeError::System { source }.into()))?;
-        let wire = SocketWire::new(socket);
-        let theirs = greet(&wire, options).map_err(unwelcome)?;
-        let to = (address_of(at), self.scheme());
-        Ok(connection(wire, to, theirs, options))
+        connect::<TcpFamily>(address, options, address_of)
     }
+}
+
+/// Listens for a family of sockets over TCP, which calls an IP address so.
+pub(super) fn listen<F: Family>(
+    address: &Address,
+    options: &Options,
+    family: F,
+    address_of: fn(SocketAddr) -> Address,
+) -> Result<Box<dyn Accept>, ListenError> {
+    let (socket, local) = listen_at(address)?;
+    let listening = Listening::new(socket, address_of(local), options, family);
+    let listening = listening.map_err(|source| ListenError::System {
+        address: address.clone(),
+        source,
+    })?;
+    Ok(Box::new(listening))
+}
+
+/// Connects a socket of such a family, greetings included.
+pub(super) fn connect<F: Family>(
+    address: &Address,
+    options: &Options,
+    address_of: fn(SocketAddr) -> Address,
+) -> Result<Connection, ConnectError> {
+    let (socket, at) = connect_to(address, options)?;
+    let unwelcome = |unwelcome: Unwelcome| unwelcome.at(address);
+    F::prepare(&socket, options)
+        .map_err(|source| unwelcome(HandshakeError::System { source }.into()))?;
+    let wire = SocketWire::new(socket);
+    let theirs = greet(&wire, options).map_err(unwelcome)?;
+    Ok(F::connection(wire, address_of(at), theirs, options))
 }
 
 /// Sockets of TCP.
@@ -65,7 +82,7 @@ impl Family for TcpFamily {
 }
 
 /// A socket that listens at `address`, and where that is.
-pub(super) fn listen_at(address: &Address) -> Result<(Socket, SocketAddr), ListenError> {
+fn listen_at(address: &Address) -> Result<(Socket, SocketAddr), ListenError> {
     let resolved = resolve(address).map_err(|source| ListenError::Resolve {
         address: address.clone(),
         source,
@@ -89,10 +106,7 @@ pub(super) fn listen_at(address: &Address) -> Result<(Socket, SocketAddr), Liste
 }
 
 /// A socket that is connected to `address`, and which of its addresses that is.
-pub(super) fn connect_to(
-    address: &Address,
-    options: &Options,
-) -> Result<(Socket, SocketAddr), ConnectError> {
+fn connect_to(address: &Address, options: &Options) -> Result<(Socket, SocketAddr), ConnectError> {
     let resolved = resolve(address).map_err(|source| ConnectError::Resolve {
         address: address.clone(),
         source,

@@ -23,12 +23,10 @@ pub(crate) mod sending;
 pub(crate) mod shared;
 mod spin;
 pub(crate) mod ticket;
-#[allow(dead_code, reason = "used by the queues to come")]
 pub(crate) mod timer;
 mod tools;
 mod turn;
 mod typed;
-#[allow(dead_code, reason = "used by the queues to come")]
 pub(crate) mod watcher;
 
 use std::fmt;

@@ -23,13 +23,12 @@ use self::ring::Issuer;
 use self::wire::UringWire;
 use super::connection::{Accept, Connection, Device};
 use super::stream::connection;
-use super::stream::greeting::{Unwelcome, greet};
 use super::stream::hello::Hello;
-use super::stream::listening::{Family, Listening};
+use super::stream::listening::Family;
 use super::stream::socket::SocketWire;
-use super::tcp::{connect_to, listen_at, prepare};
+use super::tcp::{self, prepare};
 use crate::address::Address;
-use crate::error::{ConnectError, HandshakeError, ListenError};
+use crate::error::{ConnectError, ListenError};
 use crate::options::Options;
 
 /// The device of `uring://host:port`.
@@ -41,28 +40,11 @@ impl Device for Uring {
     }
 
     fn listen(&self, address: &Address, options: &Options) -> Result<Box<dyn Accept>, ListenError> {
-        let (socket, local) = listen_at(address)?;
-        let listening = Listening::new(socket, address_of(local), options, UringFamily);
-        let listening = listening.map_err(|source| ListenError::System {
-            address: address.clone(),
-            source,
-        })?;
-        Ok(Box::new(listening))
+        tcp::listen(address, options, UringFamily, address_of)
     }
 
     fn connect(&self, address: &Address, options: &Options) -> Result<Connection, ConnectError> {
-        let (socket, at) = connect_to(address, options)?;
-        let unwelcome = |unwelcome: Unwelcome| unwelcome.at(address);
-        prepare(&socket, options)
-            .map_err(|source| unwelcome(HandshakeError::System { source }.into()))?;
-        let wire = SocketWire::new(socket);
-        let theirs = greet(&wire, options).map_err(unwelcome)?;
-        Ok(UringFamily::connection(
-            wire,
-            address_of(at),
-            theirs,
-            options,
-        ))
+        tcp::connect::<UringFamily>(address, options, address_of)
     }
 }
 
