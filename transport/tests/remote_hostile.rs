@@ -209,7 +209,8 @@ fn a_flood_of_gets_is_bounded() {
         };
         let too_many = HeaderError::TooManyRequests { max: MOST_REQUESTS };
         assert_eq!(source, too_many);
-        assert!(options.pool.stats().in_use <= MOST_REQUESTS + 1);
+        // Those that the device may not yet have said to be gone, and one that is being made.
+        assert!(options.pool.stats().in_use <= 2 * MOST_REQUESTS + 1);
         // The peer may be sending still, into what nobody reads any more.
         drop((endpoint, exposure));
     });

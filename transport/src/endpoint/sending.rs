@@ -17,6 +17,10 @@ use crate::device::deadline::Deadline;
 use crate::error::SendError;
 use crate::header::Header;
 
+/// The most answers that are posted. Those beyond [`MOST_REQUESTS`] have reached the peer already, and the
+/// device has not said so; a peer that breaks the rules makes them wait as well.
+const MOST_ANSWERS: usize = 2 * MOST_REQUESTS;
+
 /// What came of sending a message, and what is left of it.
 pub(crate) struct Sent {
     pub(crate) result: Result<(), SendError>,
@@ -142,8 +146,14 @@ impl Sending {
 
     /// Appends an answer to a request of the peer. False when too many wait: then the peer does not keep
     /// to the rules.
+    ///
+    /// A peer that has an answer may ask again before the device says here that the answer is gone. So
+    /// the device is asked first, and some that can't tell at once are let through.
     pub(super) fn post_answer(&mut self, message: Outbound<'static>) -> bool {
-        let few = self.answers < MOST_REQUESTS;
+        if self.answers >= MOST_REQUESTS {
+            self.drive();
+        }
+        let few = self.answers < MOST_ANSWERS;
         if few {
             self.answers = self.answers.saturating_add(1);
             self.post(message, None, Notify::Answer);
