@@ -9,28 +9,17 @@
 
 mod common;
 
-use std::future::Future;
 use std::io::IoSlice;
-use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake};
-use std::thread::{self, Thread};
+use std::thread::{self};
 
-use common::{LONG, SHORT, bytes, pair};
+use common::tasks::block_on;
+use common::{LONG, SHORT, bytes, over_devices, pair, patient};
 use jstream::buffer::{Pool, Region};
 use jstream::{Filled, Spent};
 use jstream_transport::{
-    Endpoint, Exposure, Header, Options, Progress, RecvError, RemoteError, RemoteKey, Rights,
-    Window,
+    Endpoint, Exposure, Header, Progress, RecvError, RemoteError, RemoteKey, Rights, Window,
 };
-
-fn patient() -> Options {
-    let mut options = Options::default();
-    options.message_timeout = LONG;
-    options.send_timeout = LONG;
-    options
-}
 
 fn joined(scheme: &str) -> (Endpoint, Endpoint) {
     pair(scheme, &patient(), &patient())
@@ -55,25 +44,6 @@ fn receive_all(endpoint: &Endpoint) -> u64 {
             Ok(_) => count += 1,
             Err(RecvError::Closed { .. }) => return count,
             Err(error) => panic!("{error}"),
-        }
-    }
-}
-
-struct Task(Thread);
-
-impl Wake for Task {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let waker = Arc::new(Task(thread::current())).into();
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park_timeout(LONG),
         }
     }
 }
@@ -544,32 +514,21 @@ fn keys_travel_as_objects(scheme: &str) {
     assert_eq!(RemoteKey::from_words(again), Some(key));
 }
 
-macro_rules! every_promise {
-    ($($device:ident)+) => {
-        $(mod $device {
-            every_promise!(@ $device:
-                what_is_put_is_there
-                long_puts_go_in_pieces
-                notices_come_behind_their_bytes
-                errors_are_values
-                messages_stay_in_order
-                messages_that_nobody_receives_block
-                both_sides_and_many_threads
-                more_requests_than_may_fly
-                withdrawn_while_it_is_put_to
-                an_end_ends_requests
-                a_progress_thread_serves
-                tickets_are_futures
-                a_window_on_two_endpoints
-                keys_travel_as_objects);
-        })+
-    };
-    (@ $device:ident: $($promise:ident)+) => {
-        $(#[test]
-        fn $promise() {
-            super::$promise(stringify!($device));
-        })+
-    };
+over_devices! {
+    inproc shm uds tcp uring: {
+        what_is_put_is_there
+        long_puts_go_in_pieces
+        notices_come_behind_their_bytes
+        errors_are_values
+        messages_stay_in_order
+        messages_that_nobody_receives_block
+        both_sides_and_many_threads
+        more_requests_than_may_fly
+        withdrawn_while_it_is_put_to
+        an_end_ends_requests
+        a_progress_thread_serves
+        tickets_are_futures
+        a_window_on_two_endpoints
+        keys_travel_as_objects
+    }
 }
-
-every_promise!(inproc shm uds tcp uring);

@@ -9,19 +9,16 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsRawFd;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{LONG, SHORT, bytes, fresh};
+use common::bare::greeted;
+use common::{LONG, SHORT, bytes, fresh, patient};
 use jstream::buffer::Pool;
-use jstream_transport::{
-    AcceptError, Address, Endpoint, Header, Listener, Options, RecvError, SendError, connect,
-    listen,
-};
+use jstream_transport::{AcceptError, Address, Header, RecvError, SendError, connect, listen};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Names the test that a process was started for, and what it is there for.
@@ -48,14 +45,6 @@ fn alone(name: &str, test: impl FnOnce()) {
     assert!(text.contains("1 passed"), "{text}");
 }
 
-fn options() -> Options {
-    let mut options = Options::default();
-    options.handshake_timeout = LONG;
-    options.message_timeout = LONG;
-    options.send_timeout = LONG;
-    options
-}
-
 /// A child that does not outlive its test.
 struct Killed(Child);
 
@@ -71,14 +60,14 @@ fn a_killed_peer_ends_what_is_pending() {
     const NAME: &str = "a_killed_peer_ends_what_is_pending";
     if let Ok(address) = std::env::var(ROLE) {
         // The child: sends one message, reads nothing, and is killed.
-        let endpoint = connect(&address.parse().unwrap(), &options()).unwrap();
+        let endpoint = connect(&address.parse().unwrap(), &patient()).unwrap();
         endpoint.send_message(Header::new(1, [0; 3]), &[]).unwrap();
         println!("ready");
         thread::sleep(LONG);
         return;
     }
     for scheme in ["tcp", "uds", "uring"] {
-        let listener = listen(&fresh(scheme), &options()).unwrap();
+        let listener = listen(&fresh(scheme), &patient()).unwrap();
         let child = again(NAME, &listener.local_address().to_string())
             .stdout(Stdio::piped())
             .spawn()
@@ -130,12 +119,12 @@ fn a_killed_peer_ends_what_is_pending() {
 fn running_out_of_descriptors_is_survived() {
     alone("running_out_of_descriptors_is_survived", || {
         for scheme in ["tcp", "uds", "uring"] {
-            let listener = listen(&fresh(scheme), &options()).unwrap();
+            let listener = listen(&fresh(scheme), &patient()).unwrap();
             let address = listener.local_address().clone();
             let before = getrlimit(Resource::Nofile);
             thread::scope(|scope| {
                 let before_client = descriptors();
-                let client = scope.spawn(|| connect(&address, &options()).unwrap());
+                let client = scope.spawn(|| connect(&address, &patient()).unwrap());
                 // The client has its own before there are no more.
                 while descriptors() == before_client {
                     thread::sleep(Duration::from_millis(1));
@@ -173,35 +162,18 @@ fn resident() -> usize {
     pages * 4096
 }
 
-/// A bare socket that has said hello, and the endpoint at its other end.
-fn greeted(listener: &Listener, options: &Options) -> (TcpStream, Endpoint) {
-    let uri = listener.local_address().to_string();
-    let mut stream = TcpStream::connect(uri.strip_prefix("tcp://").unwrap()).unwrap();
-    let mut hello = [0; 32];
-    hello[..8].copy_from_slice(b"jstream\0");
-    hello[8] = 2;
-    hello[12..14].copy_from_slice(&0x0102u16.to_ne_bytes());
-    hello[14] = u8::try_from(usize::BITS).unwrap();
-    hello[16..24].copy_from_slice(&options.max_message.to_le_bytes());
-    stream.write_all(&hello).unwrap();
-    let endpoint = listener.accept().unwrap().establish().unwrap();
-    let mut answer = [0; 40];
-    stream.read_exact(&mut answer).unwrap();
-    (stream, endpoint)
-}
-
 #[test]
 fn idle_connections_cost_little() {
     alone("idle_connections_cost_little", || {
-        let mut options = options();
+        let mut options = patient();
         options.pool = Pool::default();
         let listener = listen(&fresh("tcp"), &options).unwrap();
         let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let most = usize::try_from(limit).unwrap_or(usize::MAX);
         let count = (most.saturating_sub(200) / 2).min(10_000);
-        let warm = greeted(&listener, &options);
+        let warm = greeted(&listener);
         let before = resident();
-        let mut all: Vec<_> = (0..count).map(|_| greeted(&listener, &options)).collect();
+        let mut all: Vec<_> = (0..count).map(|_| greeted(&listener)).collect();
         for (_, endpoint) in &all {
             let nothing = endpoint.try_recv_message().err().unwrap();
             assert!(matches!(nothing, RecvError::Empty), "{nothing}");
@@ -226,10 +198,10 @@ fn idle_connections_cost_little() {
 #[test]
 fn failed_connections_give_everything_back() {
     alone("failed_connections_give_everything_back", || {
-        let listener = listen(&fresh("tcp"), &options()).unwrap();
+        let listener = listen(&fresh("tcp"), &patient()).unwrap();
         let fail = |ways: std::ops::Range<usize>| {
             for way in ways {
-                let (mut stream, endpoint) = greeted(&listener, &options());
+                let (mut stream, endpoint) = greeted(&listener);
                 let mut message = vec![0; 40 + 100_000];
                 message[32..40].copy_from_slice(&100_000u64.to_le_bytes());
                 if way % 5 == 4 {
@@ -257,7 +229,7 @@ fn failed_connections_give_everything_back() {
         let grown = resident().saturating_sub(memory);
         assert!(grown < 4 << 20, "{grown} bytes more");
         // The listener serves on.
-        let (_stream, _endpoint) = greeted(&listener, &options());
+        let (_stream, _endpoint) = greeted(&listener);
         let _: &Address = listener.local_address();
     });
 }

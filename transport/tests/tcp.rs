@@ -10,29 +10,14 @@
 mod common;
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
-use common::{LONG, SHORT};
+use common::bare::{MAX, farewell, hello, listener, raw, receiving};
+use common::{LONG, SHORT, patient};
 use jstream::buffer::Pool;
-use jstream_transport::{
-    Address, ConnectError, Endpoint, HandshakeError, Listener, Options, RecvError, connect, listen,
-};
+use jstream_transport::{Address, ConnectError, HandshakeError, Options, RecvError, connect};
 use socket2::SockRef;
-
-const MAX: u64 = 64 << 20;
-
-/// What this version says on this machine, with a limit of 64 MiB.
-fn hello() -> [u8; 32] {
-    let mut hello = [0; 32];
-    hello[..8].copy_from_slice(b"jstream\0");
-    hello[8] = 2;
-    hello[12..14].copy_from_slice(&0x0102u16.to_ne_bytes());
-    hello[14] = usize::BITS as u8;
-    hello[16..24].copy_from_slice(&MAX.to_le_bytes());
-    hello
-}
 
 fn header(length: u64) -> [u8; 40] {
     let mut header = [0; 40];
@@ -41,48 +26,9 @@ fn header(length: u64) -> [u8; 40] {
     header
 }
 
-fn listener(options: &Options) -> Listener {
-    listen(&"tcp://127.0.0.1:0".parse().unwrap(), options).unwrap()
-}
-
-fn raw(listener: &Listener) -> TcpStream {
-    let uri = listener.local_address().to_string();
-    let stream = TcpStream::connect(uri.strip_prefix("tcp://").unwrap()).unwrap();
-    stream.set_nodelay(true).unwrap();
-    stream
-}
-
-/// An endpoint whose peer is a bare socket that has said hello.
-fn receiving(options: &Options) -> (TcpStream, Endpoint) {
-    let listener = listener(options);
-    let mut stream = raw(&listener);
-    stream.write_all(&hello()).unwrap();
-    let endpoint = listener.accept().unwrap().establish().unwrap();
-    let mut theirs = [1; 40];
-    stream.read_exact(&mut theirs).unwrap();
-    assert_eq!(theirs[..16], hello()[..16]);
-    // The verdict: welcome.
-    assert_eq!(theirs[32..], [0; 8]);
-    (stream, endpoint)
-}
-
-/// What stands instead of a header when a side has no more to say.
-fn farewell() -> [u8; 40] {
-    let mut farewell = [0; 40];
-    farewell[..8].copy_from_slice(b"\xff\xff\xff\xffbye\0");
-    farewell
-}
-
-fn patient() -> Options {
-    let mut options = Options::default();
-    options.handshake_timeout = LONG;
-    options.message_timeout = LONG;
-    options
-}
-
 fn greeted_with(bytes: &[u8], options: &Options) -> HandshakeError {
     let listener = listener(options);
-    let mut stream = raw(&listener);
+    let mut stream = raw(listener.local_address());
     stream.write_all(bytes).unwrap();
     if bytes.len() < 32 && options.handshake_timeout == LONG {
         stream.shutdown(std::net::Shutdown::Write).unwrap();
@@ -192,7 +138,7 @@ fn a_silent_or_slow_greeting_times_out() {
         "{error}"
     );
     let listener = listener(&options);
-    let mut stream = raw(&listener);
+    let mut stream = raw(listener.local_address());
     stream.write_all(&hello()[..1]).unwrap();
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -216,7 +162,7 @@ fn a_silent_or_slow_greeting_times_out() {
 fn a_byte_at_a_time_is_fine_in_time() {
     let options = patient();
     let listener = listener(&options);
-    let mut stream = raw(&listener);
+    let mut stream = raw(listener.local_address());
     thread::scope(|scope| {
         scope.spawn(|| {
             let body = common::bytes(5000, 1);
@@ -431,7 +377,7 @@ fn many_messages_in_one_packet() {
 #[test]
 fn the_greeting_and_a_message_in_one_packet() {
     let listener = listener(&patient());
-    let mut stream = raw(&listener);
+    let mut stream = raw(listener.local_address());
     stream
         .write_all(&[&hello()[..], &header(3), b"abc"].concat())
         .unwrap();
