@@ -1,11 +1,11 @@
-//! Bare sockets that say what they like to endpoints over TCP.
+//! Bare sockets that say what they like to endpoints over TCP, which `uring` speaks too.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use jstream_transport::{Address, Endpoint, Listener, Options, listen};
 
-use super::LONG;
+use super::{LONG, fresh};
 
 /// The longest payload that [`hello`] takes.
 pub(crate) const MAX: u64 = 64 << 20;
@@ -71,4 +71,9 @@ pub(crate) fn greeted(listener: &Listener) -> (TcpStream, Endpoint) {
 /// The same with a listener of its own.
 pub(crate) fn receiving(options: &Options) -> (TcpStream, Endpoint) {
     greeted(&listener(options))
+}
+
+/// The same over a device.
+pub(crate) fn receiving_over(scheme: &str, options: &Options) -> (TcpStream, Endpoint) {
+    greeted(&listen(&fresh(scheme), options).unwrap())
 }
