@@ -484,6 +484,13 @@ fn a_window_on_two_endpoints(scheme: &str) {
     let window = Window::from(Region::anonymous(8192).unwrap());
     let writing = server.expose(&window, Rights::Put).unwrap();
     let reading = server2.expose(&window, Rights::Get).unwrap();
+    let registered = |exposure: &Exposure| {
+        let registration = exposure.registration().unwrap();
+        registration.region().registered()
+    };
+    assert_eq!((registered(&writing), registered(&reading)), (2, 2));
+    let first = writing.registration().unwrap();
+    assert_eq!(first.refused().is_none(), first.region().is_locked());
     thread::scope(|scope| {
         scope.spawn(|| receive_all(&server));
         scope.spawn(|| receive_all(&server2));
@@ -494,9 +501,14 @@ fn a_window_on_two_endpoints(scheme: &str) {
         drop((client, client2));
     });
     drop(reading);
+    assert_eq!(registered(&writing), 1);
     let window = window.into_filled().unwrap_err();
     drop(writing);
     let memory = window.into_filled().unwrap();
+    // This one alone.
+    assert_eq!(memory.register().unwrap().region().registered(), 1);
+    let on_heap = server.expose(Spent::heap(10), Rights::Get).unwrap();
+    assert!(on_heap.registration().is_none());
     assert_eq!(memory.as_bytes()[8000..8003], [1, 2, 3]);
 }
 
