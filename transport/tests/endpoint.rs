@@ -13,46 +13,22 @@ mod common;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::io::IoSlice;
-use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::pin::Pin;
+use std::sync::Mutex;
+use std::task::{Context, Poll, Waker};
+use std::thread::{self};
 
-use common::{LONG, SHORT, bytes, fresh, pair};
-use jstream::buffer::{Filled, Pool, Spent};
+use common::tasks::block_on;
+use common::{LONG, SHORT, bytes, default_pair, filled, fresh, over_devices, pair};
+use jstream::buffer::{Pool, Spent};
 use jstream_transport::{
     AcceptError, Address, ConnectError, Endpoint, Header, ListenError, Options, RecvError,
     SendError, connect, connect_cheapest, device_counters, listen, listen_all,
 };
 
-/// Wakes a thread, which polls again.
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
-            return output;
-        }
-        thread::park_timeout(LONG);
-    }
-}
-
 /// Polls once, with a waker that nobody hears.
 fn poll_once<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
-}
-
-fn filled(text: &[u8]) -> Filled {
-    Spent::heap(text.len()).copy_from(text).unwrap()
 }
 
 fn say(endpoint: &Endpoint, number: u64) {
@@ -66,10 +42,6 @@ fn say(endpoint: &Endpoint, number: u64) {
 
 fn tag(received: Result<jstream_transport::Message, impl std::fmt::Debug>) -> u64 {
     received.unwrap().header.tag()
-}
-
-fn default_pair(scheme: &str) -> (Endpoint, Endpoint) {
-    pair(scheme, &Options::default(), &Options::default())
 }
 
 fn posted_receives_come_first_and_in_order(scheme: &str) {
@@ -506,39 +478,26 @@ fn whoever_is_refused_learns_why(scheme: &str) {
     });
 }
 
-macro_rules! for_every_device {
-    ($device:ident: $($promise:ident)+) => {
-        mod $device {
-            $(#[test]
-            fn $promise() {
-                super::$promise(stringify!($device));
-            })+
-        }
-    };
-    ($($device:ident)+) => {
-        $(for_every_device! {
-            $device:
-                posted_receives_come_first_and_in_order
-                a_dropped_ticket_loses_no_message
-                a_cancelled_receive_gives_its_jbuf_back
-                a_small_jbuf_gets_an_error_and_the_message_stays
-                small_messages_come_into_memory
-                posted_sends_arrive_in_order_before_others
-                what_is_wrong_with_a_posted_send_the_ticket_says
-                a_send_that_waits_can_be_cancelled
-                close_ends_everything_that_is_posted
-                the_end_of_the_peer_ends_what_is_posted
-                many_threads_use_one_endpoint
-                a_forgotten_future_owns_its_jbuf
-                tasks_and_threads_wait_side_by_side
-                what_is_posted_one_way_goes_on_while_the_other_is_waited_for
-                a_listener_waits_no_longer_than_it_is_told
-                whoever_is_refused_learns_why
-        })+
-    };
+over_devices! {
+    inproc shm uds tcp uring: {
+        posted_receives_come_first_and_in_order
+        a_dropped_ticket_loses_no_message
+        a_cancelled_receive_gives_its_jbuf_back
+        a_small_jbuf_gets_an_error_and_the_message_stays
+        small_messages_come_into_memory
+        posted_sends_arrive_in_order_before_others
+        what_is_wrong_with_a_posted_send_the_ticket_says
+        a_send_that_waits_can_be_cancelled
+        close_ends_everything_that_is_posted
+        the_end_of_the_peer_ends_what_is_posted
+        many_threads_use_one_endpoint
+        a_forgotten_future_owns_its_jbuf
+        tasks_and_threads_wait_side_by_side
+        what_is_posted_one_way_goes_on_while_the_other_is_waited_for
+        a_listener_waits_no_longer_than_it_is_told
+        whoever_is_refused_learns_why
+    }
 }
-
-for_every_device!(inproc shm uds tcp uring);
 
 #[test]
 fn one_listener_has_several_addresses() {

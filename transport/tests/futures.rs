@@ -12,22 +12,16 @@ mod common;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
-use std::time::Instant;
+use std::thread::{self};
 
-use common::{LONG, bytes, fresh, pair};
+use common::tasks::{Task, block_on, poll_once};
+use common::{SCHEMES, bytes, fresh, header, pair};
 use jstream::Pool;
 use jstream_transport::{
-    Endpoint, Header, Message, Options, RecvError, SendError, Unreceived, connect, listen,
+    Endpoint, Message, Options, RecvError, SendError, Unreceived, connect, listen,
 };
-
-const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
-
-fn header(number: u64) -> Header {
-    Header::new(1, [number, 0, 0])
-}
 
 fn number(message: &Message) -> u64 {
     message.header.words[0]
@@ -43,61 +37,6 @@ fn filled(payload: &[u8], pool: &Pool) -> jstream::Filled {
 fn send(endpoint: &Endpoint, number: u64, pool: &Pool) {
     let payload = filled(&number.to_le_bytes(), pool);
     endpoint.send_filled(header(number), payload).unwrap();
-}
-
-/// A task of the thread that made it: counts how often it is woken.
-struct Task {
-    thread: Thread,
-    woken: AtomicUsize,
-}
-
-impl Task {
-    fn new() -> Arc<Self> {
-        Arc::new(Self {
-            thread: thread::current(),
-            woken: AtomicUsize::new(0),
-        })
-    }
-
-    fn waker(self: &Arc<Self>) -> Waker {
-        self.clone().into()
-    }
-
-    fn woken(&self) -> usize {
-        self.woken.load(Ordering::Relaxed)
-    }
-
-    /// Sleeps until it was woken more often than `before`.
-    fn wait(&self, before: usize) {
-        let start = Instant::now();
-        while self.woken() == before {
-            assert!(start.elapsed() < LONG, "nobody woke the task");
-            thread::park_timeout(LONG);
-        }
-    }
-}
-
-impl Wake for Task {
-    fn wake(self: Arc<Self>) {
-        self.woken.fetch_add(1, Ordering::Relaxed);
-        self.thread.unpark();
-    }
-}
-
-fn poll_once<F: Future>(future: Pin<&mut F>, task: &Arc<Task>) -> Poll<F::Output> {
-    future.poll(&mut Context::from_waker(&task.waker()))
-}
-
-/// Polls only when woken: who is not woken hangs.
-fn block_on<F: Future>(future: F) -> F::Output {
-    let (task, mut future) = (Task::new(), pin!(future));
-    loop {
-        let before = task.woken();
-        match poll_once(future.as_mut(), &task) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => task.wait(before),
-        }
-    }
 }
 
 #[test]

@@ -9,26 +9,18 @@
 
 mod common;
 
-use std::future::Future;
 use std::io::IoSlice;
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::thread::{self};
 
-use common::{LONG, SHORT, bytes, pair};
-use jstream::buffer::{Filled, Spent};
+use common::tasks::block_on;
+use common::{LONG, SHORT, bytes, default_pair, filled, over_devices};
 use jstream_transport::{
-    CompletionQueue, Endpoint, Header, Options, Outcome, RecvError, SendError, SendTicket,
+    CompletionQueue, Endpoint, Header, Outcome, RecvError, SendError, SendTicket,
 };
 
 /// More than any device takes at once.
 const MANY: u32 = 100;
 const LENGTH: usize = 200_000;
-
-fn filled(payload: &[u8]) -> Filled {
-    Spent::heap(payload.len()).copy_from(payload).unwrap()
-}
 
 fn post_many(endpoint: &Endpoint) -> Vec<SendTicket> {
     let payload = bytes(LENGTH, 1);
@@ -49,30 +41,6 @@ fn receive_many(endpoint: &Endpoint) {
 fn receive_and_answer(endpoint: &Endpoint) {
     receive_many(endpoint);
     endpoint.send_message(Header::default(), &[]).unwrap();
-}
-
-fn default_pair(scheme: &str) -> (Endpoint, Endpoint) {
-    pair(scheme, &Options::default(), &Options::default())
-}
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
-            return output;
-        }
-        thread::park_timeout(LONG);
-    }
 }
 
 fn what_nobody_asks_for_is_sent(scheme: &str) {
@@ -186,28 +154,15 @@ fn trying_does_not_wait(scheme: &str) {
     }
 }
 
-macro_rules! for_every_device {
-    ($device:ident: $($promise:ident)+) => {
-        mod $device {
-            $(#[test]
-            fn $promise() {
-                super::$promise(stringify!($device));
-            })+
-        }
-    };
-    ($($device:ident)+) => {
-        $(for_every_device! {
-            $device:
-                what_nobody_asks_for_is_sent
-                what_was_posted_is_sent_before_the_end
-                what_a_queue_has_posted_is_sent_before_the_end
-                a_thread_that_sleeps_already_holds_up_nothing
-                a_task_carries_on_both_directions
-                a_task_that_waits_already_holds_up_nothing
-                a_queue_carries_on_what_has_a_ticket
-                trying_does_not_wait
-        })+
-    };
+over_devices! {
+    inproc shm uds tcp uring: {
+        what_nobody_asks_for_is_sent
+        what_was_posted_is_sent_before_the_end
+        what_a_queue_has_posted_is_sent_before_the_end
+        a_thread_that_sleeps_already_holds_up_nothing
+        a_task_carries_on_both_directions
+        a_task_that_waits_already_holds_up_nothing
+        a_queue_carries_on_what_has_a_ticket
+        trying_does_not_wait
+    }
 }
-
-for_every_device!(inproc shm uds tcp uring);

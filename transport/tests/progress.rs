@@ -11,24 +11,9 @@ mod common;
 
 use std::thread;
 
-use common::{LONG, bytes, pair};
+use common::{LONG, SCHEMES, bytes, header, pair, send};
 use jstream::Pool;
-use jstream_transport::{Endpoint, Header, Options, Progress, RecvError};
-
-const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
-
-fn header(number: u64) -> Header {
-    Header::new(1, [number, 0, 0])
-}
-
-fn send(endpoint: &Endpoint, number: u64, payload: &[u8], pool: &Pool) {
-    let filled = pool
-        .take(payload.len())
-        .unwrap()
-        .copy_from(payload)
-        .unwrap();
-    endpoint.send_filled(header(number), filled).unwrap();
-}
+use jstream_transport::{Options, Progress, RecvError};
 
 /// How many jbufs of the pool are in use.
 fn used(pool: &Pool) -> usize {

@@ -14,38 +14,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{LONG, SHORT, bytes, pair};
+use common::queues::received;
+use common::{LONG, SCHEMES, SHORT, bytes, header, pair, send};
 use jstream::Pool;
 use jstream_transport::{
-    Completion, CompletionQueue, Endpoint, Header, Options, Outcome, RecvError, SendError,
+    Completion, CompletionQueue, Endpoint, Options, Outcome, RecvError, SendError,
 };
-
-const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
-
-fn header(number: u64) -> Header {
-    Header::new(1, [number, 0, 0])
-}
-
-fn send(endpoint: &Endpoint, number: u64, payload: &[u8], pool: &Pool) {
-    let filled = pool
-        .take(payload.len())
-        .unwrap()
-        .copy_from(payload)
-        .unwrap();
-    endpoint.send_filled(header(number), filled).unwrap();
-}
-
-fn received(completion: Completion) -> (u64, u64, Vec<u8>) {
-    let Outcome::Received(message) = completion.outcome else {
-        panic!("something was sent");
-    };
-    let message = message.unwrap();
-    (
-        completion.user,
-        message.header.words[0],
-        message.payload.as_bytes().to_vec(),
-    )
-}
 
 /// How many jbufs of the pool are in use.
 fn used(pool: &Pool) -> usize {

@@ -12,63 +12,16 @@ mod common;
 use std::future::Future;
 use std::os::fd::AsFd;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake};
-use std::thread::{self, Thread};
+use std::task::{Context, Poll};
+use std::thread::{self};
 use std::time::Duration;
 
-use common::{LONG, pair};
-use jstream::Pool;
-use jstream_transport::{Completion, CompletionQueue, Endpoint, Header, Options, Outcome};
+use common::queues::received;
+use common::tasks::{Task, block_on};
+use common::{LONG, SCHEMES, pair, send};
+use jstream_transport::{CompletionQueue, Options};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
-const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
-
-fn header(number: u64) -> Header {
-    Header::new(1, [number, 0, 0])
-}
-
-fn send(endpoint: &Endpoint, number: u64, payload: &[u8], pool: &Pool) {
-    let filled = pool
-        .take(payload.len())
-        .unwrap()
-        .copy_from(payload)
-        .unwrap();
-    endpoint.send_filled(header(number), filled).unwrap();
-}
-
-fn received(completion: Completion) -> (u64, u64, Vec<u8>) {
-    let Outcome::Received(message) = completion.outcome else {
-        panic!("something was sent");
-    };
-    let message = message.unwrap();
-    (
-        completion.user,
-        message.header.words[0],
-        message.payload.as_bytes().to_vec(),
-    )
-}
-
-struct Unpark(Thread, AtomicUsize);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Arc::new(Unpark(thread::current(), AtomicUsize::new(0))).into();
-    let (mut future, mut context) = (pin!(future), Context::from_waker(&waker));
-    loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park_timeout(LONG),
-        }
-    }
-}
 
 #[test]
 fn tasks_share_a_queue() {
@@ -118,8 +71,8 @@ fn a_dropped_future_takes_nothing() {
     let options = Options::default();
     let (client, server) = pair("tcp", &options, &options);
     let queue = CompletionQueue::new().unwrap();
-    let unpark = Arc::new(Unpark(thread::current(), AtomicUsize::new(0)));
-    let waker = unpark.clone().into();
+    let task = Task::new();
+    let waker = task.waker();
     let mut context = Context::from_waker(&waker);
     for number in 0..200 {
         queue.post_recv_any(&server, number);
@@ -129,11 +82,9 @@ fn a_dropped_future_takes_nothing() {
             let mut goes = pin!(queue.next());
             assert!(goes.as_mut().poll(&mut context).is_pending());
         }
-        let before = unpark.1.load(Ordering::Relaxed);
+        let before = task.woken();
         send(&client, number, b"x", &options.pool);
-        while unpark.1.load(Ordering::Relaxed) == before {
-            thread::park_timeout(LONG);
-        }
+        task.wait(before);
         let completion = loop {
             match stays.as_mut().poll(&mut context) {
                 Poll::Ready(completion) => break completion.unwrap(),

@@ -9,28 +9,17 @@
 
 mod common;
 
-use std::future::Future;
 use std::io::IoSlice;
-use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake};
-use std::thread::{self, Thread};
+use std::thread::{self};
 
-use common::{LONG, SHORT, bytes, pair};
+use common::tasks::block_on;
+use common::{LONG, SHORT, bytes, over_devices, pair, patient};
 use jstream::buffer::{Pool, Region};
 use jstream::{Filled, Spent};
 use jstream_transport::{
-    Endpoint, Exposure, Header, Options, Progress, RecvError, RemoteError, RemoteKey, Rights,
-    Window,
+    Endpoint, Exposure, Header, Progress, RecvError, RemoteError, RemoteKey, Rights, Window,
 };
-
-fn patient() -> Options {
-    let mut options = Options::default();
-    options.message_timeout = LONG;
-    options.send_timeout = LONG;
-    options
-}
 
 fn joined(scheme: &str) -> (Endpoint, Endpoint) {
     pair(scheme, &patient(), &patient())
@@ -55,25 +44,6 @@ fn receive_all(endpoint: &Endpoint) -> u64 {
             Ok(_) => count += 1,
             Err(RecvError::Closed { .. }) => return count,
             Err(error) => panic!("{error}"),
-        }
-    }
-}
-
-struct Task(Thread);
-
-impl Wake for Task {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let waker = Arc::new(Task(thread::current())).into();
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park_timeout(LONG),
         }
     }
 }
@@ -514,6 +484,13 @@ fn a_window_on_two_endpoints(scheme: &str) {
     let window = Window::from(Region::anonymous(8192).unwrap());
     let writing = server.expose(&window, Rights::Put).unwrap();
     let reading = server2.expose(&window, Rights::Get).unwrap();
+    let registered = |exposure: &Exposure| {
+        let registration = exposure.registration().unwrap();
+        registration.region().registered()
+    };
+    assert_eq!((registered(&writing), registered(&reading)), (2, 2));
+    let first = writing.registration().unwrap();
+    assert_eq!(first.refused().is_none(), first.region().is_locked());
     thread::scope(|scope| {
         scope.spawn(|| receive_all(&server));
         scope.spawn(|| receive_all(&server2));
@@ -524,9 +501,14 @@ fn a_window_on_two_endpoints(scheme: &str) {
         drop((client, client2));
     });
     drop(reading);
+    assert_eq!(registered(&writing), 1);
     let window = window.into_filled().unwrap_err();
     drop(writing);
     let memory = window.into_filled().unwrap();
+    // This one alone.
+    assert_eq!(memory.register().unwrap().region().registered(), 1);
+    let on_heap = server.expose(Spent::heap(10), Rights::Get).unwrap();
+    assert!(on_heap.registration().is_none());
     assert_eq!(memory.as_bytes()[8000..8003], [1, 2, 3]);
 }
 
@@ -544,32 +526,21 @@ fn keys_travel_as_objects(scheme: &str) {
     assert_eq!(RemoteKey::from_words(again), Some(key));
 }
 
-macro_rules! every_promise {
-    ($($device:ident)+) => {
-        $(mod $device {
-            every_promise!(@ $device:
-                what_is_put_is_there
-                long_puts_go_in_pieces
-                notices_come_behind_their_bytes
-                errors_are_values
-                messages_stay_in_order
-                messages_that_nobody_receives_block
-                both_sides_and_many_threads
-                more_requests_than_may_fly
-                withdrawn_while_it_is_put_to
-                an_end_ends_requests
-                a_progress_thread_serves
-                tickets_are_futures
-                a_window_on_two_endpoints
-                keys_travel_as_objects);
-        })+
-    };
-    (@ $device:ident: $($promise:ident)+) => {
-        $(#[test]
-        fn $promise() {
-            super::$promise(stringify!($device));
-        })+
-    };
+over_devices! {
+    inproc shm uds tcp uring: {
+        what_is_put_is_there
+        long_puts_go_in_pieces
+        notices_come_behind_their_bytes
+        errors_are_values
+        messages_stay_in_order
+        messages_that_nobody_receives_block
+        both_sides_and_many_threads
+        more_requests_than_may_fly
+        withdrawn_while_it_is_put_to
+        an_end_ends_requests
+        a_progress_thread_serves
+        tickets_are_futures
+        a_window_on_two_endpoints
+        keys_travel_as_objects
+    }
 }
-
-every_promise!(inproc shm uds tcp uring);

@@ -14,11 +14,12 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
-use common::{LONG, SHORT};
+use common::bare::{frame, receiving};
+use common::{LONG, SHORT, patient};
 use jstream::Spent;
 use jstream::buffer::{Pool, PoolOptions};
 use jstream_transport::{
-    Endpoint, Exposure, HeaderError, Options, RecvError, RemoteError, RemoteKey, Rights, listen,
+    Endpoint, Exposure, HeaderError, Options, RecvError, RemoteError, RemoteKey, Rights,
 };
 
 const PUT: u32 = 1;
@@ -31,50 +32,12 @@ const NOTICE: u32 = 5;
 const MOST_REQUESTS: usize = 32;
 const PIECE: u32 = 256 << 10;
 
-fn patient() -> Options {
-    let mut options = Options::default();
-    options.handshake_timeout = LONG;
-    options.message_timeout = LONG;
-    options.send_timeout = LONG;
-    options
-}
-
-/// An endpoint whose peer is a bare socket that has said hello.
-fn receiving(options: &Options) -> (TcpStream, Endpoint) {
-    let listener = listen(&"tcp://127.0.0.1:0".parse().unwrap(), options).unwrap();
-    let uri = listener.local_address().to_string();
-    let mut stream = TcpStream::connect(uri.strip_prefix("tcp://").unwrap()).unwrap();
-    stream.set_nodelay(true).unwrap();
-    stream.set_read_timeout(Some(LONG)).unwrap();
-    let mut hello = [0; 32];
-    hello[..8].copy_from_slice(b"jstream\0");
-    hello[8] = 2;
-    hello[12..14].copy_from_slice(&0x0102u16.to_ne_bytes());
-    hello[14] = usize::BITS as u8;
-    hello[16..24].copy_from_slice(&(64u64 << 20).to_le_bytes());
-    stream.write_all(&hello).unwrap();
-    let endpoint = listener.accept().unwrap().establish().unwrap();
-    stream.read_exact(&mut [0; 40]).unwrap();
-    (stream, endpoint)
-}
-
 fn exposing(options: &Options) -> (TcpStream, Endpoint, Exposure, u64) {
     let (stream, endpoint) = receiving(options);
     let memory = Spent::heap(1000).zeroed(1000).unwrap();
     let exposure = endpoint.expose(memory, Rights::Both).unwrap();
     let [number, ..] = exposure.key().to_words();
     (stream, endpoint, exposure, number)
-}
-
-fn frame(op: u32, kind: u32, words: [u64; 3], length: u64) -> [u8; 40] {
-    let mut header = [0; 40];
-    header[..4].copy_from_slice(&kind.to_le_bytes());
-    header[4..8].copy_from_slice(&op.to_le_bytes());
-    for (place, word) in header[8..32].chunks_mut(8).zip(words) {
-        place.copy_from_slice(&word.to_le_bytes());
-    }
-    header[32..].copy_from_slice(&length.to_le_bytes());
-    header
 }
 
 /// The next header at the peer: op, kind, words, length.

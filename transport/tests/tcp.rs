@@ -10,121 +10,19 @@
 mod common;
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
-use common::{LONG, SHORT};
-use jstream::buffer::Pool;
-use jstream_transport::{
-    Address, ConnectError, Endpoint, HandshakeError, Listener, Options, RecvError, connect, listen,
-};
+use common::bare::{farewell, hello, listener, raw, receiving};
+use common::{LONG, SHORT, patient};
+use jstream_transport::{Address, ConnectError, HandshakeError, Options, RecvError, connect};
 use socket2::SockRef;
-
-const MAX: u64 = 64 << 20;
-
-/// What this version says on this machine, with a limit of 64 MiB.
-fn hello() -> [u8; 32] {
-    let mut hello = [0; 32];
-    hello[..8].copy_from_slice(b"jstream\0");
-    hello[8] = 2;
-    hello[12..14].copy_from_slice(&0x0102u16.to_ne_bytes());
-    hello[14] = usize::BITS as u8;
-    hello[16..24].copy_from_slice(&MAX.to_le_bytes());
-    hello
-}
 
 fn header(length: u64) -> [u8; 40] {
     let mut header = [0; 40];
     header[0] = 77;
     header[32..].copy_from_slice(&length.to_le_bytes());
     header
-}
-
-fn listener(options: &Options) -> Listener {
-    listen(&"tcp://127.0.0.1:0".parse().unwrap(), options).unwrap()
-}
-
-fn raw(listener: &Listener) -> TcpStream {
-    let uri = listener.local_address().to_string();
-    let stream = TcpStream::connect(uri.strip_prefix("tcp://").unwrap()).unwrap();
-    stream.set_nodelay(true).unwrap();
-    stream
-}
-
-/// An endpoint whose peer is a bare socket that has said hello.
-fn receiving(options: &Options) -> (TcpStream, Endpoint) {
-    let listener = listener(options);
-    let mut stream = raw(&listener);
-    stream.write_all(&hello()).unwrap();
-    let endpoint = listener.accept().unwrap().establish().unwrap();
-    let mut theirs = [1; 40];
-    stream.read_exact(&mut theirs).unwrap();
-    assert_eq!(theirs[..16], hello()[..16]);
-    // The verdict: welcome.
-    assert_eq!(theirs[32..], [0; 8]);
-    (stream, endpoint)
-}
-
-/// What stands instead of a header when a side has no more to say.
-fn farewell() -> [u8; 40] {
-    let mut farewell = [0; 40];
-    farewell[..8].copy_from_slice(b"\xff\xff\xff\xffbye\0");
-    farewell
-}
-
-fn patient() -> Options {
-    let mut options = Options::default();
-    options.handshake_timeout = LONG;
-    options.message_timeout = LONG;
-    options
-}
-
-fn greeted_with(bytes: &[u8], options: &Options) -> HandshakeError {
-    let listener = listener(options);
-    let mut stream = raw(&listener);
-    stream.write_all(bytes).unwrap();
-    if bytes.len() < 32 && options.handshake_timeout == LONG {
-        stream.shutdown(std::net::Shutdown::Write).unwrap();
-    }
-    listener.accept().unwrap().establish().unwrap_err()
-}
-
-#[test]
-fn greetings_that_do_not_fit() {
-    use HandshakeError as E;
-    let with = |at: usize, value: u8| {
-        let mut bytes = hello();
-        bytes[at] = value;
-        greeted_with(&bytes, &patient())
-    };
-    let garbage = greeted_with(b"GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", &patient());
-    assert!(
-        matches!(garbage, E::Magic { theirs, .. } if theirs == *b"GET / HT"),
-        "{garbage}"
-    );
-    assert!(matches!(with(8, 1), E::Version { ours: 2, theirs: 1 }));
-    assert!(matches!(with(14, 16), E::PointerWidth { theirs: 16, .. }));
-    assert!(matches!(with(15, 1), E::Reserved { theirs: 1 }));
-    assert!(matches!(with(31, 1), E::Reserved { .. }));
-    let mut swapped = hello();
-    swapped[12..14].reverse();
-    let error = greeted_with(&swapped, &patient());
-    assert!(
-        matches!(
-            error,
-            E::ByteOrder {
-                ours: 0x0102,
-                theirs: 0x0201
-            }
-        ),
-        "{error}"
-    );
-    assert!(error.to_string().contains("0x0201"));
-    let error = greeted_with(&hello()[..31], &patient());
-    assert!(matches!(error, E::Closed { received: 31 }), "{error}");
-    let error = greeted_with(b"", &patient());
-    assert!(matches!(error, E::Closed { received: 0 }), "{error}");
 }
 
 #[test]
@@ -183,40 +81,10 @@ fn every_address_of_a_name_is_tried() {
 }
 
 #[test]
-fn a_silent_or_slow_greeting_times_out() {
-    let mut options = Options::default();
-    options.handshake_timeout = SHORT;
-    let error = greeted_with(b"", &options);
-    assert!(
-        matches!(error, HandshakeError::TimedOut { received: 0, .. }),
-        "{error}"
-    );
-    let listener = listener(&options);
-    let mut stream = raw(&listener);
-    stream.write_all(&hello()[..1]).unwrap();
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            // Every byte comes in time, all of them don't.
-            for byte in &hello()[1..] {
-                thread::sleep(SHORT / 4);
-                if stream.write_all(&[*byte]).is_err() {
-                    break;
-                }
-            }
-        });
-        let error = listener.accept().unwrap().establish().unwrap_err();
-        assert!(
-            matches!(error, HandshakeError::TimedOut { received: 1.., .. }),
-            "{error}"
-        );
-    });
-}
-
-#[test]
 fn a_byte_at_a_time_is_fine_in_time() {
     let options = patient();
     let listener = listener(&options);
-    let mut stream = raw(&listener);
+    let mut stream = raw(listener.local_address());
     thread::scope(|scope| {
         scope.spawn(|| {
             let body = common::bytes(5000, 1);
@@ -242,121 +110,6 @@ fn a_byte_at_a_time_is_fine_in_time() {
             assert!(message.payload.as_bytes() == &common::bytes(5000, 1)[..length]);
         }
     });
-}
-
-#[test]
-fn half_a_message_then_silence() {
-    let mut options = Options::default();
-    options.message_timeout = SHORT;
-    for part in [1usize, 39, 40, 41, 40 + 4096, 40 + 50_000] {
-        let (mut stream, endpoint) = receiving(&options);
-        // Before the first byte there is no limit.
-        let error = endpoint.recv_message_timeout(SHORT * 2).unwrap_err();
-        assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
-        let mut message = header(100_000).to_vec();
-        message.resize(40 + 100_000, 1);
-        stream.write_all(&message[..part]).unwrap();
-        let error = endpoint.recv_message().unwrap_err();
-        let RecvError::Stalled { received, .. } = error else {
-            panic!("{part}: {error}")
-        };
-        assert_eq!(received, part as u64);
-        let error = endpoint.recv_message().unwrap_err();
-        assert!(matches!(error, RecvError::Stalled { .. }), "{error}");
-        // The peer is told.
-        let mut rest = Vec::new();
-        let _ = stream.read_to_end(&mut rest);
-    }
-}
-
-#[test]
-fn a_message_that_trickles_times_out() {
-    let mut options = Options::default();
-    options.message_timeout = SHORT * 2;
-    for whole in [
-        [&header(100)[..], &[1; 100]].concat(),
-        [&header(3000)[..], &[1; 3000]].concat(),
-    ] {
-        let (mut stream, endpoint) = receiving(&options);
-        thread::scope(|scope| {
-            scope.spawn(move || {
-                stream.write_all(&whole[..whole.len().min(41) - 1]).unwrap();
-                for byte in &whole[whole.len().min(41) - 1..] {
-                    if stream.write_all(&[*byte]).is_err() {
-                        break;
-                    }
-                    thread::sleep(SHORT / 4);
-                }
-                let mut rest = Vec::new();
-                let _ = stream.read_to_end(&mut rest);
-            });
-            let error = loop {
-                match endpoint.recv_message_timeout(SHORT / 3).unwrap_err() {
-                    RecvError::TimedOut { .. } => {}
-                    error => break error,
-                }
-            };
-            assert!(matches!(error, RecvError::Stalled { .. }), "{error}");
-        });
-    }
-}
-
-#[test]
-fn lengths_beyond_the_limit() {
-    for length in [MAX + 1, u64::from(u32::MAX), u64::MAX] {
-        let (mut stream, endpoint) = receiving(&patient());
-        stream.write_all(&header(length)).unwrap();
-        let error = endpoint.recv_message().unwrap_err();
-        assert!(
-            matches!(error, RecvError::TooLarge { length: l, max: MAX, .. } if l == length),
-            "{error}"
-        );
-        let error = endpoint.recv_message().unwrap_err();
-        assert!(matches!(error, RecvError::TooLarge { .. }), "{error}");
-        let mut rest = Vec::new();
-        let _ = stream.read_to_end(&mut rest);
-    }
-}
-
-#[test]
-fn the_largest_length_then_silence_commits_nothing() {
-    const PEERS: usize = 16;
-    let mut options = Options::default();
-    options.message_timeout = SHORT;
-    options.pool = Pool::default();
-    let before = resident();
-    let peers: Vec<_> = (0..PEERS).map(|_| receiving(&options)).collect();
-    let mut endpoints = Vec::new();
-    for (mut stream, endpoint) in peers {
-        stream.write_all(&header(MAX)).unwrap();
-        stream.write_all(&[1; 1000]).unwrap();
-        let error = endpoint.recv_message_timeout(SHORT / 4).unwrap_err();
-        assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
-        endpoints.push((stream, endpoint));
-    }
-    // The peers claimed 1 GiB; other tests run beside this one.
-    assert!(options.pool.stats().mapped >= PEERS * MAX as usize);
-    if let (Some(before), Some(after)) = (before, resident()) {
-        assert!(
-            after.saturating_sub(before) < 256 << 20,
-            "{before} -> {after}"
-        );
-    }
-    for (_stream, endpoint) in &endpoints {
-        let error = endpoint.recv_message().unwrap_err();
-        assert!(
-            matches!(error, RecvError::Stalled { received: 1040, .. }),
-            "{error}"
-        );
-    }
-    assert_eq!(options.pool.stats().in_use, 0);
-}
-
-/// Bytes of this process that are in memory, where the system says it.
-fn resident() -> Option<usize> {
-    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: usize = text.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * 4096)
 }
 
 #[test]
@@ -431,7 +184,7 @@ fn many_messages_in_one_packet() {
 #[test]
 fn the_greeting_and_a_message_in_one_packet() {
     let listener = listener(&patient());
-    let mut stream = raw(&listener);
+    let mut stream = raw(listener.local_address());
     stream
         .write_all(&[&hello()[..], &header(3), b"abc"].concat())
         .unwrap();

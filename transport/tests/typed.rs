@@ -7,27 +7,24 @@
     reason = "test code"
 )]
 
+mod common;
+
 use std::cell::RefCell;
 use std::convert::Infallible;
-use std::future::Future;
 use std::io::IoSlice;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::thread::{self};
 use std::time::Duration;
 
+use common::LONG;
+use common::tasks::block_on;
 use jstream::buffer::Pool;
 use jstream::{Adapter, Reader, Received, Transportable, Writer};
 use jstream_transport::{
     Endpoint, Header, ObjectTicket, Options, RecvError, RecvObjectError, Remains, SendError,
     SendObjectError, connect, listen,
 };
-
-/// Longer than anything here takes, so that a hang becomes a failure.
-const LONG: Duration = Duration::from_secs(120);
 
 /// Every device that works inside of one program, by an address to listen on.
 fn addresses() -> Vec<String> {
@@ -296,25 +293,6 @@ fn posted_objects_are_sent_and_received_in_order() {
         us.send(&words(1)).unwrap();
         assert_eq!(them.recv::<Words>().unwrap().get().len(), 1);
     });
-}
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park_timeout(LONG),
-        }
-    }
 }
 
 #[test]

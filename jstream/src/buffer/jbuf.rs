@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::slice;
 
-use super::{LEAST_ALIGNMENT, Place, Region, Slot};
+use super::{LEAST_ALIGNMENT, Place, Region, Registration, Slot};
 use crate::wire::align_up;
 
 /// A jbuf whose bytes mean nothing: ready to be written or received into.
@@ -321,6 +321,13 @@ impl Filled {
             slot: Slot::region(region),
             len,
         }
+    }
+
+    /// Registers the [region](Self::region) that it is all of: see [`Region::register`]. Nothing for other
+    /// jbufs; the regions of a pool are registered [there](super::Pool::region).
+    #[must_use = "unregisters it when it is dropped"]
+    pub fn register(&self) -> Option<Registration> {
+        self.slot.register()
     }
 
     /// Where it stands, if it is of a pool.

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use super::pool::{Lease, OnHeap};
-use super::{ALIGNMENT, Keeper, Region};
+use super::{ALIGNMENT, Keeper, Region, Registration};
 
 /// One slot of memory and where it goes when it is dropped.
 ///
@@ -25,7 +25,8 @@ enum Home {
     Heap,
     /// On the heap, because a pool had none.
     HeapOf(OnHeap),
-    Region(#[allow(dead_code, reason = "unmaps when it is dropped")] Box<Region>),
+    /// All of a region, which others may have registered, but whose memory nobody else reaches.
+    Region(Arc<Region>),
     /// A part, by its number, of what somebody keeps.
     Kept(Arc<Keeper>, u32),
     /// A part of another slot, whose handle keeps away from it as long as this one is there.
@@ -35,7 +36,8 @@ enum Home {
 // SAFETY: a slot owns its memory exclusively and the memory is not tied to a thread; all homes are
 // `Send`.
 unsafe impl Send for Slot {}
-// SAFETY: a shared slot hands out nothing but its address, its capacity and its place.
+// SAFETY: a shared slot hands out nothing but its address, its capacity, its place, and registrations of
+// its region, which don't reach the memory.
 unsafe impl Sync for Slot {}
 
 impl Slot {
@@ -87,7 +89,7 @@ impl Slot {
         Self {
             base: region.base(),
             capacity: region.len(),
-            home: Home::Region(Box::new(region)),
+            home: Home::Region(Arc::new(region)),
         }
     }
 
@@ -148,6 +150,14 @@ impl Slot {
     #[inline]
     pub(crate) fn base(&self) -> NonNull<u8> {
         self.base
+    }
+
+    /// Registers the region that it is all of, if it is.
+    pub(super) fn register(&self) -> Option<Registration> {
+        match &self.home {
+            Home::Region(region) => Some(region.register()),
+            _ => None,
+        }
     }
 
     /// Where in its pool's regions it stands.

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
+use std::thread;
 use std::time::Duration;
 
 use super::Endpoint;
@@ -179,6 +180,9 @@ impl Listener {
     ///
     /// As for [`accept`](Self::accept).
     pub async fn accept_async(&self) -> Result<Incoming, AcceptError> {
+        if self.shared.is_troubled() {
+            rest().await;
+        }
         let mut watches = Vec::new();
         std::future::poll_fn(|context| self.poll_accept(context, &mut watches)).await
     }
@@ -204,6 +208,7 @@ impl Listener {
             match reactor::watch(device.source(), Interest::Readable, context.waker()) {
                 Ok(watch) => watches.push(watch),
                 Err(source) => {
+                    self.shared.set_troubled(true);
                     return Poll::Ready(Err(AcceptError::System {
                         address: device.local().clone(),
                         source,
@@ -238,6 +243,11 @@ impl Shared {
         *self.troubled.lock().unwrap_or_else(PoisonError::into_inner) = troubled;
     }
 
+    fn is_troubled(&self) -> bool {
+        let troubled = self.troubled.lock().unwrap_or_else(PoisonError::into_inner);
+        *troubled && !self.is_closed.load(Ordering::SeqCst)
+    }
+
     /// Waits a little where the system had no room the last time.
     fn rest(&self, deadline: Deadline) {
         let troubled = self.troubled.lock().unwrap_or_else(PoisonError::into_inner);
@@ -246,6 +256,35 @@ impl Shared {
             drop(self.closed.wait_timeout(troubled, rest));
         }
     }
+}
+
+/// Lets a task wait a little. A thread of its own wakes it: what wakes tasks else may be just what there was
+/// no descriptor for.
+async fn rest() {
+    let over = Deadline::after(REST);
+    let mut asked: Option<Waker> = None;
+    std::future::poll_fn(|context| {
+        let task = context.waker();
+        if over.has_passed() {
+            return Poll::Ready(());
+        }
+        if asked.as_ref().is_some_and(|asked| asked.will_wake(task)) {
+            return Poll::Pending;
+        }
+        let waker = task.clone();
+        asked = Some(task.clone());
+        let waking = thread::Builder::new().name("jstream-rest".to_owned());
+        let waking = waking.spawn(move || {
+            thread::sleep(over.left().unwrap_or(REST));
+            waker.wake();
+        });
+        match waking {
+            Ok(_) => Poll::Pending,
+            // Nobody can be waited for.
+            Err(_) => Poll::Ready(()),
+        }
+    })
+    .await;
 }
 
 impl Close for Shared {

@@ -1,11 +1,25 @@
 //! What the tests of all devices share.
-#![allow(dead_code, reason = "no test binary uses all of it")]
+#![allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    reason = "no test binary uses all of it"
+)]
+
+pub(crate) mod bare;
+pub(crate) mod process;
+pub(crate) mod queues;
+pub(crate) mod tasks;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use jstream_transport::{Address, Endpoint, Listener, Options, connect, listen};
+use jstream::buffer::{Filled, Pool, Spent};
+use jstream_transport::{Address, Endpoint, Header, Listener, Options, connect, listen};
+
+/// The devices that work on one host.
+pub(crate) const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
 
 /// Longer than anything here takes, so that a hang becomes a failure.
 pub(crate) const LONG: Duration = Duration::from_secs(120);
@@ -36,6 +50,21 @@ pub(crate) fn pair(scheme: &str, client: &Options, server: &Options) -> (Endpoin
     join(&listener, client)
 }
 
+/// Both ends of a connection, with the options that there are without saying anything.
+pub(crate) fn default_pair(scheme: &str) -> (Endpoint, Endpoint) {
+    pair(scheme, &Options::default(), &Options::default())
+}
+
+/// Options without a limit that a test could meet by being slow.
+pub(crate) fn patient() -> Options {
+    let mut options = Options::default();
+    options.handshake_timeout = LONG;
+    options.message_timeout = LONG;
+    options.connect_timeout = LONG;
+    options.send_timeout = LONG;
+    options
+}
+
 /// Connects to `listener` and accepts.
 pub(crate) fn join(listener: &Listener, client: &Options) -> (Endpoint, Endpoint) {
     let address = listener.local_address();
@@ -44,6 +73,23 @@ pub(crate) fn join(listener: &Listener, client: &Options) -> (Endpoint, Endpoint
         let accepted = listener.accept().unwrap().establish().unwrap();
         (connecting.join().unwrap(), accepted)
     })
+}
+
+/// A header that says which message it is.
+pub(crate) fn header(number: u64) -> Header {
+    Header::new(1, [number, 0, 0])
+}
+
+/// A jbuf of no pool.
+pub(crate) fn filled(payload: &[u8]) -> Filled {
+    Spent::heap(payload.len()).copy_from(payload).unwrap()
+}
+
+/// Sends a jbuf of `pool`.
+pub(crate) fn send(endpoint: &Endpoint, number: u64, payload: &[u8], pool: &Pool) {
+    let spent = pool.take(payload.len()).unwrap();
+    let filled = spent.copy_from(payload).unwrap();
+    endpoint.send_filled(header(number), filled).unwrap();
 }
 
 /// Bytes that differ from place to place and from message to message.
@@ -65,3 +111,21 @@ pub(crate) fn checksum(bytes: &[u8]) -> u64 {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
+
+/// Makes tests of functions that take a scheme: each over each of these devices.
+macro_rules! over_devices {
+    (@ $device:ident: $($promise:ident)+) => {
+        mod $device {
+            $(#[test]
+            fn $promise() {
+                super::$promise(stringify!($device));
+            })+
+        }
+    };
+    (: $promises:tt) => {};
+    ($device:ident $($devices:ident)*: { $($promise:ident)+ }) => {
+        over_devices!(@ $device: $($promise)+);
+        over_devices!($($devices)*: { $($promise)+ });
+    };
+}
+pub(crate) use over_devices;

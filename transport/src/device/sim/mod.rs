@@ -44,6 +44,7 @@ mod executor;
 mod pipe;
 mod random;
 mod settings;
+mod state;
 mod wire;
 mod world;
 

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-use super::world::{Closed, Side};
+use super::state::Side;
+use super::world::Closed;
 use super::*;
 use crate::device::connection::Interest;
 use crate::device::stream::Wire;

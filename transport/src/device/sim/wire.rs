@@ -13,7 +13,8 @@ use rustix::event::{EventfdFlags, eventfd};
 use socket2::MaybeUninitSlice;
 
 use super::executor::step_beside;
-use super::world::{End, Side};
+use super::state::Side;
+use super::world::End;
 use crate::device::connection::{Armed, Interest};
 use crate::device::deadline::Deadline;
 use crate::device::stream::Wire;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
-use jstream::buffer::{Filled, Region, Spent};
+use jstream::buffer::{Filled, Region, Registration, Spent};
 
 use super::key::RemoteKey;
 use crate::endpoint::shared::Shared;
@@ -62,6 +62,11 @@ impl Window {
         }
     }
 
+    /// Registers the region that it was made of, if it was.
+    fn register(&self) -> Option<Registration> {
+        self.read().register()
+    }
+
     /// A panic of the program leaves bytes, whichever they are.
     pub(super) fn read(&self) -> RwLockReadGuard<'_, Filled> {
         self.memory.read().unwrap_or_else(PoisonError::into_inner)
@@ -113,17 +118,21 @@ impl fmt::Debug for Window {
 
 /// Memory that the peer of one endpoint reaches under a key, until this is dropped.
 ///
-/// It does not keep the connection.
+/// It does not keep the connection. A region is registered as long as it is exposed: it stays in memory,
+/// if the system lets it, from its first exposure to the end of its last.
 #[must_use = "is withdrawn when it is dropped"]
 pub struct Exposure {
     key: RemoteKey,
     window: Window,
     shared: Weak<Shared>,
+    /// Dropped when the memory has been withdrawn.
+    registration: Option<Registration>,
 }
 
 impl Exposure {
     pub(super) fn new(key: RemoteKey, window: Window, shared: Weak<Shared>) -> Self {
         Self {
+            registration: window.register(),
             key,
             window,
             shared,
@@ -140,6 +149,13 @@ impl Exposure {
     #[must_use]
     pub fn window(&self) -> &Window {
         &self.window
+    }
+
+    /// How the region that the memory is made of is registered, with the reason if the system does not keep
+    /// it in memory; nothing for other memory.
+    #[must_use]
+    pub fn registration(&self) -> Option<&Registration> {
+        self.registration.as_ref()
     }
 
     /// As [`Window::with`].

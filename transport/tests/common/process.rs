@@ -1,0 +1,39 @@
+//! Tests that need a process of their own, and what a process has.
+
+use std::process::Command;
+
+/// Names the test that a process was started for, and what it is there for.
+pub(crate) const ROLE: &str = "JSTREAM_TEST_ROLE";
+
+/// This program again, for one test.
+pub(crate) fn again(test: &str, role: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([test, "--exact", "--nocapture"]);
+    command.env(ROLE, role);
+    command
+}
+
+/// Runs `test` in a process of its own.
+pub(crate) fn alone(name: &str, test: impl FnOnce()) {
+    if std::env::var(ROLE).is_ok() {
+        return test();
+    }
+    let output = again(name, "alone").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    print!("{text}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}{errors}");
+    assert!(text.contains("1 passed"), "{text}");
+}
+
+/// How many descriptors this process has.
+pub(crate) fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// Bytes of this process that are in memory.
+pub(crate) fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: usize = text.split_whitespace().nth(1).unwrap().parse().unwrap();
+    pages * 4096
+}

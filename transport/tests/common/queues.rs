@@ -1,0 +1,16 @@
+//! What comes out of completion queues.
+
+use jstream_transport::{Completion, Outcome};
+
+/// Whose it is, which message, and its payload.
+pub(crate) fn received(completion: Completion) -> (u64, u64, Vec<u8>) {
+    let Outcome::Received(message) = completion.outcome else {
+        panic!("something was sent");
+    };
+    let message = message.unwrap();
+    (
+        completion.user,
+        message.header.words[0],
+        message.payload.as_bytes().to_vec(),
+    )
+}

@@ -1,0 +1,66 @@
+//! The smallest executor.
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Instant;
+
+use super::LONG;
+
+/// A task of the thread that made it: counts how often it is woken.
+pub(crate) struct Task {
+    thread: Thread,
+    woken: AtomicUsize,
+}
+
+impl Task {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            thread: thread::current(),
+            woken: AtomicUsize::new(0),
+        })
+    }
+
+    pub(crate) fn waker(self: &Arc<Self>) -> Waker {
+        self.clone().into()
+    }
+
+    pub(crate) fn woken(&self) -> usize {
+        self.woken.load(Ordering::Relaxed)
+    }
+
+    /// Sleeps until it was woken more often than `before`.
+    pub(crate) fn wait(&self, before: usize) {
+        let start = Instant::now();
+        while self.woken() == before {
+            assert!(start.elapsed() < LONG, "nobody woke the task");
+            thread::park_timeout(LONG);
+        }
+    }
+}
+
+impl Wake for Task {
+    fn wake(self: Arc<Self>) {
+        self.woken.fetch_add(1, Ordering::Relaxed);
+        self.thread.unpark();
+    }
+}
+
+pub(crate) fn poll_once<F: Future>(future: Pin<&mut F>, task: &Arc<Task>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(&task.waker()))
+}
+
+/// Polls only when woken: who is not woken hangs.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let (task, mut future) = (Task::new(), pin!(future));
+    loop {
+        let before = task.woken();
+        match poll_once(future.as_mut(), &task) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => task.wait(before),
+        }
+    }
+}
