@@ -93,6 +93,7 @@ mod endpoint;
 mod error;
 pub mod guide;
 mod header;
+pub mod matching;
 mod options;
 
 pub use address::Address;

@@ -1,6 +1,7 @@
 //! Messages between two threads or two processes: how long they take, and how many go.
 
 mod case;
+mod matching;
 mod mpi;
 mod pair;
 mod raw;
@@ -27,8 +28,9 @@ use crate::suites;
 const SUITE: &str = "transport";
 
 /// The names of all cases, in the order in which they are run.
-pub(crate) fn names() -> [&'static str; NAMES.len()] {
-    NAMES
+pub(crate) fn names() -> [&'static str; NAMES.len() + matching::NAMES.len()] {
+    let mut all = NAMES.into_iter().chain(matching::NAMES);
+    std::array::from_fn(|_| all.next().unwrap_or_default())
 }
 
 /// Where the two sides stay.
@@ -76,6 +78,9 @@ pub(crate) fn run(
         let mut ranks = bench.mpi(&cases, cores);
         for case in &cases {
             bench.exchange(case, cores, &mut ranks)?;
+        }
+        for name in matching::NAMES.into_iter().filter(|name| chosen(name)) {
+            matching::run(bench, name)?;
         }
         Ok(())
     })

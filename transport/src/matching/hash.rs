@@ -1,0 +1,90 @@
+//! The hash of keys, which peers can't foresee.
+
+use std::hash::{BuildHasher, RandomState};
+
+use super::envelope::{Class, Envelope, Key, Pattern};
+
+/// Multilinear hashing: a sum of the key's words, each times a random number of its own.
+///
+/// Whichever two keys somebody chooses without knowing the numbers, the upper halves of their sums are
+/// the same with a chance of one in 2^32, and any pair of values as likely as another ("Strongly
+/// universal string hashing is fast", Lemire and Kaser, section 3). So a peer that chooses tags can't
+/// make many of them meet. The halves are then stirred one to one, which changes none of that, but
+/// breaks the steps that tags in steps make.
+pub(super) struct Hash {
+    factors: [u64; 4],
+    /// One for each class, so that its keys are spread apart from those of the others.
+    offsets: [u64; 4],
+}
+
+impl Hash {
+    /// One that is unlike all others.
+    pub(super) fn new() -> Self {
+        // Its numbers come from the system.
+        let random = RandomState::new();
+        Self {
+            factors: [0u64, 1, 2, 3].map(|n| random.hash_one(n)),
+            offsets: [4u64, 5, 6, 7].map(|n| random.hash_one(n)),
+        }
+    }
+
+    /// The key of a pattern.
+    #[inline]
+    pub(super) fn pattern(&self, pattern: &Pattern) -> Key {
+        let envelope = Envelope {
+            context: pattern.context,
+            source: pattern.source.unwrap_or(0),
+            tag: pattern.tag.unwrap_or(0),
+        };
+        self.key(envelope, pattern.class())
+    }
+
+    /// The key of the pattern of that class that matches it.
+    #[inline]
+    pub(super) fn of(&self, envelope: &Envelope, class: Class) -> Key {
+        let (source, tag) = match class {
+            Class::Exact => (envelope.source, envelope.tag),
+            Class::AnyTag => (envelope.source, 0),
+            Class::AnySource => (0, envelope.tag),
+            Class::Any => (0, 0),
+        };
+        let context = envelope.context;
+        let given = Envelope {
+            context,
+            source,
+            tag,
+        };
+        self.key(given, class)
+    }
+
+    #[inline]
+    fn key(&self, given: Envelope, class: Class) -> Key {
+        let [context, source, low, high] = self.factors;
+        let [exact, any_tag, any_source, any] = self.offsets;
+        let offset = match class {
+            Class::Exact => exact,
+            Class::AnyTag => any_tag,
+            Class::AnySource => any_source,
+            Class::Any => any,
+        };
+        let sum = offset
+            .wrapping_add(context.wrapping_mul(given.context.into()))
+            .wrapping_add(source.wrapping_mul(given.source.into()))
+            .wrapping_add(low.wrapping_mul(given.tag & 0xffff_ffff))
+            .wrapping_add(high.wrapping_mul(given.tag >> 32));
+        Key {
+            given,
+            hash: stirred((sum >> 32) as u32),
+            class,
+        }
+    }
+}
+
+/// The steps of `MurmurHash3` that make each bit depend on all others.
+#[inline]
+const fn stirred(mut n: u32) -> u32 {
+    n ^= n >> 16;
+    n = n.wrapping_mul(0x85eb_ca6b);
+    n ^= n >> 13;
+    n.wrapping_mul(0xc2b2_ae35)
+}

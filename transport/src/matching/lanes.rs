@@ -1,0 +1,507 @@
+//! Queues that are found by their keys.
+
+use super::envelope::Key;
+
+/// No slot.
+const NONE: u32 = u32::MAX;
+/// Instead of the slot in front: the item is in no queue.
+const OUT: u32 = u32::MAX - 1;
+/// There are fewer slots than this.
+pub(super) const MOST_SLOTS: u32 = 1 << 31;
+const FEWEST_BUCKETS: usize = 4;
+/// So many queues there are for each bucket, at most.
+const LOAD: usize = 4;
+/// So many queues are named in a bucket itself.
+const WAYS: usize = 7;
+
+/// Which item: a slot, and the number of the one item that is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Id {
+    pub(super) slot: u32,
+    pub(super) sequence: u64,
+}
+
+/// Items in queues, a queue for each key, each in the order of the items' numbers.
+///
+/// A table of hashes leads to the first item of each queue, and that to the last. Slots are used again,
+/// so that nothing is allocated once there are as many as items at once.
+pub(super) struct Lanes<T> {
+    /// Their count is a power of two, or 0.
+    table: Vec<Bucket>,
+    /// How many bits of a hash are not the number of a bucket.
+    shift: u32,
+    /// How many queues there are.
+    queues: usize,
+    slots: Vec<Slot<T>>,
+    /// The first free slot; `next` leads to the others.
+    free: u32,
+    len: usize,
+}
+
+/// The queues whose hashes begin alike, in one line of the cache: all that is looked at of those that
+/// are not wanted.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Bucket {
+    /// The last one stands for nothing.
+    hashes: [u32; WAYS + 1],
+    /// The first items of the queues, or [`NONE`].
+    firsts: [u32; WAYS],
+    /// The first items of those that have no place here are chained.
+    chain: u32,
+}
+
+const EMPTY: Bucket = Bucket {
+    hashes: [0; WAYS + 1],
+    firsts: [NONE; WAYS],
+    chain: NONE,
+};
+
+/// An item, and where it is among the others.
+struct Slot<T> {
+    key: Key,
+    sequence: u64,
+    /// The item behind it.
+    next: u32,
+    /// The item in front of it; [`NONE`] for the first of a queue, [`OUT`] if it is in none.
+    previous: u32,
+    /// Of the first of a queue that has no place in its bucket: the first of another one.
+    chain: u32,
+    /// Of the first of a queue: the last one.
+    last: u32,
+    item: Option<T>,
+}
+
+impl<T> Lanes<T> {
+    pub(super) fn new() -> Self {
+        Self {
+            table: Vec::new(),
+            shift: 0,
+            queues: 0,
+            slots: Vec::new(),
+            free: NONE,
+            len: 0,
+        }
+    }
+
+    /// How many items there are, in queues or not.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Puts an item at the end of the queue of its key. `sequence` is higher than any before.
+    ///
+    /// # Panics
+    ///
+    /// When there are [`MOST_SLOTS`] already.
+    #[inline]
+    pub(super) fn push(&mut self, key: Key, sequence: u64, item: T) -> Id {
+        let new = Slot {
+            key,
+            sequence,
+            next: NONE,
+            previous: OUT,
+            chain: NONE,
+            last: NONE,
+            item: Some(item),
+        };
+        let free = self.free;
+        let slot = if let Some(at) = self.slots.get_mut(free as usize) {
+            self.free = at.next;
+            *at = new;
+            free
+        } else {
+            self.add_slot(new)
+        };
+        self.len = self.len.saturating_add(1);
+        self.attach(slot);
+        Id { slot, sequence }
+    }
+
+    #[cold]
+    fn add_slot(&mut self, new: Slot<T>) -> u32 {
+        match u32::try_from(self.slots.len()) {
+            Ok(slot) if slot < MOST_SLOTS => {
+                self.slots.push(new);
+                slot
+            }
+            _ => panic!("no rank has that many receives or messages"),
+        }
+    }
+
+    /// The first item of the queue of `key`.
+    #[inline]
+    pub(super) fn first(&self, key: &Key) -> Option<Id> {
+        let bucket = self.table.get(self.bucket(key.hash))?;
+        // All are compared at once.
+        let same = bucket.hashes.map(|hash| hash == key.hash);
+        for (same, first) in same.into_iter().zip(bucket.firsts) {
+            if same {
+                if let Some(slot) = self.slots.get(first as usize) {
+                    if slot.key == *key {
+                        return Some(slot.id(first));
+                    }
+                }
+            }
+        }
+        let mut at = bucket.chain;
+        while let Some(slot) = self.slots.get(at as usize) {
+            if slot.key == *key {
+                return Some(slot.id(at));
+            }
+            at = slot.chain;
+        }
+        None
+    }
+
+    /// The item with its key, and whether it is in a queue.
+    #[inline]
+    pub(super) fn get(&self, id: Id) -> Option<(&Key, &T, bool)> {
+        let slot = self.slots.get(id.slot as usize)?;
+        if slot.sequence != id.sequence {
+            return None;
+        }
+        Some((&slot.key, slot.item.as_ref()?, slot.previous != OUT))
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, id: Id) -> Option<&mut T> {
+        let slot = self.slots.get_mut(id.slot as usize)?;
+        if slot.sequence != id.sequence {
+            return None;
+        }
+        slot.item.as_mut()
+    }
+
+    /// Which item is in a slot that is in use.
+    #[inline]
+    pub(super) fn id(&self, slot: u32) -> Id {
+        self.slot(slot).id(slot)
+    }
+
+    /// All items, in the order of their slots.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Id, &Key)> {
+        let all = (0u32..).zip(&self.slots);
+        let used = all.filter(|(_, slot)| slot.item.is_some());
+        used.map(|(at, slot)| (slot.id(at), &slot.key))
+    }
+
+    /// Takes an item out, with its key; its number means nothing from then on.
+    #[inline]
+    pub(super) fn remove(&mut self, id: Id) -> Option<(Key, T)> {
+        let slot = self.slots.get_mut(id.slot as usize)?;
+        if slot.sequence != id.sequence {
+            return None;
+        }
+        let key = slot.key;
+        let item = slot.item.take()?;
+        self.detach(id.slot);
+        let free = std::mem::replace(&mut self.free, id.slot);
+        self.slot_mut(id.slot).next = free;
+        self.len = self.len.saturating_sub(1);
+        Some((key, item))
+    }
+
+    /// Takes an item out of its queue, if it is in one. It keeps its slot and its number.
+    #[inline]
+    pub(super) fn detach(&mut self, at: u32) {
+        let slot = self.slot_mut(at);
+        let (key, next, last) = (slot.key, slot.next, slot.last);
+        match std::mem::replace(&mut slot.previous, OUT) {
+            OUT => {}
+            NONE if next == NONE => {
+                self.queues = self.queues.saturating_sub(1);
+                self.delist(at, key.hash);
+            }
+            NONE => {
+                let heir = self.slot_mut(next);
+                (heir.previous, heir.last) = (NONE, last);
+                self.relist(at, next, key.hash);
+            }
+            previous => {
+                self.slot_mut(previous).next = next;
+                if next == NONE {
+                    let Some(first) = self.first(&key) else {
+                        unreachable!("one in front is left")
+                    };
+                    self.slot_mut(first.slot).last = previous;
+                } else {
+                    self.slot_mut(next).previous = previous;
+                }
+            }
+        }
+    }
+
+    /// Puts an item that is in no queue where its number belongs in that of its key. Takes as long as
+    /// there are items of lower numbers, but for the end, which is at hand.
+    #[inline]
+    pub(super) fn attach(&mut self, at: u32) {
+        let slot = self.slot(at);
+        let (key, sequence) = (slot.key, slot.sequence);
+        let Some(first) = self.first(&key) else {
+            self.set(at, NONE, NONE);
+            self.slot_mut(at).last = at;
+            return self.enlist(at, key.hash);
+        };
+        let last = self.slot(first.slot).last;
+        if sequence < first.sequence {
+            self.slot_mut(first.slot).previous = at;
+            self.set(at, NONE, first.slot);
+            self.slot_mut(at).last = last;
+            self.relist(first.slot, at, key.hash);
+        } else if self.slot(last).sequence < sequence {
+            self.slot_mut(last).next = at;
+            self.set(at, last, NONE);
+            self.slot_mut(first.slot).last = at;
+        } else {
+            let mut before = first.slot;
+            let mut behind = self.slot(before).next;
+            while self.slot(behind).sequence < sequence {
+                before = behind;
+                behind = self.slot(before).next;
+            }
+            self.slot_mut(before).next = at;
+            self.slot_mut(behind).previous = at;
+            self.set(at, before, behind);
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, at: u32, previous: u32, next: u32) {
+        let slot = self.slot_mut(at);
+        (slot.previous, slot.next) = (previous, next);
+    }
+
+    /// Makes a queue known by its first item.
+    #[inline]
+    fn enlist(&mut self, first: u32, hash: u32) {
+        self.queues = self.queues.saturating_add(1);
+        if self.queues > self.table.len().saturating_mul(LOAD) {
+            self.grow();
+        } else {
+            self.name(first, hash);
+        }
+    }
+
+    #[inline]
+    fn name(&mut self, first: u32, hash: u32) {
+        let bucket = self.bucket_mut(hash);
+        for (other, place) in bucket.hashes.iter_mut().zip(&mut bucket.firsts) {
+            if *place == NONE {
+                (*other, *place) = (hash, first);
+                return;
+            }
+        }
+        let chain = std::mem::replace(&mut bucket.chain, first);
+        self.slot_mut(first).chain = chain;
+    }
+
+    /// Makes a queue known by another item instead.
+    #[inline]
+    fn relist(&mut self, old: u32, new: u32, hash: u32) {
+        let bucket = self.bucket_mut(hash);
+        if let Some(place) = bucket.firsts.iter_mut().find(|first| **first == old) {
+            *place = new;
+            return;
+        }
+        self.slot_mut(new).chain = self.slot(old).chain;
+        self.set_chain(old, new, hash);
+    }
+
+    /// Forgets a queue that is empty.
+    #[inline]
+    fn delist(&mut self, first: u32, hash: u32) {
+        let bucket = self.bucket_mut(hash);
+        let Some(place) = bucket.firsts.iter_mut().find(|other| **other == first) else {
+            let behind = self.slot(first).chain;
+            return self.set_chain(first, behind, hash);
+        };
+        *place = NONE;
+        // One of the chain gets the place.
+        let waiting = bucket.chain;
+        if waiting != NONE {
+            let Slot { key, chain, .. } = self.slot(waiting);
+            let (hash, chain) = (key.hash, *chain);
+            self.bucket_mut(hash).chain = chain;
+            self.name(waiting, hash);
+        }
+    }
+
+    /// What leads to `old` in the chain leads to `new`.
+    fn set_chain(&mut self, old: u32, new: u32, hash: u32) {
+        let bucket = self.bucket_mut(hash);
+        let mut at = bucket.chain;
+        if at == old {
+            bucket.chain = new;
+            return;
+        }
+        loop {
+            let slot = self.slot_mut(at);
+            if slot.chain == old {
+                slot.chain = new;
+                return;
+            }
+            at = slot.chain;
+        }
+    }
+
+    /// Twice the buckets.
+    #[cold]
+    fn grow(&mut self) {
+        let count = self.table.len().saturating_mul(2).max(FEWEST_BUCKETS);
+        self.table.clear();
+        self.table.resize(count, EMPTY);
+        self.shift = u32::BITS.saturating_sub(count.ilog2());
+        for at in (0..).take(self.slots.len()) {
+            let slot = self.slot(at);
+            if slot.previous == NONE {
+                self.name(at, slot.key.hash);
+            }
+        }
+    }
+
+    /// The number of its bucket; meaningless while there are none.
+    #[inline]
+    fn bucket(&self, hash: u32) -> usize {
+        hash.wrapping_shr(self.shift) as usize
+    }
+
+    #[inline]
+    fn bucket_mut(&mut self, hash: u32) -> &mut Bucket {
+        let at = self.bucket(hash);
+        let Some(bucket) = self.table.get_mut(at) else {
+            unreachable!("hashes are cut to the table")
+        };
+        bucket
+    }
+
+    #[inline]
+    fn slot(&self, at: u32) -> &Slot<T> {
+        let Some(slot) = self.slots.get(at as usize) else {
+            unreachable!("links lead to slots")
+        };
+        slot
+    }
+
+    #[inline]
+    fn slot_mut(&mut self, at: u32) -> &mut Slot<T> {
+        let Some(slot) = self.slots.get_mut(at as usize) else {
+            unreachable!("links lead to slots")
+        };
+        slot
+    }
+}
+
+impl<T> Slot<T> {
+    #[inline]
+    fn id(&self, slot: u32) -> Id {
+        let sequence = self.sequence;
+        Id { slot, sequence }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::envelope::Pattern;
+    use super::super::hash::Hash;
+    use super::*;
+
+    /// Keys that differ by their tags alone.
+    fn keys() -> impl Fn(u64) -> Key {
+        let hash = Hash::new();
+        move |tag| hash.pattern(&Pattern::any(1).from(2).tagged(tag))
+    }
+
+    impl<T> Lanes<T> {
+        /// The most queues in a chain.
+        fn longest_chain(&self) -> usize {
+            let chains = self.table.iter().map(|bucket| {
+                let next = |at: &u32| self.slots.get(*at as usize).map(|slot| slot.chain);
+                std::iter::successors(Some(bucket.chain), next).count() - 1
+            });
+            chains.max().unwrap()
+        }
+    }
+
+    #[test]
+    fn keys_that_are_alike_are_spread() {
+        for stride in [1, 2, 1 << 10, 1 << 16, 1 << 31, 1 << 32, 1 << 50] {
+            let (mut lanes, key) = (Lanes::new(), keys());
+            for n in 0..10_000 {
+                lanes.push(key(n * stride), n + 1, ());
+            }
+            // Those that are thrown at random have chains of 7 or so, and one of 24 never.
+            let longest = lanes.longest_chain();
+            assert!(longest < 24, "{stride}: {longest}");
+        }
+    }
+
+    #[test]
+    fn queues_whose_hashes_are_the_same_are_told_apart() {
+        // As if somebody had found them all.
+        let key = |tag| Key {
+            hash: 7,
+            ..keys()(tag)
+        };
+        let mut lanes = Lanes::new();
+        let ids: Vec<_> = (0..60).map(|n| lanes.push(key(n % 20), n + 1, n)).collect();
+        assert_eq!(lanes.longest_chain(), 20 - WAYS);
+        let mut order: Vec<_> = (0..60).collect();
+        order.sort_by_key(|n| (n * 37 + 11) % 60);
+        let mut left: Vec<u64> = (0..60).collect();
+        for n in order {
+            assert_eq!(lanes.remove(ids[n]), Some((key(n as u64 % 20), n as u64)));
+            left.retain(|other| *other != n as u64);
+            for tag in 0..20 {
+                let first = left.iter().find(|n| **n % 20 == tag);
+                assert_eq!(
+                    lanes.first(&key(tag)),
+                    first.map(|n| ids[*n as usize]),
+                    "{n}, {tag}"
+                );
+            }
+        }
+        assert_eq!(lanes.longest_chain(), 0);
+    }
+
+    #[test]
+    fn queues_keep_their_order_when_items_leave_and_come_back() {
+        let (mut lanes, key) = (Lanes::new(), keys());
+        let ids: Vec<_> = (1..=5).map(|n| lanes.push(key(0), n, n)).collect();
+        let other = lanes.push(key(1), 6, 6);
+        for out in [
+            vec![0, 1],
+            vec![1, 3],
+            vec![4, 3],
+            vec![4, 0, 2],
+            vec![3, 2, 1, 0, 4],
+        ] {
+            for &i in &out {
+                lanes.detach(ids[i].slot);
+                assert_eq!(lanes.get(ids[i]), Some((&key(0), &ids[i].sequence, false)));
+            }
+            let left = (0..5).find(|i| !out.contains(i)).map(|i| ids[i]);
+            assert_eq!(lanes.first(&key(0)), left);
+            for &i in &out {
+                lanes.attach(ids[i].slot);
+            }
+            assert_eq!(lanes.first(&key(1)), Some(other));
+        }
+        for id in ids {
+            assert_eq!(lanes.first(&key(0)), Some(id));
+            assert_eq!(lanes.remove(id), Some((key(0), id.sequence)));
+            assert_eq!((lanes.remove(id), lanes.get(id)), (None, None));
+        }
+        assert_eq!((lanes.first(&key(0)), lanes.len()), (None, 1));
+    }
+
+    #[test]
+    fn slots_are_used_again() {
+        let (mut lanes, key) = (Lanes::new(), keys());
+        for n in 1..1_000 {
+            let id = lanes.push(key(n), n, n);
+            assert_eq!(lanes.remove(id), Some((key(n), n)));
+        }
+        assert_eq!((lanes.slots.len(), lanes.table.len()), (1, FEWEST_BUCKETS));
+    }
+}

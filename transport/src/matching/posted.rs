@@ -1,0 +1,93 @@
+//! The receives that wait for a message.
+
+use super::envelope::{Class, Envelope, Key, Pattern};
+use super::hash::Hash;
+use super::lanes::{Id, Lanes};
+use super::outcome::{Ended, ReceiveId};
+
+/// A receive that waits.
+pub(super) struct Posted<R> {
+    /// What its elements have to be.
+    pub(super) descriptor: Option<u64>,
+    pub(super) receive: R,
+}
+
+/// All of them. A message is wanted by those of four queues at most, one of each class of patterns: the
+/// lowest number at their heads was posted first.
+pub(super) struct Receives<R> {
+    lanes: Lanes<Posted<R>>,
+    /// How many of each class there are: classes that nobody uses cost nothing.
+    counts: [usize; 4],
+}
+
+impl<R> Receives<R> {
+    pub(super) fn new() -> Self {
+        Self {
+            lanes: Lanes::new(),
+            counts: [0; 4],
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lanes.len()
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, key: Key, sequence: u64, posted: Posted<R>) -> Id {
+        let count = self.count(key.class);
+        *count = count.saturating_add(1);
+        self.lanes.push(key, sequence, posted)
+    }
+
+    /// The one that was posted first of those that want the message.
+    #[inline]
+    pub(super) fn first(&self, hash: &Hash, envelope: &Envelope) -> Option<Id> {
+        let mut first: Option<Id> = None;
+        for (class, count) in Class::ALL.into_iter().zip(self.counts) {
+            if count > 0 {
+                let other = self.lanes.first(&hash.of(envelope, class));
+                first = match (first, other) {
+                    (Some(one), Some(other)) if one.sequence < other.sequence => Some(one),
+                    (one, other) => other.or(one),
+                };
+            }
+        }
+        first
+    }
+
+    #[inline]
+    pub(super) fn remove(&mut self, id: Id) -> Option<Posted<R>> {
+        let (key, posted) = self.lanes.remove(id)?;
+        let count = self.count(key.class);
+        *count = count.saturating_sub(1);
+        Some(posted)
+    }
+
+    /// Takes out all whose patterns `test` accepts, in the order in which they were posted.
+    pub(super) fn remove_all(&mut self, test: impl Fn(&Pattern) -> bool) -> Vec<Ended<R>> {
+        let all = self.lanes.iter().map(|(id, key)| (id, key.pattern()));
+        let mut ended: Vec<_> = all.filter(|(_, pattern)| test(pattern)).collect();
+        ended.sort_unstable_by_key(|(id, _)| id.sequence);
+        let ended = ended.into_iter().map(|(id, pattern)| {
+            let receive = self.remove(id)?.receive;
+            let id = ReceiveId(id);
+            Some(Ended {
+                id,
+                pattern,
+                receive,
+            })
+        });
+        ended.flatten().collect()
+    }
+
+    #[inline]
+    fn count(&mut self, class: Class) -> &mut usize {
+        let [exact, any_tag, any_source, any] = &mut self.counts;
+        match class {
+            Class::Exact => exact,
+            Class::AnyTag => any_tag,
+            Class::AnySource => any_source,
+            Class::Any => any,
+        }
+    }
+}
