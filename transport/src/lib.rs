@@ -88,6 +88,7 @@
 //! ```
 
 mod address;
+pub mod channel;
 mod device;
 mod endpoint;
 mod error;
@@ -96,6 +97,7 @@ mod header;
 mod options;
 
 pub use address::Address;
+pub use channel::channel;
 pub use device::sim;
 pub use endpoint::{
     Closer, Completion, CompletionQueue, Counters, Endpoint, Exposure, GetTicket, Incoming, Limits,
