@@ -1,9 +1,9 @@
 //! Those on the other side of a channel: one that was joined, or all that have joined.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Waker;
-use std::thread::Builder;
+use std::thread::{Builder, JoinHandle};
 use std::{io, mem};
 
 use super::error::OpenError;
@@ -34,7 +34,13 @@ pub(super) struct Crew {
     state: Mutex<State>,
     /// Somebody has joined.
     joined: Condvar,
-    listening: Option<Closer>,
+    listening: Option<Listening>,
+}
+
+/// A listener, and the thread that has it.
+struct Listening {
+    closer: Closer,
+    thread: OnceLock<JoinHandle<()>>,
 }
 
 #[derive(Default)]
@@ -101,7 +107,10 @@ impl Crew {
                 ..State::default()
             }),
             joined: Condvar::new(),
-            listening: Some(listener.closer()),
+            listening: Some(Listening {
+                closer: listener.closer(),
+                thread: OnceLock::new(),
+            }),
         });
         let door = Arc::new(Door {
             crew: Arc::downgrade(&crew),
@@ -110,9 +119,11 @@ impl Crew {
             joining: AtomicUsize::new(0),
         });
         let name = "jstream-channel".to_owned();
-        Builder::new()
-            .name(name)
-            .spawn(move || door.stand_open(&listener))?;
+        let open = move || door.stand_open(&listener);
+        let thread = Builder::new().name(name).spawn(open)?;
+        if let Some(listening) = &crew.listening {
+            let _ = listening.thread.set(thread);
+        }
         Ok(crew)
     }
 
@@ -306,8 +317,12 @@ impl State {
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        if let Some(listening) = &self.listening {
-            listening.close();
+        if let Some(listening) = &mut self.listening {
+            listening.closer.close();
+            // The address is free again when this returns. The thread has no handle of the crew.
+            if let Some(thread) = listening.thread.take() {
+                let _ = thread.join();
+            }
         }
     }
 }

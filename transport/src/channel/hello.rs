@@ -93,7 +93,12 @@ impl Hello {
     }
 
     /// What the side that listens makes of one who wants to join, whom it tells.
-    pub(super) fn welcome(&self, endpoint: &Endpoint, has_room: bool, options: &Options) -> Result<(), String> {
+    pub(super) fn welcome(
+        &self,
+        endpoint: &Endpoint,
+        has_room: bool,
+        options: &Options,
+    ) -> Result<(), String> {
         let theirs = endpoint.recv_message_timeout(options.handshake_timeout);
         let theirs = theirs.map_err(|error| error.to_string())?;
         let [role, descriptor, _] = theirs.header.words;
@@ -131,7 +136,10 @@ impl Hello {
         let answer = answer.map_err(|error| no_channel(error.to_string()))?;
         let header = answer.header;
         if header.kind != ANSWER {
-            return Err(no_channel(format!("it sent a message of kind {}", header.kind)));
+            return Err(no_channel(format!(
+                "it sent a message of kind {}",
+                header.kind
+            )));
         }
         let [verdict, descriptor, _] = header.words;
         match verdict {
@@ -156,7 +164,12 @@ impl Hello {
 
     /// The name of their type, and where it differs from ours.
     fn difference(&self, theirs: &[u8]) -> (String, String) {
-        let unknown = || ("a type that it does not describe".to_owned(), "unknown".to_owned());
+        let unknown = || {
+            (
+                "a type that it does not describe".to_owned(),
+                "unknown".to_owned(),
+            )
+        };
         if theirs.len() > MAX_SCHEMA {
             return unknown();
         }

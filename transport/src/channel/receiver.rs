@@ -224,16 +224,16 @@ impl<T: Transportable + 'static> Receiver<T> {
     fn read(arrived: Arrived, endpoint: &Endpoint) -> Outcome<T> {
         match object_of(arrived, endpoint.shared()) {
             Ok((_, received)) => Ok(received),
-            Err(RecvObjectError::Read { peer, source, .. }) => Err(RecvError::Read { peer, source }),
+            Err(RecvObjectError::Read { peer, source, .. }) => {
+                Err(RecvError::Read { peer, source })
+            }
             Err(RecvObjectError::Receive(error)) => Err(RecvError::NoRoom(error)),
         }
     }
 
     /// What an endpoint's error means for the channel; nothing, where it goes on. Who is gone is forgotten.
     fn trouble(&self, endpoint: &Endpoint, error: crate::RecvError) -> Option<Outcome<T>> {
-        use crate::RecvError::{
-            Cancelled, Closed, Empty, NoBuffer, Object, TimedOut, TooSmall,
-        };
+        use crate::RecvError::{Cancelled, Closed, Empty, NoBuffer, Object, TimedOut, TooSmall};
         match error {
             Empty | Cancelled | TimedOut { .. } | TooSmall { .. } => None,
             NoBuffer { .. } | Object { .. } => Some(Err(RecvError::NoRoom(error))),

@@ -7,6 +7,7 @@ use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::thread;
 use std::time::Duration;
 
 use jstream::buffer::Filled;
@@ -19,6 +20,10 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::{Endpoint, Remains, SendObjectError, SendTicket};
 use crate::header::Header;
 use crate::options::Options;
+
+/// How soon one who found no room with any of several receivers looks again: at first, and at last.
+const SOON: Duration = Duration::from_micros(20);
+const LATER: Duration = Duration::from_millis(1);
 
 /// The side of a channel that sends. Clones, and any number of threads, send over the same connections; what
 /// one thread sends is received in that order, by a receiver that has all of it.
@@ -49,8 +54,7 @@ impl<T: Transportable + 'static> Sender<T> {
     /// Sends an object and all that it reaches: returns when the device has taken it. Where there is no room it
     /// waits, and where no receiver has joined yet, each for [`Options::send_timeout`] at most.
     ///
-    /// With [`fan_out`](super::Channel::fan_out) it goes to the next receiver that has room; where none has, to
-    /// the one whose turn it is.
+    /// With [`fan_out`](super::Channel::fan_out) it goes to the next receiver that has room.
     ///
     /// # Errors
     ///
@@ -60,19 +64,39 @@ impl<T: Transportable + 'static> Sender<T> {
             let sent = only.send(object);
             return sent.map_err(|error| self.why_object(only, error));
         }
-        let mut until = None;
+        let (mut until, mut pause) = (None, SOON);
         loop {
             if self.crew.len() > 1 {
                 match self.offer(object) {
-                    Err(SendError::Full) => {}
+                    Err(SendError::Full) => self.pause(&mut until, &mut pause)?,
                     settled => return settled,
                 }
+                continue;
             }
             let endpoint = self.next(&mut until)?;
             match endpoint.send(object) {
                 Ok(()) => return Ok(()),
                 Err(error) => self.unless_closed(&endpoint, error)?,
             }
+        }
+    }
+
+    /// Waits a little until one of several may have room.
+    fn pause(&self, until: &mut Option<Deadline>, pause: &mut Duration) -> Result<(), SendError> {
+        let after = self.options.send_timeout;
+        let until = *until.get_or_insert_with(|| Deadline::after(after));
+        if until.has_passed() {
+            return Err(self.late(after));
+        }
+        thread::sleep(*pause);
+        *pause = pause.saturating_mul(2).min(LATER);
+        Ok(())
+    }
+
+    fn late(&self, after: Duration) -> SendError {
+        SendError::TimedOut {
+            after,
+            address: self.address().clone(),
         }
     }
 
@@ -115,10 +139,6 @@ impl<T: Transportable + 'static> Sender<T> {
     /// [`SendError::TimedOut`] when nothing of it was taken, or another [`SendError`].
     pub fn send_timeout(&self, object: &T, timeout: Duration) -> Result<(), SendError> {
         let until = Deadline::after(timeout);
-        let late = || SendError::TimedOut {
-            after: timeout,
-            address: self.address().clone(),
-        };
         let mut sending = self.send_async(object);
         loop {
             match mem::replace(&mut sending.state, State::Done) {
@@ -130,7 +150,7 @@ impl<T: Transportable + 'static> Sender<T> {
                         None => {
                             // One that was begun is carried on when its ticket is dropped.
                             return match ticket.cancel() {
-                                Ok(Err(_)) => Err(late()),
+                                Ok(Err(_)) => Err(self.late(timeout)),
                                 Ok(Ok(_)) | Err(_) => Ok(()),
                             };
                         }
@@ -138,7 +158,7 @@ impl<T: Transportable + 'static> Sender<T> {
                 }
                 State::Waiting(filled) => {
                     if !self.crew.wait(until) {
-                        return Err(late());
+                        return Err(self.late(timeout));
                     }
                     sending.state = self.post(filled);
                 }
@@ -219,17 +239,16 @@ impl<T: Transportable + 'static> Sender<T> {
             let after = self.options.send_timeout;
             let until = *until.get_or_insert_with(|| Deadline::after(after));
             if !self.crew.wait(until) {
-                return Err(SendError::TimedOut {
-                    after,
-                    address: self.address().clone(),
-                });
+                return Err(self.late(after));
             }
         }
     }
 
     fn post(&self, filled: Filled) -> State {
         match self.crew.next() {
-            Some(endpoint) => State::Posted(endpoint.post_send(Header::default(), filled), endpoint),
+            Some(endpoint) => {
+                State::Posted(endpoint.post_send(Header::default(), filled), endpoint)
+            }
             None if self.crew.is_closed() => State::Failed(self.closed()),
             None => State::Waiting(filled),
         }
@@ -262,10 +281,7 @@ impl<T: Transportable + 'static> Sender<T> {
         let is_closed = match error {
             WouldBlock => return SendError::Full,
             TimedOut { after, .. } => {
-                return SendError::TimedOut {
-                    after,
-                    address: self.address().clone(),
-                };
+                return self.late(after);
             }
             Closed { .. } => said_goodbye(endpoint).unwrap_or(true),
             Lost { .. } => said_goodbye(endpoint).unwrap_or(false),

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Wake, Waker};
 
-use super::{Completion, Outcome};
 use super::hub::{Hub, LOOKS};
+use super::{Completion, Outcome};
 use crate::endpoint::Endpoint;
 use crate::endpoint::message::{message_of, outcome_of};
 use crate::endpoint::ops::Sink;
