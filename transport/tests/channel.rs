@@ -19,6 +19,8 @@ use jstream_transport::channel::{Channel, OpenError, Receiver, RecvError, SendEr
 use jstream_transport::{Header, Options, channel, connect};
 
 const SCHEMES: [&str; 6] = ["inproc", "shm", "uds", "tcp", "uring", "sim"];
+/// Those on which what was begun goes on by itself: a simulation does nothing but what its threads ask for.
+const GOING_ON: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
 
 #[derive(Transportable)]
 struct Order {
@@ -121,7 +123,7 @@ fn many_send_to_one_each_in_its_order() {
 fn one_sends_to_many_in_turn() {
     const RECEIVERS: usize = 3;
     const EACH: usize = 15;
-    for scheme in SCHEMES {
+    for scheme in GOING_ON {
         let sender: Sender<Order> = fresh(scheme).fan_out().peers(RECEIVERS).sender().unwrap();
         assert!(matches!(
             sender.try_send(&order(0, 0)),
@@ -155,27 +157,20 @@ fn one_sends_to_many_in_turn() {
 
 #[test]
 fn a_receiver_without_room_is_passed_over() {
-    const COUNT: u32 = 20_000;
-    for scheme in SCHEMES {
-        let sender: Sender<Order> = fresh(scheme).fan_out().peers(2).sender().unwrap();
-        let address = sender.address().clone();
-        let busy = joining::<Order>(&address)
-            .fan_out()
-            .capacity(4)
-            .receiver()
-            .unwrap();
-        let idle = joining::<Order>(&address).fan_out().receiver().unwrap();
-        let taking = thread::spawn(move || numbers(&idle).len());
-        for number in 0..COUNT {
-            sender.send(&order(0, number)).unwrap();
+    const COUNT: usize = 4000;
+    for scheme in GOING_ON {
+        let sender: Sender<Vec<u64>> = fresh(scheme).fan_out().peers(2).sender().unwrap();
+        let join = || joining::<Vec<u64>>(sender.address()).fan_out().capacity(4);
+        let (busy, idle) = (join().receiver().unwrap(), join().receiver().unwrap());
+        let taking = thread::spawn(move || idle.iter().map(Result::unwrap).count());
+        let object = vec![7; 1000];
+        for _ in 0..COUNT {
+            sender.send(&object).unwrap();
         }
         drop(sender);
-        let left = numbers(&busy).len();
-        assert!(
-            left < COUNT as usize / 2,
-            "{scheme}: {left} waited for the busy one"
-        );
-        assert_eq!(taking.join().unwrap() + left, COUNT as usize, "{scheme}");
+        let left = busy.iter().map(Result::unwrap).count();
+        assert!(left > 0 && left < COUNT / 2, "{scheme}: {left}");
+        assert_eq!(taking.join().unwrap() + left, COUNT, "{scheme}");
     }
 }
 

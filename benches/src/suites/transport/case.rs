@@ -56,7 +56,7 @@ pub(super) struct Case {
 }
 
 /// The names of all cases, in the order in which they are run.
-pub(super) const NAMES: [&str; 43] = [
+pub(super) const NAMES: [&str; 44] = [
     "inproc/pingpong/8",
     "inproc/pingpong/object-64M",
     "shm/pingpong/8",
@@ -99,6 +99,7 @@ pub(super) const NAMES: [&str; 43] = [
     "uring-spin/64-connections/8",
     "channel/inproc/8",
     "channel/inproc/object-64M",
+    "channel/shm/8",
     "channel/shm/records-1000",
 ];
 

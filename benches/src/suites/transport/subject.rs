@@ -65,7 +65,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
         #[cfg(feature = "peers")]
         ("iceoryx2", _, _) => with_iceoryx2::serve(case),
         #[cfg(feature = "peers")]
-        ("ipc-channel", _, _) => with_ipc_channel::serve(),
+        ("ipc-channel", _, _) => with_ipc_channel::serve(case),
         ("jstream" | "jstream-8", _, _) if case.typed => with_channel::serve(case, subject),
         _ if subject.starts_with("jstream") => with_jstream::serve(case, subject),
         _ => Err(format!("there is no subject {subject}").into()),
@@ -83,7 +83,7 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
         #[cfg(feature = "peers")]
         ("iceoryx2", _, _) => with_iceoryx2::join(case, address),
         #[cfg(feature = "peers")]
-        ("ipc-channel", _, _) => with_ipc_channel::join(address),
+        ("ipc-channel", _, _) => with_ipc_channel::join(case, address),
         ("jstream" | "jstream-8", _, _) if case.typed => with_channel::join(case, subject, address),
         _ if subject.starts_with("jstream") => with_jstream::join(case, subject, address),
         _ => Err(format!("there is no subject {subject}").into()),

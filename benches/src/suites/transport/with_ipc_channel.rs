@@ -3,15 +3,16 @@
 use std::hint::black_box;
 
 use ipc_channel::ipc::{self, IpcOneShotServer, IpcReceiver, IpcSender};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::case::RECORDS;
+use super::case::{Case, Pattern, RECORDS};
 use super::pair::Waiting;
-use super::side::{Channel, Over, Side};
+use super::side::{Channel, FILL, Over, Side};
 use crate::Failure;
 
 /// A record as jstream's has it.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Record {
     id: u64,
     name: String,
@@ -28,48 +29,76 @@ fn records() -> Vec<Record> {
 }
 
 /// What whoever waits is given by the other side.
-type Ends = (IpcSender<Vec<Record>>, IpcReceiver<Vec<Record>>);
+type Ends<M> = (IpcSender<M>, IpcReceiver<M>);
 
-pub(super) fn serve() -> Result<Waiting, Failure> {
-    let (server, name) = IpcOneShotServer::<Ends>::new()?;
+pub(super) fn serve(case: &Case) -> Result<Waiting, Failure> {
+    match case.pattern {
+        Pattern::Records => waiting(records),
+        _ => waiting(word),
+    }
+}
+
+pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Side>, Failure> {
+    match case.pattern {
+        Pattern::Records => joined(address, records),
+        _ => joined(address, word),
+    }
+}
+
+/// What goes through.
+trait Message: Serialize + DeserializeOwned + Clone + 'static {
+    fn sum(&self) -> u64;
+}
+
+impl Message for u64 {
+    fn sum(&self) -> u64 {
+        *self
+    }
+}
+
+impl Message for Vec<Record> {
+    fn sum(&self) -> u64 {
+        black_box(self).len() as u64
+    }
+}
+
+fn word() -> u64 {
+    u64::from_le_bytes([FILL; 8])
+}
+
+fn waiting<M: Message>(value: fn() -> M) -> Result<Waiting, Failure> {
+    let (server, name) = IpcOneShotServer::<Ends<M>>::new()?;
     Ok(Waiting::new(name, move || {
         let (_, ends) = server.accept()?;
-        Ok(side(ends))
+        Ok(side(ends, value()))
     }))
 }
 
-pub(super) fn join(address: &str) -> Result<Box<dyn Side>, Failure> {
+fn joined<M: Message>(address: &str, value: fn() -> M) -> Result<Box<dyn Side>, Failure> {
     let (out, theirs) = ipc::channel()?;
     let (back, ours) = ipc::channel()?;
-    let there: IpcSender<Ends> = IpcSender::connect(address.to_owned())?;
+    let there: IpcSender<Ends<M>> = IpcSender::connect(address.to_owned())?;
     there.send((back, theirs))?;
-    Ok(side((out, ours)))
+    Ok(side((out, ours), value()))
 }
 
-fn side((out, back): Ends) -> Box<dyn Side> {
-    let value = records();
+fn side<M: Message>((out, back): Ends<M>, value: M) -> Box<dyn Side> {
     Box::new(Over::new(Typed { out, back, value }))
 }
 
-struct Typed {
-    out: IpcSender<Vec<Record>>,
-    back: IpcReceiver<Vec<Record>>,
-    value: Vec<Record>,
+struct Typed<M> {
+    out: IpcSender<M>,
+    back: IpcReceiver<M>,
+    value: M,
 }
 
-impl Channel for Typed {
+impl<M: Message> Channel for Typed<M> {
     fn send(&mut self, _fill: Option<u8>) -> Result<(), Failure> {
-        // It takes what it sends, so it is made anew, as whoever has it no longer would.
-        let value = self.value.iter().map(|record| Record {
-            id: record.id,
-            name: record.name.clone(),
-            scores: record.scores.clone(),
-        });
-        Ok(self.out.send(value.collect())?)
+        // It takes what it sends.
+        Ok(self.out.send(self.value.clone())?)
     }
 
     fn recv(&mut self, _look: bool) -> Result<u64, Failure> {
-        let received = self.back.recv()?;
-        Ok(black_box(&received).len() as u64)
+        Ok(self.back.recv()?.sum())
     }
 }
