@@ -88,6 +88,7 @@
 //! ```
 
 mod address;
+pub mod channel;
 mod device;
 mod endpoint;
 mod error;
@@ -97,6 +98,7 @@ pub mod matching;
 mod options;
 
 pub use address::Address;
+pub use channel::channel;
 pub use device::sim;
 pub use endpoint::{
     Closer, Completion, CompletionQueue, Counters, Endpoint, Exposure, GetTicket, Incoming, Limits,

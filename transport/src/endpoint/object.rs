@@ -105,7 +105,7 @@ impl<T: Transportable + 'static> Error for UnsentObject<T> {
 }
 
 /// The object that arrived: it itself, if it moved and is a `T`, else what its bytes are.
-pub(super) fn object_of<T: Transportable + 'static>(
+pub(crate) fn object_of<T: Transportable + 'static>(
     mut arrived: Arrived,
     shared: &Shared,
 ) -> Result<(Header, Received<T>), RecvObjectError> {

@@ -169,6 +169,14 @@ impl Receiving {
         self.next(place)
     }
 
+    /// Learns of an end that the device knows of already; a message stays where it is.
+    pub(super) fn look(&mut self) {
+        let half = self.half.as_mut();
+        if let Some(Err(fault)) = half.map(|half| half.header()) {
+            self.trouble(fault);
+        }
+    }
+
     /// As [`receive`](Self::receive), for a message that is wanted in `memory`.
     #[inline]
     pub(super) fn receive_into(&mut self, memory: &mut [u8]) -> Option<Result<Header, RecvError>> {

@@ -679,6 +679,10 @@ impl Shared {
 
     #[cold]
     fn break_off(&self) {
+        // What the peer has said of its end counts, whichever direction met it first.
+        let mut held = self.receiving.lock();
+        held.look();
+        let _ = self.receiving.leave(held);
         self.facts.break_off();
         self.progress(Way::In, None, None);
         self.progress(Way::Out, None, None);

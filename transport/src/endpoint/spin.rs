@@ -22,7 +22,7 @@ const MOST_VAIN: u8 = 6;
 
 /// Looking again and again, for a while. The budget halves each time that it was in vain, and grows
 /// again when something comes soon.
-pub(super) struct Spin {
+pub(crate) struct Spin {
     begun: Option<Instant>,
     budget: Duration,
     full: Duration,
@@ -33,7 +33,7 @@ pub(super) struct Spin {
 }
 
 impl Spin {
-    pub(super) fn begin(full: Duration, vain: u8, deadline: Deadline) -> Self {
+    pub(crate) fn begin(full: Duration, vain: u8, deadline: Deadline) -> Self {
         let mut budget = full;
         if full != Duration::MAX {
             for _ in 0..vain.min(MOST_VAIN) {
@@ -56,7 +56,7 @@ impl Spin {
 
     /// Whether to look once more.
     #[inline]
-    pub(super) fn again(&mut self) -> bool {
+    pub(crate) fn again(&mut self) -> bool {
         if self.budget.is_zero() || self.in_vain {
             self.give_up();
             return false;
@@ -98,7 +98,7 @@ impl Spin {
     }
 
     /// A sleep is over; whether it was short counts once.
-    pub(super) fn has_slept(&mut self) {
+    pub(crate) fn has_slept(&mut self) {
         if let Some(since) = self.slept {
             if since.elapsed() > self.full.saturating_add(WAKING) {
                 self.slept = None;
@@ -107,7 +107,7 @@ impl Spin {
     }
 
     /// The wait is over: what it says about the next one.
-    pub(super) fn end(self, vain: &mut u8) {
+    pub(crate) fn end(self, vain: &mut u8) {
         if !self.in_vain {
             *vain = vain.saturating_sub(1);
         } else if !self.full.is_zero() {

@@ -9,6 +9,7 @@
 //! | [`c_waiting`] | futures, completion queues, the program's own poll or epoll, progress |
 //! | [`d_ends`] | who ends how, what errors mean, and what is left of a connection then |
 //! | [`e_limits`] | what each limit and each time-out stops |
+//! | [`f_channels`] | typed channels, for those who want no more |
 //!
 //! What stands on the wire is said in `PROTOCOL.md`.
 
@@ -17,3 +18,4 @@ pub mod b_endpoints;
 pub mod c_waiting;
 pub mod d_ends;
 pub mod e_limits;
+pub mod f_channels;

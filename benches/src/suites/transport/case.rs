@@ -51,10 +51,12 @@ pub(super) struct Case {
     pub(super) touch: Touch,
     /// The length of a payload; of objects, the most that it takes.
     pub(super) bytes: usize,
+    /// Whether they go through typed channels.
+    pub(super) typed: bool,
 }
 
 /// The names of all cases, in the order in which they are run.
-pub(super) const NAMES: [&str; 40] = [
+pub(super) const NAMES: [&str; 44] = [
     "inproc/pingpong/8",
     "inproc/pingpong/object-64M",
     "shm/pingpong/8",
@@ -95,6 +97,10 @@ pub(super) const NAMES: [&str; 40] = [
     "uring-spin/pingpong/1048576",
     "uring/64-connections/8",
     "uring-spin/64-connections/8",
+    "channel/inproc/8",
+    "channel/inproc/object-64M",
+    "channel/shm/8",
+    "channel/shm/records-1000",
 ];
 
 /// How many records the case of that name has.
@@ -119,6 +125,12 @@ impl Case {
     fn parse(name: &'static str) -> Option<Self> {
         let mut parts = name.split('/');
         let (way, what, size) = (parts.next()?, parts.next()?, parts.next()?);
+        let typed = way == "channel";
+        let (way, what) = if typed {
+            (what, "pingpong")
+        } else {
+            (way, what)
+        };
         let (way, spins) = match way {
             "inproc" => (Way::Inproc, true),
             "shm" => (Way::Shm, true),
@@ -155,6 +167,7 @@ impl Case {
             pattern,
             touch,
             bytes,
+            typed,
         })
     }
 

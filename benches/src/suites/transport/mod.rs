@@ -9,8 +9,11 @@ mod side;
 mod subject;
 mod trusted;
 mod watch;
+mod with_channel;
 #[cfg(feature = "peers")]
 mod with_iceoryx2;
+#[cfg(feature = "peers")]
+mod with_ipc_channel;
 mod with_jstream;
 #[cfg(feature = "peers")]
 mod with_threads;

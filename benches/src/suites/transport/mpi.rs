@@ -67,7 +67,7 @@ const SOURCE: &str = include_str!("mpi.c");
 /// Whether MPI can do what a case asks.
 pub(super) fn can(case: &Case) -> bool {
     let known = matches!(case.pattern, Pattern::PingPong | Pattern::Window(_));
-    case.way == Way::Shm && known
+    case.way == Way::Shm && known && !case.typed
 }
 
 /// Two ranks that wait for what they are told.

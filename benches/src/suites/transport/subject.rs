@@ -4,14 +4,28 @@ use super::case::{Case, Pattern, Way};
 use super::pair::Waiting;
 use super::raw::{connections, ring, stream};
 use super::side::Side;
-use super::with_jstream;
 #[cfg(feature = "peers")]
-use super::{with_iceoryx2, with_threads};
+use super::{with_channel, with_iceoryx2, with_ipc_channel, with_jstream, with_threads};
+#[cfg(not(feature = "peers"))]
+use super::{with_channel, with_jstream};
 use crate::Failure;
 
 /// The subjects of a case that run in two threads or two processes of this program, ours first.
 pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     let mut subjects = vec!["jstream"];
+    if case.typed {
+        subjects.extend(match case.pattern {
+            Pattern::Records => &["jstream-endpoint", "jstream-bytes"][..],
+            Pattern::Large => &["jstream-8"],
+            _ => &["jstream-endpoint"],
+        });
+        #[cfg(feature = "peers")]
+        subjects.push(match case.way {
+            Way::Inproc => "crossbeam",
+            _ => "ipc-channel",
+        });
+        return subjects;
+    }
     match (case.way, case.pattern) {
         (Way::Inproc | Way::Shm, Pattern::PingPong) => {
             subjects.extend(["jstream-recv-into", "jstream-filled", "raw"]);
@@ -50,6 +64,9 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
         ("rtrb" | "crossbeam", _, _) => with_threads::serve(case, subject),
         #[cfg(feature = "peers")]
         ("iceoryx2", _, _) => with_iceoryx2::serve(case),
+        #[cfg(feature = "peers")]
+        ("ipc-channel", _, _) => with_ipc_channel::serve(case),
+        ("jstream" | "jstream-8", _, _) if case.typed => with_channel::serve(case, subject),
         _ if subject.starts_with("jstream") => with_jstream::serve(case, subject),
         _ => Err(format!("there is no subject {subject}").into()),
     }
@@ -65,6 +82,9 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
         ("rtrb" | "crossbeam", _, _) => with_threads::join(address),
         #[cfg(feature = "peers")]
         ("iceoryx2", _, _) => with_iceoryx2::join(case, address),
+        #[cfg(feature = "peers")]
+        ("ipc-channel", _, _) => with_ipc_channel::join(case, address),
+        ("jstream" | "jstream-8", _, _) if case.typed => with_channel::join(case, subject, address),
         _ if subject.starts_with("jstream") => with_jstream::join(case, subject, address),
         _ => Err(format!("there is no subject {subject}").into()),
     }

@@ -108,7 +108,7 @@ fn side(
         received: vec![0; case.bytes],
     };
     Ok(match (case.pattern, subject) {
-        (Pattern::Records, "jstream" | "jstream-trusted") => {
+        (Pattern::Records, "jstream" | "jstream-trusted" | "jstream-endpoint") => {
             Box::new(Over::new(Records::new(messages.endpoint)))
         }
         (Pattern::Records, "jstream-sent-on") => {
@@ -219,13 +219,13 @@ impl Channel for Moving {
 
 /// A record of some text and some numbers.
 #[derive(Transportable)]
-struct Record {
+pub(super) struct Record {
     id: u64,
     name: String,
     scores: Vec<f32>,
 }
 
-fn records() -> Vec<Record> {
+pub(super) fn records() -> Vec<Record> {
     let record = |i: usize| Record {
         id: i as u64,
         name: format!("record number {i}"),

@@ -6,8 +6,7 @@ use std::task::{Wake, Waker};
 use std::time::Duration;
 use std::{io, mem};
 
-use super::Completion;
-use super::member::{Ended, Member};
+use super::member::{Done, Ended, Member};
 use crate::device::connection::Interest;
 use crate::device::deadline::Deadline;
 use crate::endpoint::reactor;
@@ -36,7 +35,9 @@ pub(super) struct Hub {
 
 struct State {
     /// What has ended, in order.
-    done: VecDeque<(Arc<Member>, u64, Ended)>,
+    done: VecDeque<Waiting>,
+    /// A call is among them.
+    called: bool,
     /// The directions that may go on, each once.
     rung: VecDeque<Arc<Member>>,
     /// Those that were looked at in vain and are not armed. While somebody relies on being woken, there
@@ -83,9 +84,17 @@ impl State {
     }
 }
 
+/// What is taken next.
+enum Waiting {
+    /// What came of an operation.
+    Ended(Arc<Member>, u64, Ended),
+    /// Somebody called.
+    Call,
+}
+
 /// What `step` came to.
 enum Step {
-    Took(Completion),
+    Took(Done),
     /// It visited a direction.
     Visited,
     Nothing,
@@ -107,6 +116,7 @@ impl Hub {
         let watcher = Watcher::new()?;
         let state = Mutex::new(State {
             done: VecDeque::new(),
+            called: false,
             rung: VecDeque::new(),
             again: VecDeque::new(),
             asleep: 0,
@@ -172,7 +182,17 @@ impl Hub {
     pub(super) fn complete(&self, member: Arc<Member>, user: u64, ended: Ended) {
         let mut state = self.lock();
         if !state.closed {
-            state.done.push_back((member, user, ended));
+            state.done.push_back(Waiting::Ended(member, user, ended));
+            self.tell(state);
+        }
+    }
+
+    /// Has one who waits, or who asks next, look after what is not the queue's.
+    pub(super) fn call(&self) {
+        let mut state = self.lock();
+        if !state.closed && !state.called {
+            state.called = true;
+            state.done.push_back(Waiting::Call);
             self.tell(state);
         }
     }
@@ -199,14 +219,14 @@ impl Hub {
     }
 
     /// The next completion, without waiting.
-    pub(super) fn poll(&self) -> Option<Completion> {
+    pub(super) fn poll(&self) -> Option<Done> {
         let mut turned = self.begin_to_look();
         if turned {
             self.turn(Some(Duration::ZERO));
         }
         loop {
             match self.step() {
-                Step::Took(completion) => return Some(completion),
+                Step::Took(done) => return Some(done),
                 Step::Visited => {}
                 Step::Nothing if turned => return None,
                 Step::Nothing => {
@@ -226,18 +246,18 @@ impl Hub {
     }
 
     /// The next completion; `None` when there was none until the deadline.
-    pub(super) fn wait(&self, deadline: Deadline) -> Option<Completion> {
+    pub(super) fn wait(&self, deadline: Deadline) -> Option<Done> {
         if self.begin_to_look() {
             self.turn(Some(Duration::ZERO));
         }
         let mut spin = None;
         loop {
             match self.step() {
-                Step::Took(completion) => {
+                Step::Took(done) => {
                     if let Some(spin) = spin {
                         Spin::end(spin, &mut self.lock().vain);
                     }
-                    return Some(completion);
+                    return Some(done);
                 }
                 Step::Visited => {}
                 Step::Nothing if deadline.has_passed() => return self.poll(),
@@ -271,10 +291,10 @@ impl Hub {
         &self,
         future: &mut Option<u64>,
         task: &Waker,
-    ) -> io::Result<Option<Completion>> {
+    ) -> io::Result<Option<Done>> {
         loop {
-            if let Some(completion) = self.poll() {
-                return Ok(Some(completion));
+            if let Some(done) = self.poll() {
+                return Ok(Some(done));
             }
             let mut state = self.lock();
             if !state.done.is_empty() || !state.rung.is_empty() || state.cool() {
@@ -305,16 +325,19 @@ impl Hub {
 
     fn step(&self) -> Step {
         let mut state = self.lock();
-        if let Some((member, user, ended)) = state.done.pop_front() {
+        if let Some(waiting) = state.done.pop_front() {
             state.unturned = state.unturned.saturating_add(1);
+            state.called &= !matches!(waiting, Waiting::Call);
             let more = !state.done.is_empty() || !state.rung.is_empty();
             let others = more && state.asleep > 0;
             drop(state);
             if others {
                 self.watcher.ring();
             }
-            let outcome = member.take(ended);
-            return Step::Took(Completion { user, outcome });
+            return Step::Took(match waiting {
+                Waiting::Ended(member, user, ended) => member.take(user, ended),
+                Waiting::Call => Done::Called,
+            });
         }
         let Some(member) = state.rung.pop_front() else {
             return Step::Nothing;

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Wake, Waker};
 
-use super::Outcome;
 use super::hub::{Hub, LOOKS};
+use super::{Completion, Outcome};
 use crate::endpoint::Endpoint;
 use crate::endpoint::message::{message_of, outcome_of};
 use crate::endpoint::ops::Sink;
@@ -29,6 +29,31 @@ pub(super) struct Member {
 pub(super) enum Ended {
     Sent(Sent),
     Received(Receipt),
+}
+
+/// What is taken from a queue.
+pub(crate) enum Done {
+    /// An operation of that number has sent.
+    Sent(u64, Sent),
+    /// One has received, at that endpoint.
+    Received(u64, Receipt, Endpoint),
+    /// Somebody called those who wait.
+    Called,
+}
+
+impl Done {
+    /// What programs are given of it. Nobody calls the queues that they have.
+    pub(super) fn into_completion(self) -> Option<Completion> {
+        let (user, outcome) = match self {
+            Self::Sent(user, sent) => (user, Outcome::Sent(outcome_of(sent))),
+            Self::Received(user, receipt, endpoint) => {
+                let message = message_of(receipt, endpoint.shared());
+                (user, Outcome::Received(message))
+            }
+            Self::Called => return None,
+        };
+        Some(Completion { user, outcome })
+    }
 }
 
 struct Held {
@@ -81,8 +106,8 @@ impl Member {
         held.endpoint.get_or_insert_with(|| endpoint.clone());
     }
 
-    /// What the program is given of an operation, which was taken with this.
-    pub(super) fn take(&self, ended: Ended) -> Outcome {
+    /// What came of an operation, which was taken with this.
+    pub(super) fn take(&self, user: u64, ended: Ended) -> Done {
         let mut held = self.lock();
         held.untaken = held.untaken.saturating_sub(1);
         let endpoint = if held.untaken == 0 {
@@ -93,12 +118,12 @@ impl Member {
         drop(held);
         // Outside of the lock: what was the last handle may end the connection here.
         match (ended, endpoint) {
-            (Ended::Sent(sent), _) => Outcome::Sent(outcome_of(sent)),
+            (Ended::Sent(sent), _) => Done::Sent(user, sent),
             (Ended::Received(receipt), endpoint) => {
                 let Some(endpoint) = endpoint else {
                     unreachable!("it is held as long as something is untaken")
                 };
-                Outcome::Received(message_of(receipt, endpoint.shared()))
+                Done::Received(user, receipt, endpoint)
             }
         }
     }

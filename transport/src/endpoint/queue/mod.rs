@@ -10,13 +10,14 @@ use std::future::Future;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use std::{fmt, io};
 
 use jstream::buffer::{Filled, Spent};
 
 use self::hub::Hub;
+pub(crate) use self::member::Done;
 use self::member::Member;
 use super::ops::Notify;
 use super::shared::Way;
@@ -143,14 +144,44 @@ impl CompletionQueue {
     /// The next completion, if there is one. Does not wait, but carries on what can go on.
     #[must_use]
     pub fn poll(&self) -> Option<Completion> {
-        self.hub.poll()
+        self.hub.poll()?.into_completion()
     }
 
     /// Waits for the next completion; `None` when none came within `timeout`. `Duration::MAX` waits
     /// for ever. It spins as the options of the endpoint say that was new to the queue last.
     #[must_use]
     pub fn wait(&self, timeout: Duration) -> Option<Completion> {
-        self.hub.wait(Deadline::after(timeout))
+        self.hub.wait(Deadline::after(timeout))?.into_completion()
+    }
+
+    /// As [`poll`](Self::poll), for what nobody has looked at.
+    pub(crate) fn poll_done(&self) -> Option<Done> {
+        self.hub.poll()
+    }
+
+    /// As [`wait`](Self::wait), for what nobody has looked at.
+    pub(crate) fn wait_done(&self, deadline: Deadline) -> Option<Done> {
+        self.hub.wait(deadline)
+    }
+
+    /// What is next, or has `task` woken when there may be something. `future` is `None` at first, and
+    /// afterwards who asks.
+    pub(crate) fn poll_done_task(
+        &self,
+        future: &mut Option<u64>,
+        task: &Waker,
+    ) -> io::Result<Option<Done>> {
+        self.hub.poll_task(future, task)
+    }
+
+    /// A future that has asked before asks no more.
+    pub(crate) fn forget_task(&self, future: u64) {
+        self.hub.forget_task(future);
+    }
+
+    /// Has one who waits, or who asks next, get [`Done::Called`].
+    pub(crate) fn call(&self) {
+        self.hub.call();
     }
 
     /// The next completion, as a future of any runtime. Dropping it loses none.
@@ -235,8 +266,9 @@ impl Future for Next<'_> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let hub = self.hub;
         match hub.poll_task(&mut self.number, context.waker()) {
-            Ok(Some(completion)) => Poll::Ready(Ok(completion)),
-            Ok(None) => Poll::Pending,
+            Ok(done) => done
+                .and_then(Done::into_completion)
+                .map_or(Poll::Pending, |completion| Poll::Ready(Ok(completion))),
             Err(error) => Poll::Ready(Err(error)),
         }
     }

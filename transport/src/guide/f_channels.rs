@@ -1,0 +1,138 @@
+//! Typed channels: objects of one type, in one direction, under a name.
+//!
+//! Who wants no more than to hand objects on has a [`Sender`](crate::channel::Sender) and a
+//! [`Receiver`](crate::channel::Receiver). Between threads they are used as those of other crates are; with
+//! another address the two are in two processes, or on two hosts.
+//!
+//! ```
+//! use jstream::Transportable;
+//! use jstream_transport::channel;
+//!
+//! #[derive(Transportable)]
+//! struct Order {
+//!     symbol: String,
+//!     legs: Vec<f64>,
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let name = format!("shm://guide-orders-{}", std::process::id());
+//! # let address = name.as_str();
+//! // In one process, with `address` as "shm://orders":
+//! let receiver = channel::<Order>(address).receiver()?;
+//! # let address = name.clone();
+//! # let other = std::thread::spawn(move || {
+//! // In another one:
+//! let sender = channel::<Order>(&address).sender().unwrap();
+//! sender.send(&Order { symbol: "ACME".to_owned(), legs: vec![99.5, 2.0] }).unwrap();
+//! # });
+//! // In the first one: until all senders are gone.
+//! for order in &receiver {
+//!     assert_eq!(order?.get().symbol, "ACME");
+//! }
+//! # other.join().unwrap();
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | | waits | looks | for a time | as a future |
+//! |---|---|---|---|---|
+//! | sends | [`send`] | [`try_send`] | [`send_timeout`] | [`send_async`] |
+//! | receives | [`recv`], [`iter`] | [`try_recv`] | [`recv_timeout`] | [`recv_async`] |
+//!
+//! [`send_received`] sends on what was received: between threads it moves as it is, whatever its size.
+//!
+//! [`send`]: crate::channel::Sender::send
+//! [`try_send`]: crate::channel::Sender::try_send
+//! [`send_timeout`]: crate::channel::Sender::send_timeout
+//! [`send_async`]: crate::channel::Sender::send_async
+//! [`send_received`]: crate::channel::Sender::send_received
+//! [`recv`]: crate::channel::Receiver::recv
+//! [`iter`]: crate::channel::Receiver::iter
+//! [`try_recv`]: crate::channel::Receiver::try_recv
+//! [`recv_timeout`]: crate::channel::Receiver::recv_timeout
+//! [`recv_async`]: crate::channel::Receiver::recv_async
+//!
+//! # Who listens
+//!
+//! One side listens, and any number of others join it. As a rule that is the receiver: many send to one. With
+//! [`fan_out`](crate::channel::Channel::fan_out), on both sides, it is the sender: each object goes to one of the
+//! receivers, in turn; one that has no room is passed over. Who joins waits for who listens, for
+//! [`Options::connect_timeout`](crate::Options::connect_timeout) at most, so it does not matter which process is
+//! started first. Addresses of hosts are as everywhere: the side that listens says `tcp://0.0.0.0:7000`, the
+//! others `tcp://that-host:7000`.
+//!
+//! Handles in one process are cloned. Clones of a sender send over the same connections, and clones of a receiver
+//! take from the same ones.
+//!
+//! ```
+//! use jstream_transport::channel;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let jobs = channel::<u64>("inproc://guide-jobs").fan_out().peers(2);
+//! let sender = jobs.clone().sender()?;
+//! let workers: Vec<_> = (0..2)
+//!     .map(|_| {
+//!         let jobs = jobs.clone();
+//!         std::thread::spawn(move || jobs.receiver().unwrap().iter().count())
+//!     })
+//!     .collect();
+//! for job in 0..10 {
+//!     sender.send(&job)?;
+//! }
+//! drop(sender);
+//! for worker in workers {
+//!     assert_eq!(worker.join().unwrap(), 5);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`peers`](crate::channel::Channel::peers) says how many are waited for: the jobs above are not all given to the
+//! worker that is there first, and a receiver of two senders is not closed when the first one is done before the
+//! second has come.
+//!
+//! # Bounds
+//!
+//! What waits to be received is bounded for each connection. Who finds no room waits, for
+//! [`Options::send_timeout`](crate::Options::send_timeout) at most.
+//!
+//! | device | room |
+//! |---|---|
+//! | inproc | [`capacity`](crate::channel::Channel::capacity) objects, as the receiver says, and [`Options::queue_bytes`](crate::Options::queue_bytes) |
+//! | shm | 256 objects, and 256 KiB of those below 32 KiB |
+//! | uds, tcp, uring | the buffers of the sockets |
+//!
+//! An object counts as long as nobody has received it. One that was received is in a jbuf of the pool in the
+//! receiver's options, whose limit bounds what a program holds.
+//!
+//! # Ends
+//!
+//! A channel is closed when all on the other side have said goodbye, which dropping the last clone does. Everything
+//! that was sent is received before that. A peer that is gone without a word was killed, or cut off: that is an
+//! error which says who it was.
+//!
+//! | what happened | the receiver gets | the sender gets |
+//! |---|---|---|
+//! | all peers have ended | [`RecvError::Closed`], after the last object | [`SendError::Closed`] |
+//! | a peer was killed | what had arrived, then [`RecvError::Lost`], once; then what others send | [`SendError::Lost`] by the next object that would have gone there |
+//! | a peer sends what is no such object | [`RecvError::Read`], once for each | |
+//! | a peer breaks the protocol | [`RecvError::Lost`]; its connection is ended | [`SendError::Lost`] |
+//!
+//! Of a lost receiver it is not known which of the last objects it had received; of a lost sender, what it meant to
+//! send. Over sockets and shared memory an object may have been taken for a receiver that was dead already: death
+//! is noticed when somebody looks. Whoever must not lose any has them acknowledged, by a channel in the other
+//! direction.
+//!
+//! After a channel is closed others may join it, and it goes on.
+//!
+//! [`RecvError::Closed`]: crate::channel::RecvError::Closed
+//! [`RecvError::Lost`]: crate::channel::RecvError::Lost
+//! [`RecvError::Read`]: crate::channel::RecvError::Read
+//! [`SendError::Closed`]: crate::channel::SendError::Closed
+//! [`SendError::Lost`]: crate::channel::SendError::Lost
+//!
+//! # Types
+//!
+//! Both sides say what they mean by the type when they join. Where that differs in anything, nothing is opened, and
+//! [`OpenError::Type`](crate::channel::OpenError::Type) names both types and the first difference:
+//! `Order.legs[].quantity: u32 here, u64 there`. What comes later is checked as every object is.

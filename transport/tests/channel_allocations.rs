@@ -1,0 +1,99 @@
+//! In steady state an object of a typed channel costs no allocation, on any device.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use common::fresh;
+use jstream_transport::channel::{Receiver, Sender};
+use jstream_transport::{Options, channel};
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+// SAFETY: all is left to the system's allocator; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of this same function.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of this same function.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+type Words = Vec<u64>;
+
+/// A channel whose receiver looks for so long before it sleeps: with none, every object goes through the queue.
+fn open(scheme: &str, spin: Duration) -> (Sender<Words>, Receiver<Words>) {
+    let mut options = Options::default();
+    options.spin = spin;
+    // As many slots of each size as are ever in use at once.
+    let slots = [100, 3000, 9000].map(|size| [(); 8].map(|()| options.pool.take(size).unwrap()));
+    drop(slots);
+    channel(&fresh(scheme).to_string())
+        .options(options)
+        .both()
+        .unwrap()
+}
+
+fn bounce(sender: &Sender<Words>, receiver: &Receiver<Words>, objects: &[Words]) {
+    for object in objects {
+        sender.send(object).unwrap();
+        assert_eq!(receiver.recv().unwrap().get().len(), object.len());
+        sender.try_send(object).unwrap();
+        assert_eq!(receiver.recv().unwrap().get().len(), object.len());
+    }
+}
+
+fn allocations_of(scheme: &str, spin: Duration) -> usize {
+    let (there, other) = open(scheme, spin);
+    let (back, here) = open(scheme, spin);
+    let echo = thread::spawn(move || {
+        for object in &other {
+            back.send_received(object.unwrap()).unwrap();
+        }
+    });
+    let objects = [1, 30, 300, 1000].map(|length| vec![7; length]);
+    for _ in 0..100 {
+        bounce(&there, &here, &objects);
+    }
+    // Both have slept at least once.
+    for _ in 0..3 {
+        here.recv_timeout(Duration::from_millis(30)).unwrap_err();
+        bounce(&there, &here, &objects);
+    }
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    for _ in 0..100 {
+        bounce(&there, &here, &objects);
+    }
+    let after = ALLOCATIONS.load(Ordering::Relaxed);
+    drop(there);
+    echo.join().unwrap();
+    after - before
+}
+
+// Without the test harness, whose own thread allocates when it likes.
+fn main() {
+    for scheme in ["inproc", "shm", "uds", "tcp", "uring"] {
+        for spin in [Duration::ZERO, Duration::from_millis(10)] {
+            assert_eq!(allocations_of(scheme, spin), 0, "{scheme} {spin:?}");
+        }
+    }
+}

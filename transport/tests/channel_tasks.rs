@@ -1,0 +1,172 @@
+//! Typed channels in tasks: under an executor that does nothing but park, and under tokio.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod common;
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use common::{LONG, fresh};
+use jstream_transport::channel;
+use jstream_transport::channel::{RecvError, SendError, Sender};
+
+const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        thread::park_timeout(LONG);
+    }
+}
+
+#[test]
+fn tasks_send_and_receive() {
+    for scheme in SCHEMES {
+        let (sender, receiver) = channel::<Vec<u64>>(&fresh(scheme).to_string())
+            .both()
+            .unwrap();
+        let sending = thread::spawn(move || {
+            block_on(async {
+                for number in 0..500 {
+                    sender.send_async(&vec![number; 300]).await.unwrap();
+                }
+            });
+        });
+        block_on(async {
+            for number in 0..500 {
+                let object = receiver.recv_async().await.unwrap();
+                assert_eq!(object.get(), &[number; 300], "{scheme}");
+            }
+            assert!(matches!(
+                receiver.recv_async().await,
+                Err(RecvError::Closed { .. })
+            ));
+        });
+        sending.join().unwrap();
+    }
+}
+
+#[test]
+fn tasks_of_tokio_share_a_receiver() {
+    const COUNT: u64 = 200;
+    for scheme in SCHEMES {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        let (sender, receiver) = channel::<u64>(&fresh(scheme).to_string()).both().unwrap();
+        let sum = runtime.block_on(async {
+            let tasks: Vec<_> = (0..4)
+                .map(|_| {
+                    let receiver = receiver.clone();
+                    tokio::spawn(async move {
+                        let mut sum = 0;
+                        loop {
+                            match receiver.recv_async().await {
+                                Ok(number) => sum += *number.get(),
+                                Err(RecvError::Closed { .. }) => return sum,
+                                Err(error) => panic!("{error}"),
+                            }
+                        }
+                    })
+                })
+                .collect();
+            for number in 1..=COUNT {
+                sender.send_async(&number).await.unwrap();
+                if number % 20 == 0 {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            }
+            drop(sender);
+            let mut sum = 0;
+            for task in tasks {
+                sum += task.await.unwrap();
+            }
+            sum
+        });
+        assert_eq!(sum, COUNT * (COUNT + 1) / 2, "{scheme}");
+    }
+}
+
+#[test]
+fn a_future_that_is_dropped_loses_nothing() {
+    for scheme in SCHEMES {
+        let (sender, receiver) = channel::<u64>(&fresh(scheme).to_string()).both().unwrap();
+        for number in 0..50 {
+            let mut waiting = Box::pin(receiver.recv_async());
+            let polled = waiting
+                .as_mut()
+                .poll(&mut Context::from_waker(Waker::noop()));
+            assert!(polled.is_pending());
+            sender.send(&number).unwrap();
+            drop(waiting);
+            assert_eq!(
+                *receiver.recv_timeout(LONG).unwrap().get(),
+                number,
+                "{scheme}"
+            );
+        }
+    }
+}
+
+#[test]
+fn tasks_wait_for_receivers_to_join() {
+    for scheme in SCHEMES {
+        let sender: Sender<u64> = channel(&fresh(scheme).to_string())
+            .fan_out()
+            .peers(2)
+            .sender()
+            .unwrap();
+        let address = sender.address().to_string();
+        let joining = thread::spawn(move || {
+            let receivers = [(); 2].map(|()| {
+                thread::sleep(Duration::from_millis(50));
+                channel::<u64>(&address).fan_out().receiver().unwrap()
+            });
+            let numbers = receivers
+                .each_ref()
+                .map(|receiver| *receiver.recv().unwrap().get());
+            assert_eq!(numbers[0] + numbers[1], 3);
+        });
+        block_on(async {
+            sender.send_async(&1).await.unwrap();
+            sender.send_async(&2).await.unwrap();
+        });
+        joining.join().unwrap();
+        let closed = block_on(async {
+            loop {
+                if let Err(error) = sender.send_async(&3).await {
+                    break error;
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        assert!(
+            matches!(closed, SendError::Closed { .. }),
+            "{scheme}: {closed}"
+        );
+    }
+}
