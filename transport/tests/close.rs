@@ -40,7 +40,10 @@ const WAITS: &[Wait<Endpoint>] = &[
         let payload = vec![1; LENGTH];
         again(
             || match endpoint.try_send_message(header(0), &[IoSlice::new(&payload)]) {
-                Err(SendError::WouldBlock) => Ok(thread::yield_now()),
+                Err(SendError::WouldBlock) => {
+                    thread::yield_now();
+                    Ok(())
+                }
                 result => Ok(result?),
             },
         )
@@ -106,7 +109,10 @@ const WAITS: &[Wait<Endpoint>] = &[
     }),
     ("try_recv_message", |endpoint| {
         again(|| match endpoint.try_recv_message() {
-            Err(RecvError::Empty) => Ok(thread::yield_now()),
+            Err(RecvError::Empty) => {
+                thread::yield_now();
+                Ok(())
+            }
             result => Ok(result.map(drop)?),
         })
     }),

@@ -86,6 +86,25 @@ fn a_thread_that_sleeps_already_holds_up_nothing(scheme: &str) {
     });
 }
 
+/// What somebody else has sent is no reason to keep the connection.
+fn what_others_have_sent_keeps_no_connection(scheme: &str) {
+    let (client, server) = default_pair(scheme);
+    let mut tickets = post_many(&client);
+    // A thread of the process carries on this one, and with it all.
+    drop(tickets.remove(0));
+    let last = tickets.pop().unwrap();
+    thread::scope(|scope| {
+        let sending = scope.spawn(|| last.wait().unwrap());
+        // Until it sleeps, as a rule, and has taken the place of that thread.
+        thread::sleep(SHORT);
+        receive_many(&server);
+        sending.join().unwrap();
+    });
+    drop((tickets, client));
+    let end = server.recv_message_timeout(LONG).unwrap_err();
+    assert!(matches!(end, RecvError::Closed { .. }), "{end}");
+}
+
 fn a_task_carries_on_both_directions(scheme: &str) {
     let (client, server) = default_pair(scheme);
     thread::scope(|scope| {
@@ -160,6 +179,7 @@ over_devices! {
         what_was_posted_is_sent_before_the_end
         what_a_queue_has_posted_is_sent_before_the_end
         a_thread_that_sleeps_already_holds_up_nothing
+        what_others_have_sent_keeps_no_connection
         a_task_carries_on_both_directions
         a_task_that_waits_already_holds_up_nothing
         a_queue_carries_on_what_has_a_ticket

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Wake, Waker};
 
@@ -24,6 +24,8 @@ const ARMED: u8 = 2;
 pub(crate) struct Alarm {
     state: AtomicU8,
     tasks: Mutex<Tasks>,
+    /// Somebody is woken when nothing is posted any more. Changes under the lock of the tasks.
+    has_carrier: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -31,9 +33,35 @@ struct Tasks {
     wakers: VecDeque<Waker>,
     /// Where all of them have their sources watched; nothing for the reactor.
     place: Option<Weak<Watcher>>,
+    /// Who is woken when nothing is posted any more.
+    carrier: Option<Waker>,
 }
 
 impl Alarm {
+    /// Has `carrier` woken once when nothing is posted any more, whoever has carried it on: no device may
+    /// call then. It is no task of the program, for its caller may hold locks.
+    pub(super) fn set_carrier(&self, carrier: &Waker) {
+        let mut tasks = self.lock();
+        let before = tasks.carrier.replace(carrier.clone());
+        self.has_carrier.store(true, Ordering::Relaxed);
+        drop(tasks);
+        drop(before);
+    }
+
+    /// Nothing is posted any more.
+    #[inline]
+    pub(super) fn tell_carrier(&self) {
+        if self.has_carrier.load(Ordering::Relaxed) {
+            let mut tasks = self.lock();
+            self.has_carrier.store(false, Ordering::Relaxed);
+            let carrier = tasks.carrier.take();
+            drop(tasks);
+            if let Some(carrier) = carrier {
+                carrier.wake();
+            }
+        }
+    }
+
     /// Has `task` woken at the next call. Where somebody sees to `place` whenever the task matters, the
     /// source may be watched there, which spares the reactor; but not while others wait, too.
     pub(crate) fn register(&self, task: &Waker, place: Option<&Arc<Watcher>>) {

@@ -201,6 +201,8 @@ impl Attached {
             Some(kept) if kept.is_none() => {}
             Some(kept) => {
                 drop(kept);
+                // Others may send the rest, and then nothing else wakes this.
+                shared.tell_when_sent(&task);
                 while !shared.progress(self.way, Some(&task), None) {
                     // Whoever leaves something from here on has it carried on anew.
                     let kept = self.kept().and_then(|mut kept| kept.take());
@@ -209,6 +211,7 @@ impl Attached {
                     }
                     drop(kept);
                     self.keep(&shared);
+                    shared.tell_when_sent(&task);
                 }
             }
         }

@@ -568,6 +568,11 @@ impl Shared {
         }
     }
 
+    /// Has what carries on the posted sends woken when there are none any more.
+    pub(super) fn tell_when_sent(&self, carrier: &Waker) {
+        self.sending_alarm.set_carrier(carrier);
+    }
+
     /// As [`progress`](Self::progress), for a task that also carries on what is posted later.
     pub(crate) fn attend(&self, way: Way, task: &Waker) {
         match way {

@@ -152,7 +152,7 @@ impl<D: Direction> Turn<D> {
     /// Releases the lock.
     #[inline]
     pub(super) fn leave(&self, mut held: Held<'_, D>) -> Broke {
-        self.pending.store(held.has_posted(), Ordering::Relaxed);
+        self.note_posted(&held);
         let common = held.common();
         let quiet = common.waiting == 0
             && common.to_wake.is_empty()
@@ -165,6 +165,16 @@ impl<D: Direction> Turn<D> {
         self.leave_slowly(held)
     }
 
+    /// Notes under the lock whether something is posted, for who has no lock.
+    #[inline]
+    fn note_posted(&self, held: &D) {
+        let has_posted = held.has_posted();
+        if !has_posted && self.is_pending() {
+            self.alarm.tell_carrier();
+        }
+        self.pending.store(has_posted, Ordering::Relaxed);
+    }
+
     #[cold]
     fn leave_slowly(&self, mut held: Held<'_, D>) -> Broke {
         // Only what was posted is waited for by tasks.
@@ -175,6 +185,7 @@ impl<D: Direction> Turn<D> {
                 held.drive();
             }
         }
+        self.note_posted(&held);
         let half_is_free = held.has_half();
         let common = held.common();
         let broke = Broke(std::mem::take(&mut common.broke));
@@ -430,7 +441,7 @@ impl<D: Direction> Turn<D> {
 
     /// Tells the news before a sleep.
     fn tell(&self, mut held: Held<'_, D>) {
-        self.pending.store(held.has_posted(), Ordering::Relaxed);
+        self.note_posted(&held);
         let common = held.common();
         if std::mem::take(&mut common.news) && common.waiting > 0 {
             self.changed.notify_all();
