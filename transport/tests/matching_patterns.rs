@@ -46,7 +46,7 @@ fn batch(count: u64, order: &[u64], any_source: bool, posted_first: bool) {
         if any_source {
             pattern
         } else {
-            pattern.from(source)
+            pattern.sent_by(source)
         }
     };
     let mut received = Vec::new();
@@ -113,9 +113,9 @@ fn one_tag_keeps_the_order_of_sending_for_wildcards_and_exact_receives_in_turn()
     let source = matcher.add_source();
     let patterns = [
         Pattern::any(CONTEXT),
-        Pattern::any(CONTEXT).from(source),
+        Pattern::any(CONTEXT).sent_by(source),
         Pattern::any(CONTEXT).tagged(1),
-        Pattern::any(CONTEXT).from(source).tagged(1),
+        Pattern::any(CONTEXT).sent_by(source).tagged(1),
     ];
     for n in 0..400u64 {
         matcher
@@ -161,7 +161,7 @@ fn a_full_source_waits_and_no_other() {
     assert_eq!(arrive(&mut matcher, other, 1, 11), Arrival::Full(1));
     assert_eq!(matcher.next_ready(), None);
     // A receive for what is kept back is enough, though there is no room.
-    let wanted = Pattern::any(CONTEXT).from(other).tagged(1);
+    let wanted = Pattern::any(CONTEXT).sent_by(other).tagged(1);
     matcher.post(wanted, None, ()).unwrap();
     assert_eq!(
         (matcher.next_ready(), matcher.next_ready()),
@@ -172,7 +172,7 @@ fn a_full_source_waits_and_no_other() {
         Arrival::Matched(_)
     ));
     // A claimed message still takes its room.
-    let claim = matcher.claim(&Pattern::any(CONTEXT).from(full)).unwrap();
+    let claim = matcher.claim(&Pattern::any(CONTEXT).sent_by(full)).unwrap();
     assert_eq!(matcher.next_ready(), None);
     assert_eq!(matcher.take(claim).1, 0);
     assert_eq!(
@@ -201,7 +201,7 @@ fn receives_from_anybody_wait_for_the_first_and_outlive_all_but_the_last() {
     matcher.post(Pattern::any(CONTEXT), None, 1).unwrap();
     let (one, two) = (matcher.add_source(), matcher.add_source());
     matcher
-        .post(Pattern::any(CONTEXT).from(one), None, 2)
+        .post(Pattern::any(CONTEXT).sent_by(one), None, 2)
         .unwrap();
     matcher.arrive(heading(two, 1, &[]), ()).unwrap();
     matcher.arrive(heading(two, 1, &[]), ()).unwrap();
@@ -219,11 +219,11 @@ fn receives_from_anybody_wait_for_the_first_and_outlive_all_but_the_last() {
     assert_eq!(matcher.end_source(two), []);
     // What was sent before is still here.
     assert!(matches!(
-        matcher.post(Pattern::any(CONTEXT).from(two), None, 4),
+        matcher.post(Pattern::any(CONTEXT).sent_by(two), None, 4),
         Ok(Post::Matched(_))
     ));
     let unposted = matcher
-        .post(Pattern::any(CONTEXT).from(two), None, 5)
+        .post(Pattern::any(CONTEXT).sent_by(two), None, 5)
         .unwrap_err();
     assert_eq!(unposted.receive, 5);
     assert_eq!(
@@ -273,7 +273,7 @@ fn threads_that_probe_never_have_the_same_message() {
                     let pattern = match thread {
                         0 => Pattern::any(CONTEXT),
                         1 => Pattern::any(CONTEXT).tagged(attempt % 3),
-                        _ => Pattern::any(CONTEXT).from(attempt as u32 % SOURCES),
+                        _ => Pattern::any(CONTEXT).sent_by(attempt as u32 % SOURCES),
                     };
                     let all_sent = done.load(Ordering::Acquire) == SOURCES;
                     let Some(claim) = matcher.lock().unwrap().claim(&pattern) else {

@@ -95,16 +95,18 @@ impl<T> Lanes<T> {
     /// When there are [`MOST_SLOTS`] already.
     #[inline]
     pub(super) fn push(&mut self, key: Key, sequence: u64, item: T) -> Id {
+        let first = self.first(&key).map(|id| id.slot);
+        let previous = first.map_or(NONE, |first| self.slot(first).last);
+        let free = self.free;
         let new = Slot {
             key,
             sequence,
             next: NONE,
-            previous: OUT,
+            previous,
             chain: NONE,
-            last: NONE,
+            last: free,
             item: Some(item),
         };
-        let free = self.free;
         let slot = if let Some(at) = self.slots.get_mut(free as usize) {
             self.free = at.next;
             *at = new;
@@ -113,7 +115,12 @@ impl<T> Lanes<T> {
             self.add_slot(new)
         };
         self.len = self.len.saturating_add(1);
-        self.attach(slot);
+        if let Some(first) = first {
+            self.slot_mut(previous).next = slot;
+            self.slot_mut(first).last = slot;
+        } else {
+            self.enlist(slot, key.hash);
+        }
         Id { slot, sequence }
     }
 
@@ -121,7 +128,7 @@ impl<T> Lanes<T> {
     fn add_slot(&mut self, new: Slot<T>) -> u32 {
         match u32::try_from(self.slots.len()) {
             Ok(slot) if slot < MOST_SLOTS => {
-                self.slots.push(new);
+                self.slots.push(Slot { last: slot, ..new });
                 slot
             }
             _ => panic!("no rank has that many receives or messages"),
@@ -409,7 +416,7 @@ mod tests {
     /// Keys that differ by their tags alone.
     fn keys() -> impl Fn(u64) -> Key {
         let hash = Hash::new();
-        move |tag| hash.pattern(&Pattern::any(1).from(2).tagged(tag))
+        move |tag| hash.pattern(&Pattern::any(1).sent_by(2).tagged(tag))
     }
 
     impl<T> Lanes<T> {

@@ -19,13 +19,13 @@
 //!
 //! // The first receive that matches gets the message, whatever it says beside.
 //! matcher.post(Pattern::any(context).tagged(7), None, "a seven from anybody")?;
-//! matcher.post(Pattern::any(context).from(ben).tagged(7), None, "a seven from Ben")?;
+//! matcher.post(Pattern::any(context).sent_by(ben).tagged(7), None, "a seven from Ben")?;
 //! let Arrival::Matched(first) = matcher.arrive(message(ben, 7, "one"), "one")? else { panic!() };
 //! assert_eq!(first.receive, "a seven from anybody");
 //!
 //! // A message that nobody wants waits for its receive.
 //! matcher.arrive(message(anna, 8, "two"), "two")?;
-//! let Post::Matched(second) = matcher.post(Pattern::any(context).from(anna), None, "from Anna")?
+//! let Post::Matched(second) = matcher.post(Pattern::any(context).sent_by(anna), None, "from Anna")?
 //!     else { panic!() };
 //! assert_eq!((second.message, second.heading.envelope.tag), ("two", 8));
 //!
