@@ -37,6 +37,9 @@
 //! | puts | [`put`], [`put_notify`] | [`post_put`], [`post_put_notify`] |
 //! | gets | [`get`], [`get_into`] | [`post_get`] |
 //!
+//! [`matching`] finds the receive of each message by context, source and tag, for programs that carry
+//! messages in their own way.
+//!
 //! Nothing that a peer sends is believed: lengths, queues and waiting times have limits, which
 //! are in [`Options`] with the threat that each one answers.
 //!

@@ -20,6 +20,7 @@ use std::thread::{self, Thread};
 
 use common::{LONG, pair};
 use jstream::buffer::Pool;
+use jstream_transport::matching::{Arrival, Envelope, Heading, Matcher, Pattern};
 use jstream_transport::{CompletionQueue, Endpoint, Header, Options, Outcome};
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -181,8 +182,51 @@ fn allocations_of(scheme: &str) -> usize {
     })
 }
 
+/// Receives and messages that wait, with and without wildcards, and are matched in another order.
+fn match_all(matcher: &mut Matcher<u64, u64>) {
+    let envelope = |tag| Envelope {
+        context: 0,
+        source: (tag % 2) as u32,
+        tag,
+    };
+    for tag in 0..1_000 {
+        let exact = Pattern::from(envelope(tag));
+        let pattern = if tag % 3 == 0 {
+            Pattern::any(0).tagged(tag)
+        } else {
+            exact
+        };
+        matcher.post(pattern, None, tag).unwrap();
+        let arrival = matcher.arrive(Heading::new(envelope(tag + 2_000), 8), tag);
+        assert!(matches!(arrival, Ok(Arrival::Waits(_))));
+    }
+    for tag in (0..1_000).rev() {
+        let arrival = matcher.arrive(Heading::new(envelope(tag), 8), tag);
+        assert!(matches!(arrival, Ok(Arrival::Matched(_))));
+    }
+    for tag in (2_000..3_000)
+        .rev()
+        .step_by(2)
+        .chain((2_000..3_000).step_by(2))
+    {
+        let claim = matcher.claim(&envelope(tag).into()).unwrap();
+        assert!(matcher.restore(claim).is_none());
+        assert!(matcher.receive(&Pattern::any(0).tagged(tag)).is_some());
+    }
+}
+
+fn allocations_of_matching() -> usize {
+    let mut matcher = Matcher::default();
+    assert_eq!((matcher.add_source(), matcher.add_source()), (0, 1));
+    (0..3).for_each(|_| match_all(&mut matcher));
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    (0..10).for_each(|_| match_all(&mut matcher));
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}
+
 // Without the test harness, whose own thread allocates when it likes.
 fn main() {
+    assert_eq!(allocations_of_matching(), 0);
     for scheme in ["inproc", "shm", "uds", "tcp", "uring"] {
         assert_eq!(allocations_of(scheme), 0, "{scheme}");
     }

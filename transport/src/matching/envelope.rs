@@ -22,8 +22,8 @@ pub struct Envelope {
 ///
 /// let message = Envelope { context: 1, source: 4, tag: 7 };
 /// assert!(Pattern::any(1).matches(&message));
-/// assert!(Pattern::any(1).from(4).tagged(7).matches(&message));
-/// assert!(!Pattern::any(1).from(5).matches(&message));
+/// assert!(Pattern::any(1).sent_by(4).tagged(7).matches(&message));
+/// assert!(!Pattern::any(1).sent_by(5).matches(&message));
 /// assert!(!Pattern::any(2).matches(&message));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,7 +51,7 @@ impl Pattern {
     /// The same, from one source only.
     #[inline]
     #[must_use]
-    pub const fn from(self, source: u32) -> Self {
+    pub const fn sent_by(self, source: u32) -> Self {
         Self {
             source: Some(source),
             ..self
@@ -92,7 +92,7 @@ impl From<Envelope> for Pattern {
     /// The messages with this envelope alone.
     fn from(envelope: Envelope) -> Self {
         Self::any(envelope.context)
-            .from(envelope.source)
+            .sent_by(envelope.source)
             .tagged(envelope.tag)
     }
 }

@@ -43,8 +43,7 @@ pub(super) struct Lanes<T> {
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Bucket {
-    /// The last one stands for nothing.
-    hashes: [u32; WAYS + 1],
+    hashes: [u32; WAYS],
     /// The first items of the queues, or [`NONE`].
     firsts: [u32; WAYS],
     /// The first items of those that have no place here are chained.
@@ -52,7 +51,7 @@ struct Bucket {
 }
 
 const EMPTY: Bucket = Bucket {
-    hashes: [0; WAYS + 1],
+    hashes: [0; WAYS],
     firsts: [NONE; WAYS],
     chain: NONE,
 };
@@ -96,16 +95,18 @@ impl<T> Lanes<T> {
     /// When there are [`MOST_SLOTS`] already.
     #[inline]
     pub(super) fn push(&mut self, key: Key, sequence: u64, item: T) -> Id {
+        let first = self.first(&key).map(|id| id.slot);
+        let previous = first.map_or(NONE, |first| self.slot(first).last);
+        let free = self.free;
         let new = Slot {
             key,
             sequence,
             next: NONE,
-            previous: OUT,
+            previous,
             chain: NONE,
-            last: NONE,
+            last: free,
             item: Some(item),
         };
-        let free = self.free;
         let slot = if let Some(at) = self.slots.get_mut(free as usize) {
             self.free = at.next;
             *at = new;
@@ -114,7 +115,12 @@ impl<T> Lanes<T> {
             self.add_slot(new)
         };
         self.len = self.len.saturating_add(1);
-        self.attach(slot);
+        if let Some(first) = first {
+            self.slot_mut(previous).next = slot;
+            self.slot_mut(first).last = slot;
+        } else {
+            self.enlist(slot, key.hash);
+        }
         Id { slot, sequence }
     }
 
@@ -122,7 +128,7 @@ impl<T> Lanes<T> {
     fn add_slot(&mut self, new: Slot<T>) -> u32 {
         match u32::try_from(self.slots.len()) {
             Ok(slot) if slot < MOST_SLOTS => {
-                self.slots.push(new);
+                self.slots.push(Slot { last: slot, ..new });
                 slot
             }
             _ => panic!("no rank has that many receives or messages"),
@@ -132,14 +138,15 @@ impl<T> Lanes<T> {
     /// The first item of the queue of `key`.
     #[inline]
     pub(super) fn first(&self, key: &Key) -> Option<Id> {
+        if self.queues == 0 {
+            return None;
+        }
         let bucket = self.table.get(self.bucket(key.hash))?;
-        // All are compared at once.
-        let same = bucket.hashes.map(|hash| hash == key.hash);
-        for (same, first) in same.into_iter().zip(bucket.firsts) {
-            if same {
-                if let Some(slot) = self.slots.get(first as usize) {
+        for (hash, first) in bucket.hashes.iter().zip(&bucket.firsts) {
+            if *hash == key.hash {
+                if let Some(slot) = self.slots.get(*first as usize) {
                     if slot.key == *key {
-                        return Some(slot.id(first));
+                        return Some(slot.id(*first));
                     }
                 }
             }
@@ -409,7 +416,7 @@ mod tests {
     /// Keys that differ by their tags alone.
     fn keys() -> impl Fn(u64) -> Key {
         let hash = Hash::new();
-        move |tag| hash.pattern(&Pattern::any(1).from(2).tagged(tag))
+        move |tag| hash.pattern(&Pattern::any(1).sent_by(2).tagged(tag))
     }
 
     impl<T> Lanes<T> {
@@ -417,7 +424,7 @@ mod tests {
         fn longest_chain(&self) -> usize {
             let chains = self.table.iter().map(|bucket| {
                 let next = |at: &u32| self.slots.get(*at as usize).map(|slot| slot.chain);
-                std::iter::successors(Some(bucket.chain), next).count() - 1
+                std::iter::successors(next(&bucket.chain), next).count()
             });
             chains.max().unwrap()
         }
@@ -430,9 +437,9 @@ mod tests {
             for n in 0..10_000 {
                 lanes.push(key(n * stride), n + 1, ());
             }
-            // Those that are thrown at random have chains of 7 or so, and one of 24 never.
+            // Where keys are thrown at random, some 5 find no place in their bucket, and 16 never.
             let longest = lanes.longest_chain();
-            assert!(longest < 24, "{stride}: {longest}");
+            assert!(longest < 16, "{stride}: {longest}");
         }
     }
 
@@ -446,19 +453,16 @@ mod tests {
         let mut lanes = Lanes::new();
         let ids: Vec<_> = (0..60).map(|n| lanes.push(key(n % 20), n + 1, n)).collect();
         assert_eq!(lanes.longest_chain(), 20 - WAYS);
-        let mut order: Vec<_> = (0..60).collect();
-        order.sort_by_key(|n| (n * 37 + 11) % 60);
-        let mut left: Vec<u64> = (0..60).collect();
-        for n in order {
-            assert_eq!(lanes.remove(ids[n]), Some((key(n as u64 % 20), n as u64)));
-            left.retain(|other| *other != n as u64);
+        let mut order = ids.clone();
+        order.sort_by_key(|id| (id.sequence * 37) % 61);
+        let mut left = ids;
+        for id in order {
+            let n = id.sequence - 1;
+            assert_eq!(lanes.remove(id), Some((key(n % 20), n)));
+            left.retain(|other| *other != id);
             for tag in 0..20 {
-                let first = left.iter().find(|n| **n % 20 == tag);
-                assert_eq!(
-                    lanes.first(&key(tag)),
-                    first.map(|n| ids[*n as usize]),
-                    "{n}, {tag}"
-                );
+                let first = left.iter().find(|id| (id.sequence - 1) % 20 == tag);
+                assert_eq!(lanes.first(&key(tag)), first.copied(), "{n}, {tag}");
             }
         }
         assert_eq!(lanes.longest_chain(), 0);

@@ -158,13 +158,12 @@ impl<R, M> Matcher<R, M> {
     #[inline]
     pub fn arrive(&mut self, heading: Heading, message: M) -> Result<Arrival<R, M>, Stray<M>> {
         let source_number = heading.envelope.source;
-        if self.sources.is_live(source_number) != Some(true) {
+        if !self.sources.tries(source_number) {
             return Err(Stray {
                 source_number,
                 message,
             });
         }
-        self.sources.clear_stalled(source_number);
         if let Some(posted) = self.first_receive(&heading) {
             return Ok(Arrival::Matched(posted.matched(heading, message)));
         }

@@ -42,8 +42,12 @@ impl<R> Receives<R> {
     /// The one that was posted first of those that want the message.
     #[inline]
     pub(super) fn first(&self, hash: &Hash, envelope: &Envelope) -> Option<Id> {
-        let mut first: Option<Id> = None;
-        for (class, count) in Class::ALL.into_iter().zip(self.counts) {
+        let [exact, ..] = self.counts;
+        let mut first = self.lanes.first(&hash.of(envelope, Class::Exact));
+        if exact == self.lanes.len() {
+            return first;
+        }
+        for (class, count) in Class::ALL.into_iter().zip(self.counts).skip(1) {
             if count > 0 {
                 let other = self.lanes.first(&hash.of(envelope, class));
                 first = match (first, other) {

@@ -34,7 +34,7 @@ struct Source {
     /// The message that it has to keep until there is room, or a receive for it; and where it is noted
     /// in [`Sources::stalled`].
     stalled: Option<(Heading, usize)>,
-    /// It had to keep one, and can try again.
+    /// It has to keep one, and can try again.
     is_ready: bool,
     /// It stands in [`Sources::ready`].
     is_queued: bool,
@@ -151,9 +151,22 @@ impl Sources {
         }
     }
 
-    /// The source tries: whatever it had to keep, it does not any more.
+    /// The source tries to send: whatever it had to keep, it does not any more. False if it was not
+    /// added, or has ended.
     #[inline]
-    pub(super) fn clear_stalled(&mut self, number: u32) {
+    pub(super) fn tries(&mut self, number: u32) -> bool {
+        match self.get(number) {
+            Some(source) if !source.has_ended => {
+                if source.stalled.is_some() {
+                    self.clear_stalled(number);
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn clear_stalled(&mut self, number: u32) {
         let Some(source) = self.get_mut(number) else {
             return;
         };
