@@ -190,17 +190,20 @@ impl Crew {
         Some(peer.endpoint.clone())
     }
 
-    /// How many are looked at directly, and whether others have receives posted.
-    pub(super) fn in_sight(&self) -> (usize, bool) {
-        let state = self.lock();
-        (state.peers.len(), state.posted > 0)
+    /// What there is to look at.
+    pub(super) fn sight(&self) -> Sight {
+        let mut state = self.lock();
+        Sight {
+            count: state.peers.len(),
+            is_posted: state.posted > 0,
+            is_closed: state.is_closed(),
+            first: state.look_at(),
+        }
     }
 
     /// Whom to look at next, unless a receive is posted to it.
     pub(super) fn look_at(&self) -> Option<Endpoint> {
-        let mut state = self.lock();
-        let peer = state.turn()?;
-        (!peer.posted).then(|| peer.endpoint.clone())
+        self.lock().look_at()
     }
 
     /// Posts a receive to all that have none, for one who is about to sleep.
@@ -304,7 +307,22 @@ impl Crew {
     }
 }
 
+/// What a side that receives finds.
+pub(super) struct Sight {
+    /// How many peers there are, and whether receives are posted to some.
+    pub(super) count: usize,
+    pub(super) is_posted: bool,
+    pub(super) is_closed: bool,
+    /// Whom to look at first, unless a receive is posted to it.
+    pub(super) first: Option<Endpoint>,
+}
+
 impl State {
+    fn look_at(&mut self) -> Option<Endpoint> {
+        let peer = self.turn()?;
+        (!peer.posted).then(|| peer.endpoint.clone())
+    }
+
     fn turn(&mut self) -> Option<&mut Peer> {
         if self.next >= self.peers.len() {
             self.next = 0;

@@ -11,14 +11,13 @@ use std::time::Duration;
 
 use jstream::{Received, Transportable};
 
-use super::crew::Crew;
+use super::crew::{Crew, Sight};
 use super::error::RecvError;
 use crate::address::Address;
 use crate::device::deadline::Deadline;
 use crate::endpoint::object::object_of;
 use crate::endpoint::queue::Done;
 use crate::endpoint::receiving::Arrived;
-use crate::endpoint::shared::Patience;
 use crate::endpoint::spin::Spin;
 use crate::endpoint::{CompletionQueue, Endpoint, RecvObjectError};
 
@@ -169,31 +168,41 @@ impl<T: Transportable + 'static> Receiver<T> {
 
     /// What is here now: of those without a posted receive from their connections, of others from the queue.
     fn attempt(&self) -> Option<Outcome<T>> {
-        let (count, is_posted) = self.crew.in_sight();
+        let Sight {
+            count,
+            is_posted,
+            is_closed,
+            first,
+        } = self.crew.sight();
+        if is_closed {
+            return Some(self.closed());
+        }
         if is_posted && self.waits.in_a_row.load(Ordering::Relaxed) >= IN_A_ROW {
             if let Some(outcome) = self.poll_queue() {
                 return Some(outcome);
             }
         }
-        for _ in 0..count {
-            let Some(endpoint) = self.crew.look_at() else {
-                continue;
-            };
-            let outcome = match endpoint.shared().receive(Patience::None) {
-                Ok(arrived) => Some(Self::read(arrived, &endpoint)),
-                Err(error) => self.trouble(&endpoint, error),
-            };
-            if outcome.is_some() {
-                self.waits.in_a_row.fetch_add(1, Ordering::Relaxed);
-                return outcome;
-            }
-        }
-        if is_posted {
-            if let Some(outcome) = self.poll_queue() {
+        let others = (1..count).map(|_| self.crew.look_at());
+        for endpoint in std::iter::once(first).chain(others).flatten() {
+            if let Some(outcome) = self.look(&endpoint) {
                 return Some(outcome);
             }
         }
-        self.crew.is_closed().then(|| self.closed())
+        if is_posted { self.poll_queue() } else { None }
+    }
+
+    /// What is here of one sender.
+    fn look(&self, endpoint: &Endpoint) -> Option<Outcome<T>> {
+        let outcome = match endpoint.shared().look()? {
+            Ok(arrived) => Some(Self::read(arrived, endpoint)),
+            Err(error) => self.trouble(endpoint, error),
+        };
+        if outcome.is_some() {
+            let in_a_row = &self.waits.in_a_row;
+            let more = in_a_row.load(Ordering::Relaxed).saturating_add(1);
+            in_a_row.store(more, Ordering::Relaxed);
+        }
+        outcome
     }
 
     fn poll_queue(&self) -> Option<Outcome<T>> {
@@ -239,7 +248,7 @@ impl<T: Transportable + 'static> Receiver<T> {
             NoBuffer { .. } | Object { .. } => Some(Err(RecvError::NoRoom(error))),
             Closed { .. } => {
                 self.crew.remove(endpoint);
-                None
+                self.crew.is_closed().then(|| self.closed())
             }
             source => self.crew.remove(endpoint).then(|| {
                 Err(RecvError::Lost {

@@ -397,6 +397,16 @@ impl Shared {
         self.receive_slowly(held, patience, |receiving| receiving.receive(Place::Pool))
     }
 
+    /// As [`receive`](Self::receive), for a message that is here; nothing when none is, or what was posted goes
+    /// before.
+    #[inline]
+    pub(crate) fn look(&self) -> Option<Result<Arrived, RecvError>> {
+        let mut held = self.receiving.lock();
+        let result = held.receive(Place::Pool);
+        self.settle(self.receiving.leave(held));
+        result
+    }
+
     /// As [`receive`](Self::receive), for a message that is wanted in `memory`.
     #[inline]
     pub(crate) fn receive_into(
