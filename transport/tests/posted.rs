@@ -15,6 +15,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
+use std::time::Duration;
 
 use common::{LONG, SHORT, bytes, pair};
 use jstream::buffer::{Filled, Spent};
@@ -186,6 +187,62 @@ fn trying_does_not_wait(scheme: &str) {
     }
 }
 
+/// Two peers that have posted receives, and wait for what they send alone: none takes the other's message
+/// but for those receives.
+fn threads_that_send_receive_meanwhile(scheme: &str) {
+    let mut options = Options::default();
+    options.spin = Duration::MAX;
+    let (client, server) = pair(scheme, &options, &options);
+    let payload = bytes(20_000_000, 1);
+    thread::scope(|scope| {
+        for endpoint in [&client, &server] {
+            let payload = &payload;
+            scope.spawn(move || {
+                let received = endpoint.post_recv_any();
+                let segment = [IoSlice::new(payload)];
+                endpoint.send_message(Header::default(), &segment).unwrap();
+                assert!(received.wait().unwrap().payload.as_bytes() == payload);
+            });
+        }
+    });
+}
+
+/// The same with tasks, and with more messages than any device takes.
+fn tasks_that_send_receive_meanwhile(scheme: &str) {
+    let (client, server) = default_pair(scheme);
+    thread::scope(|scope| {
+        for endpoint in [&client, &server] {
+            scope.spawn(move || {
+                let posted = (0..MANY).map(|_| endpoint.post_recv_any());
+                let posted: Vec<_> = posted.collect();
+                for ticket in post_many(endpoint) {
+                    block_on(ticket).unwrap();
+                }
+                for (kind, ticket) in (0..).zip(posted) {
+                    assert_eq!(block_on(ticket).unwrap().header.kind, kind);
+                }
+            });
+        }
+    });
+}
+
+/// What was posted at the same time has waited for as long.
+#[test]
+fn messages_that_nobody_takes_end_together() {
+    let (mut impatient, mut narrow) = (Options::default(), Options::default());
+    impatient.send_timeout = SHORT;
+    narrow.queue_messages = 1;
+    let (client, _server) = pair("inproc", &impatient, &narrow);
+    let mut tickets = post_many(&client).into_iter();
+    tickets.next().unwrap().wait().unwrap();
+    let late = tickets.next().unwrap().wait().unwrap_err().error;
+    assert!(matches!(late, SendError::TimedOut { .. }), "{late}");
+    for mut ticket in tickets {
+        let late = ticket.try_take().expect("it waits anew").unwrap_err().error;
+        assert!(matches!(late, SendError::TimedOut { .. }), "{late}");
+    }
+}
+
 macro_rules! for_every_device {
     ($device:ident: $($promise:ident)+) => {
         mod $device {
@@ -206,6 +263,8 @@ macro_rules! for_every_device {
                 a_task_that_waits_already_holds_up_nothing
                 a_queue_carries_on_what_has_a_ticket
                 trying_does_not_wait
+                threads_that_send_receive_meanwhile
+                tasks_that_send_receive_meanwhile
         })+
     };
 }
