@@ -14,11 +14,12 @@ use jstream::{Erased, Writer};
 use super::alarm::Alarm;
 use super::counters::Tally;
 use super::facts::{End, Facts, Trouble};
+use super::message::Message;
 use super::ops::{Notify, OpId, Ops, Sink};
 use super::remote::Remote;
 use super::shared::Shared;
 use super::turn::{Common, Direction};
-use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload};
+use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload, Whole};
 use crate::device::deadline::Deadline;
 use crate::error::RecvError;
 use crate::header::Header;
@@ -160,34 +161,72 @@ impl Receiving {
         }
     }
 
-    /// A message for a call that waits, or why there will be none: behind everything posted.
+    /// A message for a call that waits, behind everything posted, into `message`. What is more than bytes,
+    /// or why there will be none, goes to `other`. True when one of both was done.
+    ///
+    /// What is moved through results and options is copied by each; so a small message goes to its place.
     #[inline]
-    pub(super) fn receive(&mut self, place: Place<'_>) -> Option<Result<Arrived, RecvError>> {
+    pub(super) fn receive_whole(
+        &mut self,
+        message: &mut Message,
+        other: &mut Option<Result<Arrived, RecvError>>,
+    ) -> bool {
         if !self.posted.is_empty() {
-            return None;
-        }
-        self.next(place)
-    }
-
-    /// As [`receive`](Self::receive), for a message that is wanted in `memory`.
-    #[inline]
-    pub(super) fn receive_into(&mut self, memory: &mut [u8]) -> Option<Result<Header, RecvError>> {
-        if !self.posted.is_empty() {
-            return None;
+            return false;
         }
         if let (Some(half), true) = (&mut self.half, self.kept.is_empty() && !self.begun) {
-            match half.receive_into(memory) {
-                Ok(Some(header)) => {
-                    self.end_message(&header);
+            match half.receive(&mut message.header, &mut message.payload) {
+                Ok(Whole::Here) => {
+                    self.end_message(&message.header);
                     self.take_number();
-                    return Some(Ok(header));
+                    return true;
                 }
-                Ok(None) => {}
-                Err(fault) => return self.trouble(fault).map(Err),
+                Ok(Whole::Nothing) => return false,
+                Ok(Whole::Other) => {}
+                Err(fault) => {
+                    *other = self.trouble(fault).map(Err);
+                    return other.is_some();
+                }
             }
         }
-        let received = self.next(Place::Memory(memory.len()))?;
-        Some(received.and_then(|arrived| self.copy_out(arrived, memory)))
+        *other = self.next(Place::Pool);
+        other.is_some()
+    }
+
+    /// As [`receive_whole`](Self::receive_whole), for a message that is wanted in `memory`. True when it is there, or
+    /// `failed` says why not.
+    #[inline]
+    pub(super) fn receive_into(
+        &mut self,
+        memory: &mut [u8],
+        header: &mut Header,
+        failed: &mut Option<RecvError>,
+    ) -> bool {
+        if !self.posted.is_empty() {
+            return false;
+        }
+        if let (Some(half), true) = (&mut self.half, self.kept.is_empty() && !self.begun) {
+            match half.receive_into(memory, header) {
+                Ok(true) => {
+                    self.end_message(header);
+                    self.take_number();
+                    return true;
+                }
+                Ok(false) => {}
+                Err(fault) => {
+                    *failed = self.trouble(fault);
+                    return failed.is_some();
+                }
+            }
+        }
+        let Some(received) = self.next(Place::Memory(memory.len())) else {
+            return false;
+        };
+        match received.and_then(|arrived| self.copy_out(arrived, memory)) {
+            Ok(copied) => *header = copied,
+            Err(error) => *failed = Some(error),
+        }
+        true
     }
 
     /// The next message, if it is here.
@@ -659,9 +698,9 @@ impl Direction for Receiving {
                 let watched = self.alarm.watcher().and_then(|watcher| {
                     watcher.watch(watch, source, Interest::Readable, &self.alarm_waker)
                 });
-                // Nobody is going to call, so the tasks look themselves.
+                // Nobody is going to call, so the tasks look themselves, once the lock is released.
                 if watched.is_err() {
-                    self.alarm.ring();
+                    self.alarm.take(&mut self.common.to_wake);
                 }
             }
         }

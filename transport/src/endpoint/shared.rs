@@ -19,9 +19,10 @@ use jstream::buffer::{Filled, Spent};
 use super::alarm::Alarm;
 use super::counters::{self, Tally};
 use super::facts::{End, Facts, Trouble};
+use super::message::Message;
 use super::ops::{Notify, OpId, Sink};
 use super::progress::Carrier;
-use super::receiving::{Arrived, Place, Receipt, Receiving};
+use super::receiving::{Arrived, Receipt, Receiving};
 use super::sending::{self, Sending, Sent};
 use super::spin::Spin;
 use super::tools::Tools;
@@ -131,6 +132,7 @@ impl Shared {
     }
 
     /// A message that waits to be sent. Its length is filled in, and checked.
+    #[inline]
     pub(crate) fn outbound<'a>(
         &self,
         header: Header,
@@ -139,11 +141,7 @@ impl Shared {
     ) -> (Outbound<'a>, Option<SendError>) {
         let max = self.facts.limits.max_send;
         let length = length.unwrap_or(u64::MAX);
-        let refused = (length > max).then(|| SendError::TooLarge {
-            length,
-            max,
-            peer: self.facts.peer.clone(),
-        });
+        let refused = (length > max).then(|| self.too_large(length, max));
         let message = Outbound {
             header: Header {
                 op: 0,
@@ -155,6 +153,15 @@ impl Shared {
         (message, refused)
     }
 
+    #[cold]
+    fn too_large(&self, length: u64, max: u64) -> SendError {
+        SendError::TooLarge {
+            length,
+            max,
+            peer: self.facts.peer.clone(),
+        }
+    }
+
     /// Sends a message behind everything posted; its body is left in it where that did not move.
     #[inline]
     pub(crate) fn send(
@@ -163,16 +170,20 @@ impl Shared {
         patience: Patience,
     ) -> Result<(), SendError> {
         let mut held = self.sending.lock();
-        match held.push(message) {
-            Some(Ok(Push::Done)) => {
+        let Some(half) = held.free_half() else {
+            return self.send_slowly(held, message, None, patience);
+        };
+        match half.push(message) {
+            Ok(Push::Done) => {
                 held.count(&message.header);
                 self.settle(self.sending.leave(held));
                 Ok(())
             }
-            pushed => self.send_slowly(held, message, pushed, patience),
+            pushed => self.send_slowly(held, message, Some(pushed), patience),
         }
     }
 
+    #[cold]
     fn send_slowly<'s>(
         self: &'s Arc<Self>,
         mut held: Held<'s, Sending>,
@@ -196,7 +207,7 @@ impl Shared {
                 self.settle(self.sending.leave(turn));
                 return Err(error);
             }
-            pushed = turn.push(message);
+            pushed = turn.free_half().map(|half| half.push(message));
             held = turn;
         }
         let begun = match pushed {
@@ -307,7 +318,8 @@ impl Shared {
                 Push::Begun => begun = true,
                 Push::Untouched => {}
             }
-            if spin.again() {
+            // What was posted beside goes on in the sleep.
+            if !self.receiving.is_pending() && spin.again() {
                 continue;
             }
             if deadline.has_passed() {
@@ -382,19 +394,39 @@ impl Shared {
     pub(crate) fn post_recv(&self, spent: Option<Spent>, notify: Notify) -> OpId {
         let mut held = self.receiving.lock();
         let id = held.post(spent, notify);
+        let is_left = held.has_posted();
         self.settle(self.receiving.leave(held));
+        // Tasks that wait for a send already have not seen it.
+        if is_left && self.sending_alarm.is_waited_for() {
+            self.sending_alarm.ring();
+        }
         id
     }
 
-    /// Receives a message behind everything posted.
+    /// Receives a message behind everything posted: into `message`, or to `other` where it is more than
+    /// bytes.
     #[inline]
-    pub(crate) fn receive(&self, patience: Patience) -> Result<Arrived, RecvError> {
+    pub(crate) fn receive(
+        &self,
+        message: &mut Message,
+        other: &mut Option<Arrived>,
+        patience: Patience,
+    ) -> Result<(), RecvError> {
         let mut held = self.receiving.lock();
-        if let Some(result) = held.receive(Place::Pool) {
-            self.settle(self.receiving.leave(held));
-            return result;
+        let mut more = None;
+        if !held.receive_whole(message, &mut more) {
+            let attempt = |receiving: &mut Receiving| receiving.receive_whole(message, &mut more);
+            let (turn, come) = self.receive_slowly(held, patience, attempt);
+            if !come {
+                more = Some(Err(self.unreceived(patience)));
+            }
+            held = turn;
         }
-        self.receive_slowly(held, patience, |receiving| receiving.receive(Place::Pool))
+        self.settle(self.receiving.leave(held));
+        if let Some(more) = more {
+            *other = Some(more?);
+        }
+        Ok(())
     }
 
     /// As [`receive`](Self::receive), for a message that is wanted in `memory`.
@@ -405,33 +437,49 @@ impl Shared {
         patience: Patience,
     ) -> Result<Header, RecvError> {
         let mut held = self.receiving.lock();
-        if let Some(result) = held.receive_into(memory) {
-            self.settle(self.receiving.leave(held));
-            return result;
+        let (mut header, mut failed) = (Header::default(), None);
+        if !held.receive_into(memory, &mut header, &mut failed) {
+            let attempt = |receiving: &mut Receiving| {
+                receiving.receive_into(memory, &mut header, &mut failed)
+            };
+            let (turn, come) = self.receive_slowly(held, patience, attempt);
+            if !come {
+                failed = Some(self.unreceived(patience));
+            }
+            held = turn;
         }
-        self.receive_slowly(held, patience, |receiving| receiving.receive_into(memory))
+        self.settle(self.receiving.leave(held));
+        match failed {
+            None => Ok(header),
+            Some(error) => Err(error),
+        }
     }
 
-    fn receive_slowly<R>(
-        &self,
-        held: Held<'_, Receiving>,
+    /// Waits until `attempt` says that something has come, or not any longer.
+    fn receive_slowly<'s>(
+        &'s self,
+        held: Held<'s, Receiving>,
         patience: Patience,
-        attempt: impl FnMut(&mut Receiving) -> Option<Result<R, RecvError>>,
-    ) -> Result<R, RecvError> {
-        let (held, result) =
-            self.receiving
-                .wait_until(&self.sending, held, || patience.deadline(), attempt);
-        self.settle(self.receiving.leave(held));
-        result.unwrap_or_else(|| {
-            Err(match patience {
-                Patience::None => RecvError::Empty,
-                Patience::For(after) => RecvError::TimedOut {
-                    after,
-                    peer: self.facts.peer.clone(),
-                },
-                Patience::Endless => unreachable!("nothing is late that may take for ever"),
-            })
-        })
+        mut attempt: impl FnMut(&mut Receiving) -> bool,
+    ) -> (Held<'s, Receiving>, bool) {
+        let deadline = || patience.deadline();
+        let attempt = |receiving: &mut Receiving| attempt(receiving).then_some(());
+        let waited = self
+            .receiving
+            .wait_until(&self.sending, held, deadline, attempt);
+        (waited.0, waited.1.is_some())
+    }
+
+    #[cold]
+    fn unreceived(&self, patience: Patience) -> RecvError {
+        match patience {
+            Patience::None => RecvError::Empty,
+            Patience::For(after) => RecvError::TimedOut {
+                after,
+                peer: self.facts.peer.clone(),
+            },
+            Patience::Endless => unreachable!("nothing is late that may take for ever"),
+        }
     }
 
     /// Has a message received next, as if it had not been received yet.
@@ -485,6 +533,9 @@ impl Shared {
             self.sending_alarm.register(task, None);
         }
         self.settle(self.sending.leave(held));
+        if sent.is_none() {
+            self.progress_beside(Way::Out, Some(task), None);
+        }
         sent
     }
 
@@ -499,7 +550,7 @@ impl Shared {
         }
         self.settle(self.receiving.leave(held));
         if receipt.is_none() {
-            self.progress_beside(Some(task), None);
+            self.progress_beside(Way::In, Some(task), None);
         }
         receipt
     }
@@ -550,21 +601,32 @@ impl Shared {
         task: Option<&Waker>,
         place: Option<&Arc<Watcher>>,
     ) -> bool {
-        match way {
+        let is_left = match way {
             Way::Out => self.progress_of(&self.sending, &self.sending_alarm, task, place),
-            Way::In => {
-                let is_left = self.progress_of(&self.receiving, &self.receiving_alarm, task, place);
-                self.progress_beside(task, place);
-                is_left
-            }
+            Way::In => self.progress_of(&self.receiving, &self.receiving_alarm, task, place),
+        };
+        if is_left {
+            self.progress_beside(way, task, place);
         }
+        is_left
     }
 
-    /// Carries on what is sent, for a task that waits for what is received: the peer may wait for an
-    /// answer.
-    pub(super) fn progress_beside(&self, task: Option<&Waker>, place: Option<&Arc<Watcher>>) {
-        if self.sending.is_pending() {
-            self.progress_of(&self.sending, &self.sending_alarm, task, place);
+    /// Carries on what was posted to the other direction, for a task that waits for one: the peer may
+    /// wait for an answer, or for somebody to receive.
+    pub(super) fn progress_beside(
+        &self,
+        way: Way,
+        task: Option<&Waker>,
+        place: Option<&Arc<Watcher>>,
+    ) {
+        match way {
+            Way::Out if self.receiving.is_pending() => {
+                self.progress_of(&self.receiving, &self.receiving_alarm, task, place);
+            }
+            Way::In if self.sending.is_pending() => {
+                self.progress_of(&self.sending, &self.sending_alarm, task, place);
+            }
+            Way::Out | Way::In => {}
         }
     }
 
@@ -589,6 +651,7 @@ impl Shared {
                 Self::forget_task(&mut *held, &self.sending_alarm, task);
                 let is_left = held.has_posted();
                 self.settle(self.sending.leave(held));
+                self.forget_beside(&self.receiving, &self.receiving_alarm, task);
                 if is_left {
                     self.carry();
                 }
@@ -599,9 +662,17 @@ impl Shared {
                 Self::forget_task(&mut *held, &self.receiving_alarm, task);
                 held.drive();
                 self.settle(self.receiving.leave(held));
+                self.forget_beside(&self.sending, &self.sending_alarm, task);
                 drop(missed);
             }
         }
+    }
+
+    /// A task that is gone may have carried on the other direction, too.
+    fn forget_beside<D: Direction>(&self, turn: &Turn<D>, alarm: &Alarm, task: &Waker) {
+        let mut held = turn.lock();
+        Self::forget_task(&mut *held, alarm, task);
+        self.settle(turn.leave(held));
     }
 
     /// A task is gone, and where it had the source watched: others that wait have it watched anew.
