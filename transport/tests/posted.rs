@@ -10,12 +10,13 @@
 mod common;
 
 use std::io::IoSlice;
-use std::thread::{self};
+use std::thread;
+use std::time::Duration;
 
 use common::tasks::block_on;
-use common::{LONG, SHORT, bytes, default_pair, filled, over_devices};
+use common::{LONG, SHORT, bytes, default_pair, filled, over_devices, pair};
 use jstream_transport::{
-    CompletionQueue, Endpoint, Header, Outcome, RecvError, SendError, SendTicket,
+    CompletionQueue, Endpoint, Header, Options, Outcome, RecvError, SendError, SendTicket,
 };
 
 /// More than any device takes at once.
@@ -173,6 +174,62 @@ fn trying_does_not_wait(scheme: &str) {
     }
 }
 
+/// Two peers that have posted receives, and wait for what they send alone: none takes the other's message
+/// but for those receives.
+fn threads_that_send_receive_meanwhile(scheme: &str) {
+    let mut options = Options::default();
+    options.spin = Duration::MAX;
+    let (client, server) = pair(scheme, &options, &options);
+    let payload = bytes(20_000_000, 1);
+    thread::scope(|scope| {
+        for endpoint in [&client, &server] {
+            let payload = &payload;
+            scope.spawn(move || {
+                let received = endpoint.post_recv_any();
+                let segment = [IoSlice::new(payload)];
+                endpoint.send_message(Header::default(), &segment).unwrap();
+                assert!(received.wait().unwrap().payload.as_bytes() == payload);
+            });
+        }
+    });
+}
+
+/// The same with tasks, and with more messages than any device takes.
+fn tasks_that_send_receive_meanwhile(scheme: &str) {
+    let (client, server) = default_pair(scheme);
+    thread::scope(|scope| {
+        for endpoint in [&client, &server] {
+            scope.spawn(move || {
+                let posted = (0..MANY).map(|_| endpoint.post_recv_any());
+                let posted: Vec<_> = posted.collect();
+                for ticket in post_many(endpoint) {
+                    block_on(ticket).unwrap();
+                }
+                for (kind, ticket) in (0..).zip(posted) {
+                    assert_eq!(block_on(ticket).unwrap().header.kind, kind);
+                }
+            });
+        }
+    });
+}
+
+/// What was posted at the same time has waited for as long.
+#[test]
+fn messages_that_nobody_takes_end_together() {
+    let (mut impatient, mut narrow) = (Options::default(), Options::default());
+    impatient.send_timeout = SHORT;
+    narrow.queue_messages = 1;
+    let (client, _server) = pair("inproc", &impatient, &narrow);
+    let mut tickets = post_many(&client).into_iter();
+    tickets.next().unwrap().wait().unwrap();
+    let late = tickets.next().unwrap().wait().unwrap_err().error;
+    assert!(matches!(late, SendError::TimedOut { .. }), "{late}");
+    for mut ticket in tickets {
+        let late = ticket.try_take().expect("it waits anew").unwrap_err().error;
+        assert!(matches!(late, SendError::TimedOut { .. }), "{late}");
+    }
+}
+
 over_devices! {
     inproc shm uds tcp uring: {
         what_nobody_asks_for_is_sent
@@ -184,5 +241,7 @@ over_devices! {
         a_task_that_waits_already_holds_up_nothing
         a_queue_carries_on_what_has_a_ticket
         trying_does_not_wait
+        threads_that_send_receive_meanwhile
+        tasks_that_send_receive_meanwhile
     }
 }

@@ -276,6 +276,17 @@ pub struct Filled {
 }
 
 impl Filled {
+    /// A message without bytes, in a jbuf without memory: what stands where another is put. It is no
+    /// object.
+    #[inline]
+    #[must_use]
+    pub const fn nothing() -> Self {
+        Self {
+            slot: Slot::nowhere(),
+            len: 0,
+        }
+    }
+
     /// The length of the message in bytes.
     #[inline]
     #[must_use]

@@ -53,6 +53,16 @@ impl Slot {
         }
     }
 
+    /// No memory at all.
+    #[inline]
+    pub(super) const fn nowhere() -> Self {
+        Self {
+            base: NonNull::<Aligned>::dangling().cast(),
+            capacity: 0,
+            home: Home::Lent,
+        }
+    }
+
     pub(super) fn heap(capacity: usize) -> Self {
         let Some(layout) = layout(capacity) else {
             panic!("a jbuf of {capacity} bytes is larger than an address space");
@@ -168,6 +178,12 @@ impl Slot {
         }
     }
 }
+
+/// As aligned as memory of a slot is.
+#[repr(align(128))]
+struct Aligned;
+
+const _: () = assert!(align_of::<Aligned>() == ALIGNMENT);
 
 /// That of a jbuf on the heap; its size is at least 1.
 fn layout(capacity: usize) -> Option<Layout> {

@@ -15,11 +15,11 @@ use super::crew::{Crew, Sight};
 use super::error::RecvError;
 use crate::address::Address;
 use crate::device::deadline::Deadline;
-use crate::endpoint::object::object_of;
+use crate::endpoint::object::{object_of, read};
 use crate::endpoint::queue::Done;
-use crate::endpoint::receiving::Arrived;
 use crate::endpoint::spin::Spin;
-use crate::endpoint::{CompletionQueue, Endpoint, RecvObjectError};
+use crate::endpoint::{CompletionQueue, Endpoint, Message, RecvObjectError};
+use crate::header::Header;
 
 /// After how many objects in a row of some senders the others are looked at, too.
 const IN_A_ROW: u32 = 64;
@@ -193,8 +193,13 @@ impl<T: Transportable + 'static> Receiver<T> {
 
     /// What is here of one sender.
     fn look(&self, endpoint: &Endpoint) -> Option<Outcome<T>> {
-        let outcome = match endpoint.shared().look()? {
-            Ok(arrived) => Some(Self::read(arrived, endpoint)),
+        let shared = endpoint.shared();
+        let (mut message, mut other) = (Message::nothing(), None);
+        let outcome = match shared.look(&mut message, &mut other)? {
+            Ok(()) => Some(Self::outcome(match other {
+                None => read(message, shared),
+                Some(arrived) => object_of(arrived, shared),
+            })),
             Err(error) => self.trouble(endpoint, error),
         };
         if outcome.is_some() {
@@ -221,7 +226,7 @@ impl<T: Transportable + 'static> Receiver<T> {
             Done::Received(_, receipt, endpoint) => {
                 self.crew.taken(&endpoint, receipt.is_ok(), self.queue());
                 match receipt {
-                    Ok(arrived) => Some(Self::read(arrived, &endpoint)),
+                    Ok(arrived) => Some(Self::outcome(object_of(arrived, endpoint.shared()))),
                     Err(missed) => self.trouble(&endpoint, missed.error),
                 }
             }
@@ -230,8 +235,8 @@ impl<T: Transportable + 'static> Receiver<T> {
         }
     }
 
-    fn read(arrived: Arrived, endpoint: &Endpoint) -> Outcome<T> {
-        match object_of(arrived, endpoint.shared()) {
+    fn outcome(read: Result<(Header, Received<T>), RecvObjectError>) -> Outcome<T> {
+        match read {
             Ok((_, received)) => Ok(received),
             Err(RecvObjectError::Read { peer, source, .. }) => {
                 Err(RecvError::Read { peer, source })

@@ -198,11 +198,17 @@ pub(crate) trait Incoming: Send {
     /// give another one than was in `into`.
     fn payload(&mut self, into: &mut Option<Filling>) -> Result<Option<Payload>, Fault>;
 
+    /// Receives the next message as a whole, where nothing of it was begun, and puts it in the place of
+    /// what is there. A device for which this is no shorter way leaves it at that.
+    fn receive(&mut self, _header: &mut Header, _payload: &mut Filled) -> Result<Whole, Fault> {
+        Ok(Whole::Other)
+    }
+
     /// Receives the next message into the front of `memory`, where all of it is here, nothing of it was
     /// begun, and it fits; else nothing, and `header` says what there is. A device for which this is no
     /// shorter way than by a jbuf leaves it at that.
-    fn receive_into(&mut self, _memory: &mut [u8]) -> Result<Option<Header>, Fault> {
-        Ok(None)
+    fn receive_into(&mut self, _memory: &mut [u8], _header: &mut Header) -> Result<bool, Fault> {
+        Ok(false)
     }
 
     /// How many bytes of a message are here that is not complete: what a slow peer is measured by.
@@ -218,6 +224,16 @@ pub(crate) trait Incoming: Send {
     /// that saves a call, it receives at the same time; what it receives, the next `header` or
     /// `payload` finds. `into` is as for `payload`, of the message that was begun.
     fn wait(&mut self, into: &mut Option<Filling>, deadline: Deadline) -> Result<(), Fault>;
+}
+
+/// What there is of the next message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whole {
+    /// All of it, and it was received.
+    Here,
+    Nothing,
+    /// What `header` and `payload` say.
+    Other,
 }
 
 /// What was received.

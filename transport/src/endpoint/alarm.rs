@@ -135,6 +135,13 @@ impl Alarm {
         }
     }
 
+    /// As [`ring`](Self::ring), by a caller that has a lock and wakes them without it.
+    pub(crate) fn take(&self, to_wake: &mut Vec<Waker>) {
+        let mut tasks = self.lock();
+        self.state.store(IDLE, Ordering::Relaxed);
+        to_wake.extend(tasks.wakers.drain(..));
+    }
+
     /// Wakes the tasks that wait now.
     pub(crate) fn ring(&self) {
         let mut tasks = self.lock();

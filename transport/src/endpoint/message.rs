@@ -19,6 +19,17 @@ pub struct Message {
     pub payload: Filled,
 }
 
+impl Message {
+    /// What stands where a message is received to.
+    #[inline]
+    pub(crate) fn nothing() -> Self {
+        Self {
+            header: Header::default(),
+            payload: Filled::nothing(),
+        }
+    }
+}
+
 /// The bytes of what arrived. An object that can't become bytes is received next.
 #[inline]
 pub(super) fn bytes_of(arrived: Arrived, shared: &Shared) -> Result<Message, RecvError> {
@@ -61,5 +72,5 @@ pub(super) fn outcome_of(sent: Sent) -> Result<Option<Spent>, Unsent> {
 
 /// The jbuf of a message that was not sent. Devices that move jbufs do so only when they take them.
 pub(super) fn unmoved(filled: Option<Filled>) -> Filled {
-    filled.unwrap_or_else(|| Spent::heap(0).filling().finish())
+    filled.unwrap_or_else(Filled::nothing)
 }

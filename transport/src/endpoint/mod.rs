@@ -357,8 +357,12 @@ impl Endpoint {
 
     #[inline]
     fn receive(&self, patience: Patience) -> Result<Message, RecvError> {
-        let arrived = self.shared.receive(patience)?;
-        bytes_of(arrived, &self.shared)
+        let (mut message, mut other) = (Message::nothing(), None);
+        self.shared.receive(&mut message, &mut other, patience)?;
+        match other {
+            None => Ok(message),
+            Some(arrived) => bytes_of(arrived, &self.shared),
+        }
     }
 
     /// Waits for the next message and puts its payload at the front of `memory`; the header says how

@@ -12,7 +12,7 @@ use jstream::buffer::Filled;
 use jstream::{ReadError, Received, Transportable, WriteError};
 use thiserror::Error;
 
-use super::message::bytes_of;
+use super::message::{Message, bytes_of};
 use super::receiving::{Arrived, Receipt};
 use super::shared::{Patience, Shared};
 use super::ticket::RecvOp;
@@ -115,7 +115,14 @@ pub(crate) fn object_of<T: Transportable + 'static>(
             Err(object) => arrived.payload = Payload::Object(object),
         }
     }
-    let message = bytes_of(arrived, shared)?;
+    read(bytes_of(arrived, shared)?, shared)
+}
+
+/// The object that a message is.
+pub(crate) fn read<T: Transportable + 'static>(
+    message: Message,
+    shared: &Shared,
+) -> Result<(Header, Received<T>), RecvObjectError> {
     let read = shared
         .tools
         .with_reader(|reader| reader.read::<T>(message.payload));

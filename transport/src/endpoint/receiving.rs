@@ -1,102 +1,38 @@
 //! The direction that receives, under its lock: the half, what was posted, and messages that nobody
 //! asked for any more.
 
+mod arrived;
+mod direction;
+mod posted;
+
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
-use jstream::buffer::{Filled, Filling, Pool, Spent};
-use jstream::{Erased, Writer};
+use jstream::buffer::{Filling, Spent};
 
+pub(super) use self::arrived::Place;
+pub(crate) use self::arrived::{Arrived, Missed, Receipt};
+
+use self::arrived::too_small;
 use super::alarm::Alarm;
 use super::counters::Tally;
 use super::facts::{End, Facts, Trouble};
-use super::ops::{Notify, OpId, Ops, Sink};
+use super::message::Message;
+use super::ops::{Notify, OpId, Ops};
 use super::remote::Remote;
 use super::shared::Shared;
 use super::turn::{Common, Direction};
-use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload};
-use crate::device::deadline::Deadline;
+use crate::device::connection::{Armed, Fault, Incoming, Payload, Whole};
 use crate::error::RecvError;
 use crate::header::Header;
 
 /// Messages of up to so many bytes are received into memory of the endpoint's own when the program
 /// wants them in its own: then they cost no jbuf.
 pub(super) const SCRATCH: usize = 4096;
-
-/// A message that was received.
-pub(crate) struct Arrived {
-    pub(crate) header: Header,
-    pub(crate) payload: Payload,
-    /// Which one it is.
-    number: u64,
-}
-
-impl Arrived {
-    /// Its bytes: an object becomes a message again. One that can't, for want of room, comes back.
-    #[inline]
-    pub(crate) fn into_bytes(self, pool: &Pool) -> Result<(Header, Filled), Box<Unwritten>> {
-        match self.payload {
-            Payload::Bytes(filled) => Ok((self.header, filled)),
-            Payload::Object(object) => forward(self.header, self.number, object, pool),
-        }
-    }
-}
-
-#[cold]
-fn forward(
-    header: Header,
-    number: u64,
-    object: Erased,
-    pool: &Pool,
-) -> Result<(Header, Filled), Box<Unwritten>> {
-    let type_name = object.type_name();
-    match object.forward(&mut Writer::new(), pool) {
-        Ok(forwarded) => {
-            let length = forwarded.message.len() as u64;
-            Ok((header.with_length(length), forwarded.message))
-        }
-        Err(unforwarded) => Err(Box::new(Unwritten {
-            error: RecvError::Object {
-                type_name,
-                source: unforwarded.error,
-            },
-            arrived: unforwarded.object.map(|object| Arrived {
-                header,
-                payload: Payload::Object(object),
-                number,
-            }),
-        })),
-    }
-}
-
-/// An object that did not become a message, and why.
-pub(crate) struct Unwritten {
-    pub(crate) error: RecvError,
-    pub(crate) arrived: Option<Arrived>,
-}
-
-/// What came of a posted receive.
-pub(crate) type Receipt = Result<Arrived, Missed>;
-
-/// No message, why, and the jbuf that was posted.
-pub(crate) struct Missed {
-    pub(crate) error: RecvError,
-    pub(crate) spent: Option<Spent>,
-}
-
-/// Where a message is wanted.
-pub(super) enum Place<'s> {
-    /// In a jbuf of the pool.
-    Pool,
-    /// In this jbuf, which is taken.
-    Jbuf(&'s mut Option<Spent>),
-    /// In memory of so many bytes; it stands in the scratch meanwhile, or in a jbuf of the pool.
-    Memory(usize),
-}
 
 struct RecvOp {
     spent: Option<Spent>,
@@ -160,13 +96,36 @@ impl Receiving {
         }
     }
 
-    /// A message for a call that waits, or why there will be none: behind everything posted.
+    /// A message for a call that waits, behind everything posted, into `message`. What is more than bytes,
+    /// or why there will be none, goes to `other`. True when one of both was done.
+    ///
+    /// What is moved through results and options is copied by each; so a small message goes to its place.
     #[inline]
-    pub(super) fn receive(&mut self, place: Place<'_>) -> Option<Result<Arrived, RecvError>> {
+    pub(super) fn receive_whole(
+        &mut self,
+        message: &mut Message,
+        other: &mut Option<Result<Arrived, RecvError>>,
+    ) -> bool {
         if !self.posted.is_empty() {
-            return None;
+            return false;
         }
-        self.next(place)
+        if let (Some(half), true) = (&mut self.half, self.kept.is_empty() && !self.begun) {
+            match half.receive(&mut message.header, &mut message.payload) {
+                Ok(Whole::Here) => {
+                    self.end_message(&message.header);
+                    self.take_number();
+                    return true;
+                }
+                Ok(Whole::Nothing) => return false,
+                Ok(Whole::Other) => {}
+                Err(fault) => {
+                    *other = self.trouble(fault).map(Err);
+                    return other.is_some();
+                }
+            }
+        }
+        *other = self.next(Place::Pool);
+        other.is_some()
     }
 
     /// Learns of an end that the device knows of already; a message stays where it is.
@@ -177,25 +136,40 @@ impl Receiving {
         }
     }
 
-    /// As [`receive`](Self::receive), for a message that is wanted in `memory`.
+    /// As [`receive_whole`](Self::receive_whole), for a message that is wanted in `memory`. True when it is there, or
+    /// `failed` says why not.
     #[inline]
-    pub(super) fn receive_into(&mut self, memory: &mut [u8]) -> Option<Result<Header, RecvError>> {
+    pub(super) fn receive_into(
+        &mut self,
+        memory: &mut [u8],
+        header: &mut Header,
+        failed: &mut Option<RecvError>,
+    ) -> bool {
         if !self.posted.is_empty() {
-            return None;
+            return false;
         }
         if let (Some(half), true) = (&mut self.half, self.kept.is_empty() && !self.begun) {
-            match half.receive_into(memory) {
-                Ok(Some(header)) => {
-                    self.end_message(&header);
+            match half.receive_into(memory, header) {
+                Ok(true) => {
+                    self.end_message(header);
                     self.take_number();
-                    return Some(Ok(header));
+                    return true;
                 }
-                Ok(None) => {}
-                Err(fault) => return self.trouble(fault).map(Err),
+                Ok(false) => {}
+                Err(fault) => {
+                    *failed = self.trouble(fault);
+                    return failed.is_some();
+                }
             }
         }
-        let received = self.next(Place::Memory(memory.len()))?;
-        Some(received.and_then(|arrived| self.copy_out(arrived, memory)))
+        let Some(received) = self.next(Place::Memory(memory.len())) else {
+            return false;
+        };
+        match received.and_then(|arrived| self.copy_out(arrived, memory)) {
+            Ok(copied) => *header = copied,
+            Err(error) => *failed = Some(error),
+        }
+        true
     }
 
     /// The next message, if it is here.
@@ -398,99 +372,6 @@ impl Receiving {
         }
     }
 
-    /// Appends an operation.
-    pub(super) fn post(&mut self, spent: Option<Spent>, notify: Notify) -> OpId {
-        let id = self.ops.insert(RecvOp {
-            spent,
-            receipt: None,
-            notify,
-        });
-        self.posted.push_back(id);
-        self.drive();
-        id
-    }
-
-    /// What came of an operation, once it has ended.
-    pub(super) fn take(&mut self, id: OpId) -> Option<Receipt> {
-        self.ops.get_mut(id)?.receipt.as_ref()?;
-        self.ops.remove(id)?.receipt
-    }
-
-    /// Has `task` woken when the operation ends, in the place of whoever polled before.
-    pub(super) fn notify(&mut self, id: OpId, task: &Waker) {
-        let op = self.ops.get_mut(id);
-        if let Some(other) = op.and_then(|op| op.notify.set_task(task)) {
-            self.release(&other);
-        }
-    }
-
-    /// Ends an operation that has no message; its jbuf, unless a part of a message stands in it.
-    pub(super) fn cancel(&mut self, id: OpId) {
-        let place = self.posted.iter().position(|posted| *posted == id);
-        if let Some(place) = place {
-            self.posted.remove(place);
-            self.complete(id, Err(RecvError::Cancelled));
-        }
-    }
-
-    /// Nobody asks for an operation any more. A message that it has is kept for the next one. What is
-    /// to be dropped outside of the lock comes back.
-    pub(super) fn forget(&mut self, id: OpId) -> Option<Missed> {
-        let op = self.ops.get_mut(id)?;
-        if let Notify::Task(task) = std::mem::replace(&mut op.notify, Notify::Nobody) {
-            self.release(&task);
-        }
-        self.cancel(id);
-        match self.take(id)? {
-            Ok(arrived) => {
-                self.keep(arrived);
-                None
-            }
-            Err(missed) => Some(missed),
-        }
-    }
-
-    /// Gives up the operations of a sink. Their jbufs come back, to be dropped outside of the lock.
-    pub(super) fn forget_sink(&mut self, sink: &Arc<dyn Sink>) -> Vec<Missed> {
-        let of_sink = |id: &OpId, ops: &mut Ops<RecvOp>| {
-            ops.get_mut(*id).is_some_and(|op| op.notify.is_of(sink))
-        };
-        let mut missed = Vec::new();
-        while let Some(id) = self
-            .posted
-            .iter()
-            .copied()
-            .find(|id| of_sink(id, &mut self.ops))
-        {
-            if let Some(op) = self.ops.get_mut(id) {
-                op.notify = Notify::Nobody;
-            }
-            missed.extend(self.forget(id));
-        }
-        missed
-    }
-
-    /// A task does not wait for one operation any more, but maybe for another.
-    fn release(&mut self, task: &Waker) {
-        let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
-        if !posted.any(|op| op.notify.is_task(task)) {
-            self.alarm.forget(task);
-        }
-    }
-
-    /// Has a message received next, as if it had not been received yet.
-    pub(super) fn keep(&mut self, arrived: Arrived) {
-        if matches!(self.end, Some(End::ClosedLocally)) {
-            return;
-        }
-        let kept_bytes = &mut self.remote.kept_bytes;
-        *kept_bytes = kept_bytes.saturating_add(arrived.header.length);
-        let later = |kept: &Arrived| kept.number > arrived.number;
-        let place = self.kept.iter().position(later);
-        self.kept.insert(place.unwrap_or(self.kept.len()), arrived);
-        self.drive();
-    }
-
     pub(super) fn source(&self) -> io::Result<OwnedFd> {
         let half = self.half.as_ref().ok_or(io::ErrorKind::NotConnected)?;
         half.source().try_clone_to_owned()
@@ -515,165 +396,10 @@ impl Receiving {
         self.drive();
     }
 
-    fn complete(&mut self, id: OpId, result: Result<Arrived, RecvError>) {
-        let Some(op) = self.ops.get_mut(id) else {
-            return;
-        };
-        let spent = op.spent.take();
-        op.receipt = Some(result.map_err(|error| Missed { error, spent }));
-        match std::mem::replace(&mut op.notify, Notify::Ticket) {
-            Notify::Ticket | Notify::Nobody | Notify::Request | Notify::Answer => {
-                self.common.news = true
-            }
-            Notify::Task(task) => {
-                self.alarm.forget(&task);
-                self.common.to_wake.push(task);
-            }
-            Notify::Sink(sink, user) => {
-                if let Some(receipt) = self.take(id) {
-                    sink.received(user, receipt);
-                }
-            }
-        }
-    }
-
     /// The message that has begun takes too long.
     fn expire(&mut self) {
         let received = self.half.as_ref().map_or(0, |half| half.begun());
         self.end_with(End::Stalled { received });
-    }
-}
-
-fn too_small(place: &Place<'_>, length: u64) -> Option<RecvError> {
-    let capacity = match place {
-        Place::Pool => return None,
-        Place::Jbuf(spent) => spent.as_ref()?.capacity(),
-        Place::Memory(capacity) => *capacity,
-    };
-    (length > capacity as u64).then_some(RecvError::TooSmall { length, capacity })
-}
-
-/// What a sleep needs: the half, and where it receives to.
-pub(crate) struct Asleep {
-    half: Box<dyn Incoming>,
-    into: Option<Filling>,
-    /// A message had begun before.
-    measured: bool,
-}
-
-impl Direction for Receiving {
-    type Half = Asleep;
-
-    fn common(&mut self) -> &mut Common {
-        &mut self.common
-    }
-
-    #[inline]
-    fn drive(&mut self) {
-        while let Some(id) = self.posted.front().copied() {
-            let Some(op) = self.ops.get_mut(id) else {
-                return;
-            };
-            let mut spent = op.spent.take();
-            let place = if spent.is_some() {
-                Place::Jbuf(&mut spent)
-            } else {
-                Place::Pool
-            };
-            let next = self.next(place);
-            if let Some(op) = self.ops.get_mut(id) {
-                op.spent = spent;
-            }
-            let Some(result) = next else {
-                // A part may have been received, or the device begun anew: what it was armed for.
-                self.alarm.disarm();
-                return;
-            };
-            self.posted.pop_front();
-            self.complete(id, result);
-        }
-        if self.remote.is_active() {
-            self.drive_remote();
-        }
-    }
-
-    #[inline]
-    fn has_posted(&self) -> bool {
-        !self.posted.is_empty() || (self.remote.is_waiting() && self.end.is_none())
-    }
-
-    fn has_half(&self) -> bool {
-        self.half.is_some()
-    }
-
-    fn patience(&mut self) -> Option<Duration> {
-        let begun = self.half.as_ref().is_some_and(|half| half.begun() > 0);
-        begun.then_some(self.left)
-    }
-
-    fn take_half(&mut self) -> Option<Self::Half> {
-        let measured = self.patience().is_some();
-        Some(Asleep {
-            half: self.half.take()?,
-            into: self.into.take(),
-            measured,
-        })
-    }
-
-    fn sleep(half: &mut Self::Half, deadline: Deadline) -> Result<(), Fault> {
-        half.half.wait(&mut half.into, deadline)
-    }
-
-    fn arm_bare(half: &mut Self::Half) -> Armed {
-        half.half.arm(None)
-    }
-
-    fn source(half: &Self::Half) -> (BorrowedFd<'_>, Interest) {
-        (half.half.source(), Interest::Readable)
-    }
-
-    fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration) {
-        self.half = Some(half.half);
-        self.into = half.into;
-        match slept {
-            // What had come before is still there, and says by itself that it was the last.
-            Ok(()) | Err(Fault::NoBuffer { .. }) => {}
-            Err(fault) => {
-                let _ = self.trouble(fault);
-                return;
-            }
-        }
-        if half.measured && self.patience().is_some() {
-            self.left = self.left.saturating_sub(elapsed);
-            if self.left.is_zero() {
-                self.expire();
-            }
-        }
-    }
-
-    fn arm(&mut self) -> bool {
-        let Some(half) = &mut self.half else {
-            return true;
-        };
-        self.alarm.set_armed();
-        match half.arm(Some(&self.alarm_waker)) {
-            Armed::Ready => {
-                self.alarm.disarm();
-                return false;
-            }
-            Armed::Waker => {}
-            Armed::Source => {
-                let (source, watch) = (half.source(), &mut self.common.watch);
-                let watched = self.alarm.watcher().and_then(|watcher| {
-                    watcher.watch(watch, source, Interest::Readable, &self.alarm_waker)
-                });
-                // Nobody is going to call, so the tasks look themselves.
-                if watched.is_err() {
-                    self.alarm.ring();
-                }
-            }
-        }
-        true
     }
 }
 

@@ -32,6 +32,8 @@ struct SendOp {
     message: Outbound<'static>,
     result: Option<Result<(), SendError>>,
     notify: Notify,
+    /// What the clock said when it was posted.
+    since: Duration,
 }
 
 /// The state of the direction.
@@ -47,8 +49,10 @@ pub(crate) struct Sending {
     ops: Ops<SendOp>,
     /// The device has a part of the first one.
     begun: bool,
-    /// How long the first one may still take.
-    left: Duration,
+    /// For how long somebody has waited while messages were posted, all in all.
+    clock: Duration,
+    /// What it said when a message had gone last.
+    went: Duration,
     /// How many answers to the peer's requests are posted.
     answers: usize,
     common: Common,
@@ -71,7 +75,8 @@ impl Sending {
             posted: VecDeque::new(),
             ops: Ops::new(),
             begun: false,
-            left: facts.send_timeout,
+            clock: Duration::ZERO,
+            went: Duration::ZERO,
             answers: 0,
             common: Common::default(),
             facts,
@@ -81,13 +86,13 @@ impl Sending {
         }
     }
 
-    /// Pushes a message of a caller that waits, when nothing is in its way.
+    /// What a caller that waits pushes its message to, when nothing is in its way.
     #[inline]
-    pub(super) fn push(&mut self, message: &mut Outbound<'_>) -> Option<Result<Push, Fault>> {
+    pub(super) fn free_half(&mut self) -> Option<&mut Box<dyn Outgoing>> {
         if !self.posted.is_empty() {
             return None;
         }
-        Some(self.half.as_mut()?.push(message))
+        self.half.as_mut()
     }
 
     /// Whether a caller that waits may send now, or never.
@@ -118,13 +123,11 @@ impl Sending {
             message,
             result: None,
             notify,
+            since: self.clock,
         });
         match refused {
             Some(error) => self.complete(id, Err(error)),
             None => {
-                if self.posted.is_empty() {
-                    self.left = self.facts.send_timeout;
-                }
                 self.posted.push_back(id);
                 self.drive();
             }
@@ -138,10 +141,10 @@ impl Sending {
             message,
             result: None,
             notify: Notify::Nobody,
+            since: self.clock,
         });
         self.posted.push_back(id);
         self.begun = true;
-        self.left = self.facts.send_timeout;
     }
 
     /// Appends an answer to a request of the peer. False when too many wait: then the peer does not keep
@@ -308,10 +311,20 @@ impl Sending {
     fn complete_first(&mut self, result: Result<(), SendError>) {
         if let Some(id) = self.posted.pop_front() {
             self.begun = false;
-            self.left = self.facts.send_timeout;
+            if result.is_ok() {
+                self.went = self.clock;
+            }
             self.common.waited_since = None;
             self.complete(id, result);
         }
+    }
+
+    /// How long the first operation may still take. Those behind it have waited, too, since they were
+    /// posted, unless something went meanwhile: so they end together when nothing does.
+    fn left(&self) -> Option<Duration> {
+        let op = self.posted.front().and_then(|id| self.ops.get(*id))?;
+        let waited = self.clock.saturating_sub(op.since.max(self.went));
+        Some(self.facts.send_timeout.saturating_sub(waited))
     }
 
     /// The first operation has waited for too long.
@@ -392,7 +405,7 @@ impl Direction for Sending {
     }
 
     fn patience(&mut self) -> Option<Duration> {
-        (!self.posted.is_empty()).then_some(self.left)
+        self.left()
     }
 
     fn take_half(&mut self) -> Option<Self::Half> {
@@ -416,10 +429,9 @@ impl Direction for Sending {
         match slept.map_err(|fault| Trouble::of(fault, 0)) {
             Err(Trouble::End(end)) => self.fail(end, false),
             Ok(()) | Err(Trouble::NoBuffer { .. }) => {
-                let first = self.posted.front().copied();
-                self.left = self.left.saturating_sub(elapsed);
+                self.clock = self.clock.saturating_add(elapsed);
                 self.drive();
-                if self.left.is_zero() && first.is_some() && first == self.posted.front().copied() {
+                while self.left().is_some_and(|left| left.is_zero()) {
                     self.expire();
                 }
             }
@@ -444,9 +456,9 @@ impl Direction for Sending {
                     .alarm
                     .watcher()
                     .and_then(|watcher| watcher.watch(watch, source, interest, &self.alarm_waker));
-                // Nobody is going to call, so the tasks look themselves.
+                // Nobody is going to call, so the tasks look themselves, once the lock is released.
                 if watched.is_err() {
-                    self.alarm.ring();
+                    self.alarm.take(&mut self.common.to_wake);
                 }
             }
         }

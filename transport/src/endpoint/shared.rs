@@ -3,35 +3,34 @@
 //! Two kinds of callers meet here. Those that wait, synchronous calls and tickets, carry on everything
 //! of their direction while they do. Those that don't are told:
 //!
-//! - an operation is posted with a [`Notify`]: a ticket that is asked, or a [`Sink`](super::ops::Sink)
+//! - an operation is posted with a [`Notify`](super::ops::Notify): a ticket that is asked, or a [`Sink`](super::ops::Sink)
 //!   that gets the outcome and needs no ticket;
 //! - a task that polls its ticket, or calls [`progress`](Shared::progress) for operations of a sink,
 //!   is woken when the direction can go on, and then has to look again: nothing goes on by itself.
 
-use std::io::{self, IoSlice};
+mod calls;
+mod posted;
+
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 use std::time::Duration;
 
-use jstream::buffer::{Filled, Spent};
-
 use super::alarm::Alarm;
 use super::counters::{self, Tally};
-use super::facts::{End, Facts, Trouble};
-use super::ops::{Notify, OpId, Sink};
+use super::facts::Facts;
+use super::ops::Sink;
 use super::progress::Carrier;
-use super::receiving::{Arrived, Place, Receipt, Receiving};
-use super::sending::{self, Sending, Sent};
-use super::spin::Spin;
+use super::receiving::Receiving;
+use super::sending::Sending;
 use super::tools::Tools;
-use super::turn::{Broke, Direction, Held, Turn};
+use super::turn::{Broke, Direction, Turn};
 use super::watcher::Watcher;
 use crate::address::Address;
-use crate::device::connection::{Body, Connection, Fault, Outbound, Outgoing, Push};
+use crate::device::connection::Connection;
 use crate::device::deadline::Deadline;
-use crate::error::{RecvError, SendError};
-use crate::header::Header;
+use crate::error::SendError;
 use crate::options::Options;
 
 /// How long a call may wait.
@@ -130,427 +129,6 @@ impl Shared {
         &self.tally
     }
 
-    /// A message that waits to be sent. Its length is filled in, and checked.
-    pub(crate) fn outbound<'a>(
-        &self,
-        header: Header,
-        length: Option<u64>,
-        body: Body<'a>,
-    ) -> (Outbound<'a>, Option<SendError>) {
-        let max = self.facts.limits.max_send;
-        let length = length.unwrap_or(u64::MAX);
-        let refused = (length > max).then(|| SendError::TooLarge {
-            length,
-            max,
-            peer: self.facts.peer.clone(),
-        });
-        let message = Outbound {
-            header: Header {
-                op: 0,
-                ..header.with_length(length)
-            },
-            body,
-            taken: 0,
-        };
-        (message, refused)
-    }
-
-    /// Sends a message behind everything posted; its body is left in it where that did not move.
-    #[inline]
-    pub(crate) fn send(
-        self: &Arc<Self>,
-        message: &mut Outbound<'_>,
-        patience: Patience,
-    ) -> Result<(), SendError> {
-        let mut held = self.sending.lock();
-        match held.push(message) {
-            Some(Ok(Push::Done)) => {
-                held.count(&message.header);
-                self.settle(self.sending.leave(held));
-                Ok(())
-            }
-            pushed => self.send_slowly(held, message, pushed, patience),
-        }
-    }
-
-    fn send_slowly<'s>(
-        self: &'s Arc<Self>,
-        mut held: Held<'s, Sending>,
-        message: &mut Outbound<'_>,
-        mut pushed: Option<Result<Push, Fault>>,
-        patience: Patience,
-    ) -> Result<(), SendError> {
-        let deadline = patience.deadline();
-        if pushed.is_none() {
-            let (mut turn, come) = self.sending.wait_until(
-                &self.receiving,
-                held,
-                || deadline,
-                |sending| sending.has_turn().then_some(()),
-            );
-            if come.is_none() {
-                self.settle(self.sending.leave(turn));
-                return Err(self.late(patience));
-            }
-            if let Some(error) = turn.ended() {
-                self.settle(self.sending.leave(turn));
-                return Err(error);
-            }
-            pushed = turn.push(message);
-            held = turn;
-        }
-        let begun = match pushed {
-            Some(Ok(Push::Begun)) => {
-                if matches!(patience, Patience::None) {
-                    self.let_go(held, message);
-                    return Ok(());
-                }
-                true
-            }
-            Some(Ok(Push::Untouched)) | None => {
-                if matches!(patience, Patience::None) {
-                    self.settle(self.sending.leave(held));
-                    return Err(SendError::WouldBlock);
-                }
-                false
-            }
-            Some(Ok(Push::Done)) => {
-                held.count(&message.header);
-                self.settle(self.sending.leave(held));
-                return Ok(());
-            }
-            Some(Err(fault)) => return Err(self.send_failed(held, fault)),
-        };
-        let Some(mut half) = held.take_out() else {
-            unreachable!("what was pushed to is here")
-        };
-        self.settle(self.sending.leave(held));
-        let outcome = self.push_until(&mut half, message, begun, deadline);
-        self.sending_alarm.disarm();
-        let mut held = self.sending.lock();
-        held.give_back(half);
-        let result = match outcome {
-            Ok(()) => {
-                held.count(&message.header);
-                Ok(())
-            }
-            Err(Unpushed::Late) => Err(self.late(patience)),
-            Err(Unpushed::Stalled) => {
-                let (sent, total) = sending::progress(message);
-                held.fail(End::Stalled { received: 0 }, false);
-                Err(SendError::Stalled {
-                    sent,
-                    total,
-                    after: self.facts.send_timeout,
-                    peer: self.facts.peer.clone(),
-                })
-            }
-            Err(Unpushed::Fault(fault)) => return Err(self.send_failed(held, fault)),
-        };
-        held.drive();
-        self.settle(self.sending.leave(held));
-        result
-    }
-
-    /// Has the rest of a message sent without its caller, as if it had been posted.
-    #[cold]
-    fn let_go(self: &Arc<Self>, mut held: Held<'_, Sending>, message: &mut Outbound<'_>) {
-        let body = match std::mem::replace(&mut message.body, Body::Taken) {
-            Body::Borrowed(segments) => Body::Owned(self.gather(segments)),
-            Body::Owned(filled) => Body::Owned(filled),
-            Body::Object(_) | Body::Taken => unreachable!("what moves moves as a whole"),
-        };
-        held.adopt(Outbound {
-            header: message.header,
-            body,
-            taken: message.taken,
-        });
-        self.settle(self.sending.leave(held));
-        self.carry();
-    }
-
-    /// A copy of a message's payload. At most one in a connection is on its way, so where the pool has no
-    /// room, it is memory of its own.
-    pub(crate) fn gather(&self, segments: &[IoSlice<'_>]) -> Filled {
-        let length = segments.iter().map(|segment| segment.len());
-        let length = length.fold(0, usize::saturating_add);
-        let spent = self.facts.pool.take(length);
-        let mut filling = spent.unwrap_or_else(|_| Spent::heap(length)).filling();
-        for segment in segments {
-            let fits = filling.extend(segment);
-            debug_assert!(fits, "there is room for all of them");
-        }
-        filling.finish()
-    }
-
-    /// Whether a message that is not posted could be sent now, as far as what was posted goes.
-    pub(crate) fn has_turn(&self) -> bool {
-        let mut held = self.sending.lock();
-        held.drive();
-        let has_turn = held.has_turn();
-        self.settle(self.sending.leave(held));
-        has_turn
-    }
-
-    /// Pushes one message until it is done, while the half is nobody else's.
-    fn push_until(
-        &self,
-        half: &mut Box<dyn Outgoing>,
-        message: &mut Outbound<'_>,
-        mut begun: bool,
-        deadline: Deadline,
-    ) -> Result<(), Unpushed> {
-        let mut spin = Spin::begin(self.facts.spin, 0, deadline);
-        loop {
-            match half.push(message).map_err(Unpushed::Fault)? {
-                Push::Done => return Ok(()),
-                Push::Begun => begun = true,
-                Push::Untouched => {}
-            }
-            if spin.again() {
-                continue;
-            }
-            if deadline.has_passed() {
-                if begun {
-                    half.abandon(message);
-                    return Err(Unpushed::Stalled);
-                }
-                return Err(Unpushed::Late);
-            }
-            let (slept, broke) = self.receiving.sleep_beside::<Sending>(half, deadline);
-            self.settle(broke);
-            slept.map_err(Unpushed::Fault)?;
-        }
-    }
-
-    fn late(&self, patience: Patience) -> SendError {
-        match patience {
-            Patience::None => SendError::WouldBlock,
-            Patience::For(after) => SendError::TimedOut {
-                after,
-                peer: self.facts.peer.clone(),
-            },
-            Patience::Endless => unreachable!("nothing is late that may take for ever"),
-        }
-    }
-
-    fn send_failed(&self, mut held: Held<'_, Sending>, fault: Fault) -> SendError {
-        let error = match Trouble::of(fault, 0) {
-            Trouble::NoBuffer { length, source } => SendError::NoBuffer {
-                length,
-                peer: self.facts.peer.clone(),
-                source,
-            },
-            Trouble::End(end) => {
-                let error = self.facts.send_error(&end);
-                held.fail(end, false);
-                error
-            }
-        };
-        held.drive();
-        self.settle(self.sending.leave(held));
-        error
-    }
-
-    /// Posts a message. What is refused ends at once.
-    pub(crate) fn post_send(
-        self: &Arc<Self>,
-        message: Outbound<'static>,
-        refused: Option<SendError>,
-        notify: Notify,
-    ) -> OpId {
-        let mut held = self.sending.lock();
-        let id = held.post(message, refused, notify);
-        let is_left = held.has_posted();
-        self.settle(self.sending.leave(held));
-        // Those who wait for a message already have not seen it.
-        if is_left && (self.sending.has_sleepers_beside() || self.receiving_alarm.is_waited_for()) {
-            self.carry();
-        }
-        id
-    }
-
-    /// Has what is posted to be sent carried on, though nobody waits for it.
-    fn carry(self: &Arc<Self>) {
-        // Only its own thread can go on with a simulation.
-        if self.facts.scheme != "sim" {
-            self.carrier.carry(self);
-        }
-    }
-
-    /// Posts a receive into a jbuf, or into one of the pool.
-    pub(crate) fn post_recv(&self, spent: Option<Spent>, notify: Notify) -> OpId {
-        let mut held = self.receiving.lock();
-        let id = held.post(spent, notify);
-        self.settle(self.receiving.leave(held));
-        id
-    }
-
-    /// Receives a message behind everything posted.
-    #[inline]
-    pub(crate) fn receive(&self, patience: Patience) -> Result<Arrived, RecvError> {
-        let mut held = self.receiving.lock();
-        if let Some(result) = held.receive(Place::Pool) {
-            self.settle(self.receiving.leave(held));
-            return result;
-        }
-        self.receive_slowly(held, patience, |receiving| receiving.receive(Place::Pool))
-    }
-
-    /// As [`receive`](Self::receive), for a message that is here; nothing when none is, or what was posted goes
-    /// before.
-    #[inline]
-    pub(crate) fn look(&self) -> Option<Result<Arrived, RecvError>> {
-        let mut held = self.receiving.lock();
-        let result = held.receive(Place::Pool);
-        self.settle(self.receiving.leave(held));
-        result
-    }
-
-    /// As [`receive`](Self::receive), for a message that is wanted in `memory`.
-    #[inline]
-    pub(crate) fn receive_into(
-        &self,
-        memory: &mut [u8],
-        patience: Patience,
-    ) -> Result<Header, RecvError> {
-        let mut held = self.receiving.lock();
-        if let Some(result) = held.receive_into(memory) {
-            self.settle(self.receiving.leave(held));
-            return result;
-        }
-        self.receive_slowly(held, patience, |receiving| receiving.receive_into(memory))
-    }
-
-    fn receive_slowly<R>(
-        &self,
-        held: Held<'_, Receiving>,
-        patience: Patience,
-        attempt: impl FnMut(&mut Receiving) -> Option<Result<R, RecvError>>,
-    ) -> Result<R, RecvError> {
-        let (held, result) =
-            self.receiving
-                .wait_until(&self.sending, held, || patience.deadline(), attempt);
-        self.settle(self.receiving.leave(held));
-        result.unwrap_or_else(|| {
-            Err(match patience {
-                Patience::None => RecvError::Empty,
-                Patience::For(after) => RecvError::TimedOut {
-                    after,
-                    peer: self.facts.peer.clone(),
-                },
-                Patience::Endless => unreachable!("nothing is late that may take for ever"),
-            })
-        })
-    }
-
-    /// Has a message received next, as if it had not been received yet.
-    pub(crate) fn keep(&self, arrived: Arrived) {
-        let mut held = self.receiving.lock();
-        held.keep(arrived);
-        self.settle(self.receiving.leave(held));
-    }
-
-    /// Waits for what comes of a posted send; `None` when it is not known in time.
-    pub(crate) fn wait_sent(&self, id: OpId, patience: Patience) -> Option<Sent> {
-        let mut held = self.sending.lock();
-        let sent = held.take(id);
-        let (held, sent) = match sent {
-            Some(sent) => (held, Some(sent)),
-            None => {
-                let deadline = || patience.deadline();
-                self.sending
-                    .wait_until(&self.receiving, held, deadline, |sending| sending.take(id))
-            }
-        };
-        self.settle(self.sending.leave(held));
-        sent
-    }
-
-    /// Waits for what comes of a posted receive; `None` when it is not known in time.
-    pub(crate) fn wait_received(&self, id: OpId, patience: Patience) -> Option<Receipt> {
-        let mut held = self.receiving.lock();
-        let receipt = held.take(id);
-        let (held, receipt) = match receipt {
-            Some(receipt) => (held, Some(receipt)),
-            None => {
-                let deadline = || patience.deadline();
-                self.receiving
-                    .wait_until(&self.sending, held, deadline, |receiving| {
-                        receiving.take(id)
-                    })
-            }
-        };
-        self.settle(self.receiving.leave(held));
-        receipt
-    }
-
-    /// What came of a posted send, or else `task` is woken when it may be known.
-    pub(crate) fn poll_sent(&self, id: OpId, task: &Waker) -> Option<Sent> {
-        let mut held = self.sending.lock();
-        Turn::drive_for_task(&mut *held);
-        let sent = held.take(id);
-        if sent.is_none() {
-            held.notify(id, task);
-            self.sending_alarm.register(task, None);
-        }
-        self.settle(self.sending.leave(held));
-        sent
-    }
-
-    /// What came of a posted receive, or else `task` is woken when it may be known.
-    pub(crate) fn poll_received(self: &Arc<Self>, id: OpId, task: &Waker) -> Option<Receipt> {
-        let mut held = self.receiving.lock();
-        Turn::drive_for_task(&mut *held);
-        let receipt = held.take(id);
-        if receipt.is_none() {
-            held.notify(id, task);
-            self.receiving_alarm.register(task, None);
-        }
-        self.settle(self.receiving.leave(held));
-        if receipt.is_none() {
-            self.progress_beside(Some(task), None);
-        }
-        receipt
-    }
-
-    /// Ends a posted send that the device has taken nothing of. False when it has.
-    pub(crate) fn cancel_send(&self, id: OpId) -> bool {
-        let mut held = self.sending.lock();
-        let cancelled = held.cancel(id);
-        held.drive();
-        self.settle(self.sending.leave(held));
-        cancelled
-    }
-
-    /// Ends a posted receive that has no message.
-    pub(crate) fn cancel_receive(&self, id: OpId) {
-        let mut held = self.receiving.lock();
-        held.cancel(id);
-        held.drive();
-        self.settle(self.receiving.leave(held));
-    }
-
-    /// Nobody asks for a posted send any more; it is still carried out.
-    pub(crate) fn forget_send(self: &Arc<Self>, id: OpId) {
-        let mut held = self.sending.lock();
-        let sent = held.forget(id);
-        let is_left = held.has_posted();
-        self.settle(self.sending.leave(held));
-        drop(sent);
-        if is_left {
-            self.carry();
-        }
-    }
-
-    /// Nobody asks for a posted receive any more; a message that it has is kept.
-    pub(crate) fn forget_receive(&self, id: OpId) {
-        let mut held = self.receiving.lock();
-        let missed = held.forget(id);
-        self.settle(self.receiving.leave(held));
-        drop(missed);
-    }
-
     /// Carries on what was posted, without waiting. Whether something has not ended; then `task`, if
     /// given, is woken once when the direction can go on. `place` is where the source may be watched
     /// meanwhile, if whoever has the task sees to it.
@@ -560,21 +138,32 @@ impl Shared {
         task: Option<&Waker>,
         place: Option<&Arc<Watcher>>,
     ) -> bool {
-        match way {
+        let is_left = match way {
             Way::Out => self.progress_of(&self.sending, &self.sending_alarm, task, place),
-            Way::In => {
-                let is_left = self.progress_of(&self.receiving, &self.receiving_alarm, task, place);
-                self.progress_beside(task, place);
-                is_left
-            }
+            Way::In => self.progress_of(&self.receiving, &self.receiving_alarm, task, place),
+        };
+        if is_left {
+            self.progress_beside(way, task, place);
         }
+        is_left
     }
 
-    /// Carries on what is sent, for a task that waits for what is received: the peer may wait for an
-    /// answer.
-    pub(super) fn progress_beside(&self, task: Option<&Waker>, place: Option<&Arc<Watcher>>) {
-        if self.sending.is_pending() {
-            self.progress_of(&self.sending, &self.sending_alarm, task, place);
+    /// Carries on what was posted to the other direction, for a task that waits for one: the peer may
+    /// wait for an answer, or for somebody to receive.
+    pub(super) fn progress_beside(
+        &self,
+        way: Way,
+        task: Option<&Waker>,
+        place: Option<&Arc<Watcher>>,
+    ) {
+        match way {
+            Way::Out if self.receiving.is_pending() => {
+                self.progress_of(&self.receiving, &self.receiving_alarm, task, place);
+            }
+            Way::In if self.sending.is_pending() => {
+                self.progress_of(&self.sending, &self.sending_alarm, task, place);
+            }
+            Way::Out | Way::In => {}
         }
     }
 
@@ -604,6 +193,7 @@ impl Shared {
                 Self::forget_task(&mut *held, &self.sending_alarm, task);
                 let is_left = held.has_posted();
                 self.settle(self.sending.leave(held));
+                self.forget_beside(&self.receiving, &self.receiving_alarm, task);
                 if is_left {
                     self.carry();
                 }
@@ -614,9 +204,17 @@ impl Shared {
                 Self::forget_task(&mut *held, &self.receiving_alarm, task);
                 held.drive();
                 self.settle(self.receiving.leave(held));
+                self.forget_beside(&self.sending, &self.sending_alarm, task);
                 drop(missed);
             }
         }
+    }
+
+    /// A task that is gone may have carried on the other direction, too.
+    fn forget_beside<D: Direction>(&self, turn: &Turn<D>, alarm: &Alarm, task: &Waker) {
+        let mut held = turn.lock();
+        Self::forget_task(&mut *held, alarm, task);
+        self.settle(turn.leave(held));
     }
 
     /// A task is gone, and where it had the source watched: others that wait have it watched anew.
@@ -702,15 +300,6 @@ impl Shared {
         self.progress(Way::In, None, None);
         self.progress(Way::Out, None, None);
     }
-}
-
-/// Why a message was not pushed to its end.
-enum Unpushed {
-    /// Nothing of it was taken in time.
-    Late,
-    /// Something was.
-    Stalled,
-    Fault(Fault),
 }
 
 impl Drop for Shared {

@@ -449,3 +449,6 @@ impl<D: Direction> Turn<D> {
         self.wake_tasks(held);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

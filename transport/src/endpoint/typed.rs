@@ -10,8 +10,9 @@ use jstream::buffer::Filled;
 use jstream::{Erased, Received, Transportable, Unforwarded, WriteError, Writer};
 
 use super::Endpoint;
+use super::message::Message;
 use super::object::{
-    ObjectTicket, RecvObjectError, Remains, SendObjectError, UnsentObject, object_of,
+    ObjectTicket, RecvObjectError, Remains, SendObjectError, UnsentObject, object_of, read,
 };
 use super::ops::Notify;
 use super::shared::Patience;
@@ -220,8 +221,12 @@ impl Endpoint {
         &self,
         patience: Patience,
     ) -> Result<(Header, Received<T>), RecvObjectError> {
-        let arrived = self.shared.receive(patience)?;
-        object_of(arrived, &self.shared)
+        let (mut message, mut other) = (Message::nothing(), None);
+        self.shared.receive(&mut message, &mut other, patience)?;
+        match other {
+            None => read(message, &self.shared),
+            Some(arrived) => object_of(arrived, &self.shared),
+        }
     }
 
     /// Posts a receive of an object, behind everything posted before. The object is read when its

@@ -1,11 +1,15 @@
 //! Waking who sleeps.
 //!
 //! Who rings has changed something before; who sleeps has said so before it looks for the change a
-//! last time. Both do it by exchanging `armed`, and of two exchanges one is the first. If it is the
-//! ringer's, the sleeper's reads what that wrote, or what later exchanges wrote that read it, and so
-//! sees the change. If it is the sleeper's, the ringer, or another before it, finds `armed` set and
-//! wakes. (Loads and stores would need a fence between them on both sides: each could be the first to
-//! the other.) So ringing for nobody is one exchange in a line that stays with who rings.
+//! last time. A barrier stands between the two steps of each:
+//!
+//! ```text
+//! changes something        armed := 1
+//! ---- barrier ----        ---- barrier ----
+//! armed?                   was it changed?
+//! ```
+//!
+//! One of both sees the other. So ringing for nobody is one look at a line that stays with who rings.
 
 use std::mem;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,6 +19,7 @@ use std::task::Waker;
 
 use rustix::event::{EventfdFlags, eventfd};
 
+use super::barrier::Barriers;
 use super::sync::{AtomicU32, Condvar, Line, Mutex, Ordering, lock};
 use crate::device::connection::Armed;
 use crate::device::deadline::Deadline;
@@ -22,6 +27,7 @@ use crate::device::deadline::Deadline;
 /// What one sleeper at a time is woken by.
 pub(super) struct Bell {
     armed: Line<AtomicU32>,
+    barriers: Barriers,
     state: Mutex<State>,
     woken: Condvar,
     /// Made when somebody wants to poll it.
@@ -50,6 +56,7 @@ impl Bell {
     pub(super) fn new() -> Self {
         Self {
             armed: Line(AtomicU32::new(0)),
+            barriers: Barriers::of_this_process(),
             state: Mutex::new(State::default()),
             woken: Condvar::new(),
             event: OnceLock::new(),
@@ -59,7 +66,8 @@ impl Bell {
     /// Wakes who sleeps, if somebody does.
     #[inline]
     pub(super) fn ring(&self) {
-        if self.armed.0.swap(0, Ordering::AcqRel) != 0 {
+        self.barriers.pass();
+        if self.armed.0.load(Ordering::Relaxed) != 0 {
             self.wake();
         }
     }
@@ -75,6 +83,7 @@ impl Bell {
     #[cold]
     fn wake(&self) {
         let mut state = lock(&self.state);
+        self.armed.0.store(0, Ordering::Relaxed);
         match mem::take(&mut state.sleeper) {
             Sleeper::Nobody => {}
             Sleeper::Here => self.woken.notify_one(),
@@ -131,7 +140,7 @@ impl Bell {
                         .wait(state)
                         .unwrap_or_else(PoisonError::into_inner),
                     Some(left) if left.is_zero() => {
-                        self.armed.0.swap(0, Ordering::AcqRel);
+                        self.armed.0.store(0, Ordering::Relaxed);
                         state.sleeper = Sleeper::Nobody;
                         break;
                     }
@@ -150,9 +159,10 @@ impl Bell {
 
     /// Says that somebody sleeps, and looks once more; gives the sleeper back when it need not.
     fn set(&self, state: &mut State, ready: impl FnOnce() -> bool) -> Result<(), Sleeper> {
-        self.armed.0.swap(1, Ordering::AcqRel);
+        self.armed.0.store(1, Ordering::Relaxed);
+        self.barriers.make_all_pass();
         if ready() {
-            self.armed.0.swap(0, Ordering::AcqRel);
+            self.armed.0.store(0, Ordering::Relaxed);
             return Err(mem::take(&mut state.sleeper));
         }
         Ok(())

@@ -13,7 +13,7 @@ use super::letter::{INLINE, Letter};
 use super::ring::{Emptier, Filler, ring};
 use super::sync::{AtomicU32, AtomicU64, Line, Ordering};
 use crate::device::connection::{
-    Armed, Body, Fault, Incoming, Interest, Outbound, Outgoing, Payload, Push,
+    Armed, Body, Fault, Incoming, Interest, Outbound, Outgoing, Payload, Push, Whole,
 };
 use crate::device::deadline::Deadline;
 use crate::header::Header;
@@ -303,6 +303,20 @@ impl Receiver {
     }
 }
 
+/// Bytes that stand in a slot, in a jbuf.
+#[inline]
+fn copied(pool: &Pool, bytes: &[u8]) -> Result<Filled, Fault> {
+    let length = bytes.len() as u64;
+    let spent = pool.take(bytes.len());
+    let mut filling = spent
+        .map_err(|source| Fault::NoBuffer { length, source })?
+        .filling();
+    if !filling.extend(bytes) {
+        unreachable!("the jbuf has room for the payload");
+    }
+    Ok(filling.finish())
+}
+
 impl Incoming for Receiver {
     #[inline]
     fn header(&mut self) -> Result<Option<Header>, Fault> {
@@ -321,19 +335,16 @@ impl Incoming for Receiver {
                     return Ok((length, letter.take()));
                 };
                 let length = bytes.len() as u64;
-                let mut filling = match into.take() {
-                    Some(filling) => filling,
-                    None => {
-                        let spent = direction.pool.take(bytes.len());
-                        spent
-                            .map_err(|source| Fault::NoBuffer { length, source })?
-                            .filling()
+                let filled = match into.take() {
+                    None => copied(&direction.pool, bytes)?,
+                    Some(mut filling) => {
+                        if !filling.extend(bytes) {
+                            unreachable!("the jbuf has room for the payload");
+                        }
+                        filling.finish()
                     }
                 };
-                if !filling.extend(bytes) {
-                    unreachable!("the jbuf has room for the payload");
-                }
-                Ok((length, Some(Payload::Bytes(filling.finish()))))
+                Ok((length, Some(Payload::Bytes(filled))))
             })
         });
         let Some((length, payload)) = taken?.transpose()? else {
@@ -344,20 +355,51 @@ impl Incoming for Receiver {
     }
 
     #[inline]
-    fn receive_into(&mut self, memory: &mut [u8]) -> Result<Option<Header>, Fault> {
+    fn receive(&mut self, header: &mut Header, payload: &mut Filled) -> Result<Whole, Fault> {
+        let pool = &self.direction.pool;
+        let emptier = &mut self.emptier;
+        let found = self.direction.ends.next(|| {
+            emptier.front(|letter| {
+                if !letter.is_message() {
+                    return Ok(false);
+                }
+                if let Some(bytes) = letter.bytes() {
+                    *payload = copied(pool, bytes)?;
+                } else if let Some(filled) = letter.take_jbuf() {
+                    *payload = filled;
+                } else {
+                    return Ok(false);
+                }
+                *header = letter.header();
+                Ok(true)
+            })
+        });
+        match found {
+            Ok(Some(Ok(true))) => {
+                self.release(header.length);
+                Ok(Whole::Here)
+            }
+            Ok(Some(Err(fault))) => Err(fault),
+            Ok(None) => Ok(Whole::Nothing),
+            // What has ended `header` ends, too.
+            Ok(Some(Ok(false))) | Err(_) => Ok(Whole::Other),
+        }
+    }
+
+    #[inline]
+    fn receive_into(&mut self, memory: &mut [u8], header: &mut Header) -> Result<bool, Fault> {
         let copied = self.front(|letter| {
-            let bytes = letter.bytes()?;
-            let header = letter.header();
             // What is below messages is not for the program.
-            let room = memory.get_mut(..bytes.len()).filter(|_| header.op == 0)?;
-            room.copy_from_slice(bytes);
-            Some(header)
+            let bytes = letter.bytes().filter(|_| letter.is_message())?;
+            memory.get_mut(..bytes.len())?.copy_from_slice(bytes);
+            *header = letter.header();
+            Some(())
         })?;
-        let Some(header) = copied.flatten() else {
-            return Ok(None);
-        };
+        if copied.flatten().is_none() {
+            return Ok(false);
+        }
         self.release(header.length);
-        Ok(Some(header))
+        Ok(true)
     }
 
     /// A message is here completely or not at all.

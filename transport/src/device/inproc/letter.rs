@@ -117,6 +117,12 @@ impl Letter {
         }
     }
 
+    /// Whether it is for the program.
+    #[inline]
+    pub(super) fn is_message(&self) -> bool {
+        self.op == 0
+    }
+
     /// The payload, if it stands here.
     #[inline]
     pub(super) fn bytes(&self) -> Option<&[u8]> {
@@ -129,13 +135,25 @@ impl Letter {
         Some(unsafe { slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) })
     }
 
+    /// The payload, if it is a jbuf: once.
+    #[inline]
+    pub(super) fn take_jbuf(&mut self) -> Option<Filled> {
+        if self.what != What::Jbuf {
+            return None;
+        }
+        self.what = What::Nothing;
+        // SAFETY: it is there, and nobody gets it again, as `what` does not say so any more.
+        Some(unsafe { ptr::from_ref(&self.room).cast::<Filled>().read() })
+    }
+
     /// The payload, if it stands elsewhere: once.
     pub(super) fn take(&mut self) -> Option<Payload> {
         let room = ptr::from_ref(&self.room);
+        if let Some(filled) = self.take_jbuf() {
+            return Some(Payload::Bytes(filled));
+        }
         match mem::replace(&mut self.what, What::Nothing) {
-            What::Nothing | What::Bytes => None,
-            // SAFETY: it is there, and nobody gets it again, as `what` does not say so any more.
-            What::Jbuf => Some(Payload::Bytes(unsafe { room.cast::<Filled>().read() })),
+            What::Nothing | What::Bytes | What::Jbuf => None,
             // SAFETY: as above.
             What::Object => Some(Payload::Object(unsafe { room.cast::<Erased>().read() })),
         }

@@ -5,10 +5,12 @@
 //! | `ring` | a bounded queue between two threads, without locks |
 //! | `letter` | what stands in its slots |
 //! | `bell` | waking who sleeps |
+//! | `barrier` | between changing something and looking who sleeps |
 //! | `halves` | the two ends of a direction |
 //! | `names` | who listens, and who waits to be accepted |
 //! | `sync` | what threads share, which may be loom's |
 
+mod barrier;
 mod bell;
 mod halves;
 mod letter;

@@ -18,7 +18,8 @@ struct Ring<T> {
     taken: Line<AtomicU64>,
 }
 
-#[repr(C)]
+/// Begins with a cache line: else what fits one would be in two.
+#[repr(C, align(128))]
 struct Slot<T> {
     stamp: AtomicU64,
     value: UnsafeCell<T>,

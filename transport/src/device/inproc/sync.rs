@@ -3,13 +3,13 @@
 #[cfg(loom)]
 pub(super) use loom::{
     cell::UnsafeCell,
-    sync::atomic::{AtomicU32, AtomicU64, Ordering},
+    sync::atomic::{AtomicU32, AtomicU64, Ordering, fence},
     sync::{Arc, Condvar, Mutex, MutexGuard},
 };
 #[cfg(not(loom))]
 pub(super) use std::sync::{
     Arc, Condvar, Mutex, MutexGuard,
-    atomic::{AtomicU32, AtomicU64, Ordering},
+    atomic::{AtomicU32, AtomicU64, Ordering, fence},
 };
 
 /// The cell of `std` with loom's functions.

@@ -19,7 +19,7 @@ use super::window::{Exposure, Window};
 use crate::device::connection::{Body, Outbound};
 use crate::endpoint::Endpoint;
 use crate::endpoint::ops::OpId;
-use crate::endpoint::shared::{Patience, Shared};
+use crate::endpoint::shared::{Patience, Shared, Way};
 use crate::endpoint::turn::Turn;
 use crate::error::SendError;
 use crate::header::Header;
@@ -383,7 +383,7 @@ impl Shared {
         }
         self.settle(self.receiving.leave(held));
         if answer.is_none() {
-            self.progress_beside(Some(task), None);
+            self.progress_beside(Way::In, Some(task), None);
         }
         answer
     }

@@ -1,0 +1,135 @@
+//! What receives, as a turn has it.
+
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use jstream::buffer::Filling;
+
+use super::{Place, Receiving};
+use crate::device::connection::{Armed, Fault, Incoming, Interest};
+use crate::device::deadline::Deadline;
+use crate::endpoint::turn::{Common, Direction};
+
+/// What a sleep needs: the half, and where it receives to.
+pub(crate) struct Asleep {
+    half: Box<dyn Incoming>,
+    into: Option<Filling>,
+    /// A message had begun before.
+    measured: bool,
+}
+
+impl Direction for Receiving {
+    type Half = Asleep;
+
+    fn common(&mut self) -> &mut Common {
+        &mut self.common
+    }
+
+    #[inline]
+    fn drive(&mut self) {
+        while let Some(id) = self.posted.front().copied() {
+            let Some(op) = self.ops.get_mut(id) else {
+                return;
+            };
+            let mut spent = op.spent.take();
+            let place = if spent.is_some() {
+                Place::Jbuf(&mut spent)
+            } else {
+                Place::Pool
+            };
+            let next = self.next(place);
+            if let Some(op) = self.ops.get_mut(id) {
+                op.spent = spent;
+            }
+            let Some(result) = next else {
+                // A part may have been received, or the device begun anew: what it was armed for.
+                self.alarm.disarm();
+                return;
+            };
+            self.posted.pop_front();
+            self.complete(id, result);
+        }
+        if self.remote.is_active() {
+            self.drive_remote();
+        }
+    }
+
+    #[inline]
+    fn has_posted(&self) -> bool {
+        !self.posted.is_empty() || (self.remote.is_waiting() && self.end.is_none())
+    }
+
+    fn has_half(&self) -> bool {
+        self.half.is_some()
+    }
+
+    fn patience(&mut self) -> Option<Duration> {
+        let begun = self.half.as_ref().is_some_and(|half| half.begun() > 0);
+        begun.then_some(self.left)
+    }
+
+    fn take_half(&mut self) -> Option<Self::Half> {
+        let measured = self.patience().is_some();
+        Some(Asleep {
+            half: self.half.take()?,
+            into: self.into.take(),
+            measured,
+        })
+    }
+
+    fn sleep(half: &mut Self::Half, deadline: Deadline) -> Result<(), Fault> {
+        half.half.wait(&mut half.into, deadline)
+    }
+
+    fn arm_bare(half: &mut Self::Half) -> Armed {
+        half.half.arm(None)
+    }
+
+    fn source(half: &Self::Half) -> (BorrowedFd<'_>, Interest) {
+        (half.half.source(), Interest::Readable)
+    }
+
+    fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration) {
+        self.half = Some(half.half);
+        self.into = half.into;
+        match slept {
+            // What had come before is still there, and says by itself that it was the last.
+            Ok(()) | Err(Fault::NoBuffer { .. }) => {}
+            Err(fault) => {
+                let _ = self.trouble(fault);
+                return;
+            }
+        }
+        if half.measured && self.patience().is_some() {
+            self.left = self.left.saturating_sub(elapsed);
+            if self.left.is_zero() {
+                self.expire();
+            }
+        }
+    }
+
+    fn arm(&mut self) -> bool {
+        let Some(half) = &mut self.half else {
+            return true;
+        };
+        self.alarm.set_armed();
+        match half.arm(Some(&self.alarm_waker)) {
+            Armed::Ready => {
+                self.alarm.disarm();
+                return false;
+            }
+            Armed::Waker => {}
+            Armed::Source => {
+                let (source, watch) = (half.source(), &mut self.common.watch);
+                let watched = self.alarm.watcher().and_then(|watcher| {
+                    watcher.watch(watch, source, Interest::Readable, &self.alarm_waker)
+                });
+                // Nobody is going to call, so the tasks look themselves, once the lock is released.
+                if watched.is_err() {
+                    self.alarm.take(&mut self.common.to_wake);
+                }
+            }
+        }
+        true
+    }
+}

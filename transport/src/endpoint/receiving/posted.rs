@@ -1,0 +1,129 @@
+//! Receives that were posted.
+
+use std::sync::Arc;
+use std::task::Waker;
+
+use jstream::buffer::Spent;
+
+use super::{Arrived, Missed, Receipt, Receiving, RecvOp};
+use crate::endpoint::facts::End;
+use crate::endpoint::ops::{Notify, OpId, Ops, Sink};
+use crate::endpoint::turn::Direction;
+use crate::error::RecvError;
+
+impl Receiving {
+    /// Appends an operation.
+    pub(in crate::endpoint) fn post(&mut self, spent: Option<Spent>, notify: Notify) -> OpId {
+        let id = self.ops.insert(RecvOp {
+            spent,
+            receipt: None,
+            notify,
+        });
+        self.posted.push_back(id);
+        self.drive();
+        id
+    }
+
+    /// What came of an operation, once it has ended.
+    pub(in crate::endpoint) fn take(&mut self, id: OpId) -> Option<Receipt> {
+        self.ops.get_mut(id)?.receipt.as_ref()?;
+        self.ops.remove(id)?.receipt
+    }
+
+    /// Has `task` woken when the operation ends, in the place of whoever polled before.
+    pub(in crate::endpoint) fn notify(&mut self, id: OpId, task: &Waker) {
+        let op = self.ops.get_mut(id);
+        if let Some(other) = op.and_then(|op| op.notify.set_task(task)) {
+            self.release(&other);
+        }
+    }
+
+    /// Ends an operation that has no message; its jbuf, unless a part of a message stands in it.
+    pub(in crate::endpoint) fn cancel(&mut self, id: OpId) {
+        let place = self.posted.iter().position(|posted| *posted == id);
+        if let Some(place) = place {
+            self.posted.remove(place);
+            self.complete(id, Err(RecvError::Cancelled));
+        }
+    }
+
+    /// Nobody asks for an operation any more. A message that it has is kept for the next one. What is
+    /// to be dropped outside of the lock comes back.
+    pub(in crate::endpoint) fn forget(&mut self, id: OpId) -> Option<Missed> {
+        let op = self.ops.get_mut(id)?;
+        if let Notify::Task(task) = std::mem::replace(&mut op.notify, Notify::Nobody) {
+            self.release(&task);
+        }
+        self.cancel(id);
+        match self.take(id)? {
+            Ok(arrived) => {
+                self.keep(arrived);
+                None
+            }
+            Err(missed) => Some(missed),
+        }
+    }
+
+    /// Gives up the operations of a sink. Their jbufs come back, to be dropped outside of the lock.
+    pub(in crate::endpoint) fn forget_sink(&mut self, sink: &Arc<dyn Sink>) -> Vec<Missed> {
+        let of_sink = |id: &OpId, ops: &mut Ops<RecvOp>| {
+            ops.get_mut(*id).is_some_and(|op| op.notify.is_of(sink))
+        };
+        let mut missed = Vec::new();
+        while let Some(id) = self
+            .posted
+            .iter()
+            .copied()
+            .find(|id| of_sink(id, &mut self.ops))
+        {
+            if let Some(op) = self.ops.get_mut(id) {
+                op.notify = Notify::Nobody;
+            }
+            missed.extend(self.forget(id));
+        }
+        missed
+    }
+
+    /// A task does not wait for one operation any more, but maybe for another.
+    fn release(&mut self, task: &Waker) {
+        let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
+        if !posted.any(|op| op.notify.is_task(task)) {
+            self.alarm.forget(task);
+        }
+    }
+
+    pub(super) fn complete(&mut self, id: OpId, result: Result<Arrived, RecvError>) {
+        let Some(op) = self.ops.get_mut(id) else {
+            return;
+        };
+        let spent = op.spent.take();
+        op.receipt = Some(result.map_err(|error| Missed { error, spent }));
+        match std::mem::replace(&mut op.notify, Notify::Ticket) {
+            Notify::Ticket | Notify::Nobody | Notify::Request | Notify::Answer => {
+                self.common.news = true
+            }
+            Notify::Task(task) => {
+                self.alarm.forget(&task);
+                self.common.to_wake.push(task);
+            }
+            Notify::Sink(sink, user) => {
+                if let Some(receipt) = self.take(id) {
+                    sink.received(user, receipt);
+                }
+            }
+        }
+    }
+
+    /// Has a message received next, as if it had not been received yet.
+    pub(in crate::endpoint) fn keep(&mut self, arrived: Arrived) {
+        if matches!(self.end, Some(End::ClosedLocally)) {
+            return;
+        }
+        let kept_bytes = &mut self.remote.kept_bytes;
+        *kept_bytes = kept_bytes.saturating_add(arrived.header.length);
+        let later = |kept: &Arrived| kept.number > arrived.number;
+        let place = self.kept.iter().position(later);
+        self.kept.insert(place.unwrap_or(self.kept.len()), arrived);
+        self.drive();
+    }
+}
