@@ -60,6 +60,20 @@ fn a_case_has_figures_of_us_and_of_raw_programs() {
 }
 
 #[test]
+fn matching_has_figures_without_another_side() {
+    for (case, metric) in [
+        ("matching/failed-compare", "failed_compare"),
+        ("matching/exact/100", "posted"),
+    ] {
+        let rows = rows(case);
+        let of = |row: &&Value| row["subject"] == "jstream" && row["metric"] == metric;
+        let row = rows.iter().find(of).unwrap();
+        assert_eq!(row["unit"], "ns");
+        assert!(row["value"].as_f64().unwrap() > 0.0, "{case}");
+    }
+}
+
+#[test]
 fn the_other_side_says_what_is_wrong() {
     let output = run(&["transport-peer", "shm/pingpong/8", "nobody", "0"]);
     let text = String::from_utf8_lossy(&output.stdout);

@@ -1,0 +1,99 @@
+use super::super::envelope::Pattern;
+use super::super::hash::Hash;
+use super::*;
+
+/// Keys that differ by their tags alone.
+fn keys() -> impl Fn(u64) -> Key {
+    let hash = Hash::new();
+    move |tag| hash.pattern(&Pattern::any(1).sent_by(2).tagged(tag))
+}
+
+impl<T> Lanes<T> {
+    /// The most queues in a chain.
+    fn longest_chain(&self) -> usize {
+        let chains = self.table.iter().map(|bucket| {
+            let next = |at: &u32| self.slots.get(*at as usize).map(|slot| slot.chain);
+            std::iter::successors(next(&bucket.chain), next).count()
+        });
+        chains.max().unwrap()
+    }
+}
+
+#[test]
+fn keys_that_are_alike_are_spread() {
+    for stride in [1, 2, 1 << 10, 1 << 16, 1 << 31, 1 << 32, 1 << 50] {
+        let (mut lanes, key) = (Lanes::new(), keys());
+        for n in 0..10_000 {
+            lanes.push(key(n * stride), n + 1, ());
+        }
+        // Where keys are thrown at random, some 5 find no place in their bucket, and 16 never.
+        let longest = lanes.longest_chain();
+        assert!(longest < 16, "{stride}: {longest}");
+    }
+}
+
+#[test]
+fn queues_whose_hashes_are_the_same_are_told_apart() {
+    // As if somebody had found them all.
+    let key = |tag| Key {
+        hash: 7,
+        ..keys()(tag)
+    };
+    let mut lanes = Lanes::new();
+    let ids: Vec<_> = (0..60).map(|n| lanes.push(key(n % 20), n + 1, n)).collect();
+    assert_eq!(lanes.longest_chain(), 20 - WAYS);
+    let mut order = ids.clone();
+    order.sort_by_key(|id| (id.sequence * 37) % 61);
+    let mut left = ids;
+    for id in order {
+        let n = id.sequence - 1;
+        assert_eq!(lanes.remove(id), Some((key(n % 20), n)));
+        left.retain(|other| *other != id);
+        for tag in 0..20 {
+            let first = left.iter().find(|id| (id.sequence - 1) % 20 == tag);
+            assert_eq!(lanes.first(&key(tag)), first.copied(), "{n}, {tag}");
+        }
+    }
+    assert_eq!(lanes.longest_chain(), 0);
+}
+
+#[test]
+fn queues_keep_their_order_when_items_leave_and_come_back() {
+    let (mut lanes, key) = (Lanes::new(), keys());
+    let ids: Vec<_> = (1..=5).map(|n| lanes.push(key(0), n, n)).collect();
+    let other = lanes.push(key(1), 6, 6);
+    for out in [
+        vec![0, 1],
+        vec![1, 3],
+        vec![4, 3],
+        vec![4, 0, 2],
+        vec![3, 2, 1, 0, 4],
+    ] {
+        for &i in &out {
+            lanes.detach(ids[i].slot);
+            assert_eq!(lanes.get(ids[i]), Some((&key(0), &ids[i].sequence, false)));
+        }
+        let left = (0..5).find(|i| !out.contains(i)).map(|i| ids[i]);
+        assert_eq!(lanes.first(&key(0)), left);
+        for &i in &out {
+            lanes.attach(ids[i].slot);
+        }
+        assert_eq!(lanes.first(&key(1)), Some(other));
+    }
+    for id in ids {
+        assert_eq!(lanes.first(&key(0)), Some(id));
+        assert_eq!(lanes.remove(id), Some((key(0), id.sequence)));
+        assert_eq!((lanes.remove(id), lanes.get(id)), (None, None));
+    }
+    assert_eq!((lanes.first(&key(0)), lanes.len()), (None, 1));
+}
+
+#[test]
+fn slots_are_used_again() {
+    let (mut lanes, key) = (Lanes::new(), keys());
+    for n in 1..1_000 {
+        let id = lanes.push(key(n), n, n);
+        assert_eq!(lanes.remove(id), Some((key(n), n)));
+    }
+    assert_eq!((lanes.slots.len(), lanes.table.len()), (1, FEWEST_BUCKETS));
+}
