@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why a text is not an [`Address`].
+/// Why a text is not an [`Address`](crate::Address).
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AddressError {

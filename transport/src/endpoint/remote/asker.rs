@@ -407,6 +407,25 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_requests_wrap() {
+        let mut asks = Asks {
+            next: u64::MAX - 1,
+            ..Asks::default()
+        };
+        let id = get(&mut asks, 4, 1);
+        let mut numbers = Vec::new();
+        while let Some(request) = asks.next_request() {
+            numbers.push(request.header.words[2]);
+        }
+        assert_eq!(numbers, [u64::MAX - 1, u64::MAX, 0, 1]);
+        for (byte, request) in (1..).zip(numbers) {
+            assert!(asks.expects(request, 1) && asks.take_data(request, jbuf(&[byte])));
+        }
+        let got = asks.take(id).unwrap().unwrap().unwrap();
+        assert_eq!(got.as_bytes(), [1, 2, 3, 4]);
+    }
+
+    #[test]
     fn answers_that_make_no_sense_are_refused() {
         let mut asks = Asks::default();
         let id = get(&mut asks, 8, 4);
