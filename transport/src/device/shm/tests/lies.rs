@@ -117,6 +117,11 @@ fn slots_that_nobody_writes() {
         );
         // It stays so.
         assert!(victim.incoming.header().is_err());
+        let mut victim = self::victim();
+        write(&victim.lanes[0], kind, n, length, &behind);
+        let into = victim.incoming.receive_into(&mut [0; 200]);
+        assert!(!matches!(into, Ok(Some(_))), "{text}");
+        assert!(victim.incoming.header().is_err(), "{text}");
     }
 }
 
