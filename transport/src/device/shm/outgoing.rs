@@ -26,6 +26,9 @@ use crate::header::Header;
 pub(super) const REMOTE_FROM: usize = 4 * DATA;
 /// How many bytes are published at a time: the peer copies some out while we copy the next in.
 const PIECE: usize = 8 << 10;
+/// How many of messages of at least [`LONG`] bytes, of which the first piece counts for less.
+const LONG_PIECE: usize = 32 << 10;
+const LONG: usize = 256 << 10;
 /// How many bytes a range has at least on average, so that the peer reads it from our memory.
 const LEAST_RANGE: usize = 512;
 /// After how many looks in vain we see whether the peer is still there: that costs as much as a few
@@ -241,9 +244,10 @@ impl ShmOutgoing {
         length: usize,
     ) -> Result<Push, Fault> {
         let stretch = Stretch::of(length);
+        let piece = if length < LONG { PIECE } else { LONG_PIECE };
         loop {
             let taken = usize::try_from(message.taken).unwrap_or(usize::MAX);
-            let n = length.saturating_sub(taken).min(PIECE);
+            let n = length.saturating_sub(taken).min(piece);
             if n == 0 {
                 self.flight = Flight::Nothing;
                 return Ok(Push::Done);
