@@ -53,7 +53,11 @@ fn publish(random: &mut Random, lane: &Lane, there: &[u8]) {
         1 => random.below(INLINE as u64 + 1),
         4 => 1 + random.below(5),
         _ => {
-            let most = [100, 9000, DATA as u64][random.below(3) as usize];
+            let most = match random.below(16) {
+                0 => DATA as u64,
+                1..6 => 9000,
+                _ => 100,
+            };
             1 + random.below(most)
         }
     };
@@ -109,10 +113,9 @@ fn scribble(random: &mut Random, lane: &Lane) {
     }
 }
 
-/// Receives and sends until both halves are broken, or that was tried for long; how many messages
-/// came.
-fn suffer(victim: &mut Victim) -> usize {
-    let bytes = pattern(REMOTE_FROM + 1, 9);
+/// Receives, and sends parts of `bytes`, until both halves are broken, or that was tried for long; how
+/// many messages came.
+fn suffer(victim: &mut Victim, bytes: &[u8]) -> usize {
     let (mut into, mut received, mut broken) = (None, 0, [false; 2]);
     let lengths = [8, 3000, REMOTE_FROM + 1];
     let parts = lengths.map(|length| [IoSlice::new(&bytes[..length])]);
@@ -171,8 +174,9 @@ fn suffer(victim: &mut Victim) -> usize {
 
 #[test]
 fn a_storm_over_the_whole_memory_does_no_harm() {
-    let until = Instant::now() + duration();
     let there = pattern(MAX as usize, 3);
+    let bytes = pattern(REMOTE_FROM + 1, 9);
+    let until = Instant::now() + duration();
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (mut received, mut victims) = (0, 0);
     while Instant::now() < until {
@@ -200,7 +204,7 @@ fn a_storm_over_the_whole_memory_does_no_harm() {
                     }
                 }
             });
-            received += suffer(&mut victim);
+            received += suffer(&mut victim, &bytes);
             stop.store(true, Ordering::Relaxed);
         });
     }
