@@ -42,6 +42,12 @@ pub struct Options {
     /// After how long a silence the system asks the peer's host whether the connection is still
     /// there (tcp only, default 60 s). Answers hosts that vanish without a word.
     pub keepalive: Duration,
+    /// Whether messages of some MiB are copied by the receiver straight out of the sender's memory
+    /// (shared memory only, default yes), where the system allows it: `process_vm_readv`. If not, this
+    /// side does not read the peer's memory, and has its own not read. Answers the threat of a peer, of
+    /// the same user, that may do less than this process, and has it read for it; and keeps what is not
+    /// sent out of reach where the peer uses this library.
+    pub remote_reads: bool,
     /// Whether one thread alone drives each direction of a connection: the first that does (uring
     /// only, default no). Calls of the system get a little cheaper. Another thread that receives gets
     /// an error, which stays; it may send. Where another thread drops the connection while a receive
@@ -81,6 +87,7 @@ impl Options {
             },
             trace_messages: false,
             keepalive: Duration::from_secs(60),
+            remote_reads: true,
             uring_single_issuer: false,
             queue_messages: 64,
             queue_bytes: 64 << 20,

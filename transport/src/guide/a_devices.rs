@@ -5,7 +5,7 @@
 //! | address | reaches | a payload is copied | choose it |
 //! |---|---|---|---|
 //! | `inproc://name` | threads of this process | once; never, if it is sent as a jbuf or as a received object | between threads |
-//! | `shm://name` | processes of this host and this user | twice; once from 32 KiB on, where the system lets one process read the other's memory | between processes that the same user runs |
+//! | `shm://name` | processes of this host and this user | twice; once from 4 MiB on, where the system lets one process read the other's memory | between processes that the same user runs |
 //! | `uds:///path`, `uds://@name` | processes of this host | to the system and back | where users differ, or memory can't be shared |
 //! | `tcp://host:port` | other hosts | the same | else |
 //! | `uring://host:port` | the same peers as `tcp` | the same, and small ones once more | by name only, where it was measured to be of use |
@@ -81,4 +81,6 @@
 //! belongs to the process that made it, and must not be used behind a `fork`.
 //!
 //! Reading a peer's memory is often forbidden, as in containers, and under `ptrace_scope`. It is tried when the
-//! connection is made; where it fails, `degraded` says why, and large payloads are copied twice.
+//! connection is made; where it fails, `degraded` says why, and large payloads are copied twice. Whoever may do
+//! more than its peers, though it is of the same user, and would not read memory at their word, switches it off:
+//! [`Options::remote_reads`](crate::Options::remote_reads).

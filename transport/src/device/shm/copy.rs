@@ -69,6 +69,19 @@ pub(super) fn copy_out(to: &mut [MaybeUninit<u8>], from: &[AtomicU8]) -> usize {
     n
 }
 
+/// Memory that has values, for the copies of this module, which write nothing else.
+///
+/// # Safety
+///
+/// What is written there must have values.
+#[inline]
+pub(super) unsafe fn uninit(bytes: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+    let bytes: *mut [u8] = bytes;
+    // SAFETY: both are laid out alike, and borrowed exclusively for as long; the bytes keep having
+    // values, by the caller's promise.
+    unsafe { &mut *(bytes as *mut [MaybeUninit<u8>]) }
+}
+
 /// Up to how many bytes are asked for in advance: of more, the processor does it by itself.
 pub(super) const PREFETCHED: usize = 2 << 10;
 
@@ -80,24 +93,6 @@ pub(super) fn prefetch(bytes: &[AtomicU8]) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: it reads no memory that the program could see; every processor of this kind has it.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(byte.as_ptr().cast_const().cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = bytes;
-}
-
-/// Asks for memory that is written next, before it is known what is written.
-#[inline]
-pub(super) fn prefetch_for_writing(bytes: &[AtomicU8]) {
-    #[cfg(target_arch = "x86_64")]
-    for byte in bytes.iter().step_by(64) {
-        // SAFETY: it changes no memory; processors that do not have it do nothing.
-        unsafe {
-            std::arch::asm!(
-                "prefetchw [{}]",
-                in(reg) byte.as_ptr(),
-                options(nostack, preserves_flags, readonly)
-            );
-        };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = bytes;

@@ -23,8 +23,8 @@ use socket2::{Domain, Socket, Type};
 
 use super::incoming::ShmIncoming;
 use super::line::Line;
-use super::mapping::{Lane, Mapping};
-use super::outgoing::{REMOTE_FROM, ShmOutgoing};
+use super::mapping::{DATA, Lane, Mapping};
+use super::outgoing::ShmOutgoing;
 use super::remote::{Credentials, Mark, Nonce, Remote};
 use super::ring::{Consumer, INLINE, Producer};
 use super::signal::Barriers;
@@ -47,6 +47,8 @@ const READS: u64 = 2;
 const TRUSTS: u64 = 4;
 /// All that this version knows.
 const KNOWN: u64 = PASSES_BARRIERS | READS | TRUSTS;
+/// Up to how many bytes a message is taken without waiting, where there is room at all.
+const EAGER: usize = DATA / 4;
 /// The most descriptors that come with a record.
 const DESCRIPTORS: usize = 3;
 
@@ -87,6 +89,40 @@ fn our_flags() -> u64 {
     }
 }
 
+/// Why the peer's memory is not read.
+enum Unread {
+    /// It is not to be.
+    Unwanted,
+    Failed(io::Error),
+}
+
+impl Unread {
+    #[cold]
+    fn another_process() -> Self {
+        Self::Failed(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "what it gave is of another process than the one that listens",
+        ))
+    }
+}
+
+/// Tries to read the memory of a process, if that is wanted.
+fn probe(process: Credentials, mark: Mark, options: &Options) -> Result<Remote, Unread> {
+    if !options.remote_reads {
+        return Err(Unread::Unwanted);
+    }
+    Remote::probe(process.pid, mark).map_err(Unread::Failed)
+}
+
+/// Where the peer may look for our memory: nowhere, if it is not to.
+fn mark(nonce: &Nonce, options: &Options) -> Mark {
+    if options.remote_reads {
+        nonce.mark()
+    } else {
+        Mark::NOWHERE
+    }
+}
+
 /// Refuses processes of other users: they could not do worse to each other without this.
 fn same_user(socket: &Socket) -> Result<Credentials, HandshakeError> {
     let system = |source| HandshakeError::System { source };
@@ -107,7 +143,7 @@ pub(super) fn connect(
     options: &Options,
 ) -> Result<Connection, Unwelcome> {
     let deadline = Deadline::after(options.handshake_timeout);
-    same_user(&socket)?;
+    let listening = same_user(&socket)?;
     let theirs = greeting::greet(&wire(&socket)?, options)?;
     let nonce = Nonce::new();
     let talk = Talk {
@@ -117,7 +153,7 @@ pub(super) fn connect(
     };
     let mut trusted = Offered::new(options);
     let ours = Offer {
-        mark: nonce.mark(),
+        mark: mark(&nonce, options),
         flags: our_flags() | trusted.flag(TRUSTS),
     };
     talk.say(&ours.to_bytes(), &[])?;
@@ -130,9 +166,13 @@ pub(super) fn connect(
     let system = |source| HandshakeError::System { source };
     let [outgoing, incoming] = Mapping::open(memory).map_err(system)?.lanes();
     let bells = Socket::from(bells);
-    // Whoever made the socket is the peer's process; who listens may be another one.
-    let peer_process = same_user(&bells)?;
-    let remote = Remote::probe(peer_process.pid, offer.mark);
+    // Another process's socket may have come to the peer, with its mark. Its memory is not the peer's
+    // to show.
+    let remote = if same_user(&bells)?.pid == listening.pid {
+        probe(listening, offer.mark, options)
+    } else {
+        Err(Unread::another_process())
+    };
     let can = if remote.is_ok() { READS } else { 0 };
     let fd = trusted.fd();
     talk.say(&can.to_ne_bytes(), fd.as_slice())?;
@@ -143,7 +183,7 @@ pub(super) fn connect(
         nonce,
         theirs,
         passes: ours.flags & offer.flags & PASSES_BARRIERS != 0,
-        read: offer.flags & READS != 0,
+        read: options.remote_reads && offer.flags & READS != 0,
         remote,
         trusted,
         inbox,
@@ -176,14 +216,14 @@ pub(super) fn accept(
         options,
     };
     let offer = Offer::from_bytes(talk.hear(&mut Vec::new())?)?;
-    let remote = Remote::probe(peer_process.pid, offer.mark);
+    let remote = probe(peer_process, offer.mark, options);
     let nonce = Nonce::new();
     let system = |source| HandshakeError::System { source };
     let (mapping, memory) = Mapping::create().map_err(system)?;
     let (bells, theirs_too) = Socket::pair(Domain::UNIX, Type::STREAM, None).map_err(system)?;
     let mut trusted = Offered::new(options);
     let ours = Offer {
-        mark: nonce.mark(),
+        mark: mark(&nonce, options),
         flags: our_flags() | trusted.flag(TRUSTS) | if remote.is_ok() { READS } else { 0 },
     };
     let trusts = offer.flags & TRUSTS != 0;
@@ -204,7 +244,7 @@ pub(super) fn accept(
         nonce,
         theirs,
         passes: ours.flags & offer.flags & PASSES_BARRIERS != 0,
-        read: can & READS != 0,
+        read: options.remote_reads && can & READS != 0,
         remote,
         trusted,
         inbox,
@@ -243,7 +283,7 @@ struct Made {
     passes: bool,
     /// Whether the peer reads our memory.
     read: bool,
-    remote: io::Result<Remote>,
+    remote: Result<Remote, Unread>,
     trusted: Offered,
     inbox: Option<Inbox>,
 }
@@ -258,12 +298,12 @@ impl Made {
             Barriers::Both
         };
         let mut degraded = Vec::new();
-        if let Err(error) = &self.remote {
+        if let Err(Unread::Failed(error)) = &self.remote {
             degraded.push(format!(
                 "the peer's memory can't be read ({error}): its large messages are copied twice"
             ));
         }
-        if !self.read {
+        if options.remote_reads && !self.read {
             degraded.push(
                 "the peer can't read this process's memory: large messages are copied twice".into(),
             );
@@ -296,7 +336,7 @@ impl Made {
                 max_send: self.theirs.max_message,
                 max_receive: options.max_message,
                 inline: INLINE,
-                eager: REMOTE_FROM,
+                eager: EAGER,
                 moves: false,
             },
             degraded,

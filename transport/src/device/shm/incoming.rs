@@ -9,28 +9,25 @@ use std::task::Waker;
 
 use jstream::buffer::{Filled, Filling, Pool};
 
-use super::copy::{PREFETCHED, copy_out, get_words, prefetch, words_out};
+use super::broken::Broken;
+use super::copy::{PREFETCHED, copy_out, get_words, prefetch, uninit, words_out};
 use super::line::{Bell, Line};
 use super::mapping::Control;
-use super::outgoing::{Broken, LOOKS};
-use super::remote::{MOST_RANGES, Range, Remote};
-use super::ring::{Consumer, HEADER_WORDS, INLINE, Kind, Mark, SLOT_RANGES, malformed};
-use super::signal;
+use super::outgoing::LOOKS;
+use super::ranges::Ranges;
+use super::remote::Remote;
+use super::ring::{Consumer, HEADER_WORDS, Kind, Mark, malformed};
 use super::trusted::Inbox;
-use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload};
+use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload, Whole};
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
+use crate::error::HeaderError;
 use crate::header::Header;
-
-/// How many bytes are copied out of the peer's memory in one call: about a millisecond.
-const MOST_AT_ONCE: usize = 16 << 20;
 
 /// The half of a connection that receives.
 pub(super) struct ShmIncoming {
     line: Arc<Line>,
     ring: Consumer,
-    /// The peer, where its memory can be read.
-    remote: Option<Remote>,
     /// Where the peer leaves messages.
     inbox: Option<Inbox>,
     pool: Pool,
@@ -53,16 +50,6 @@ struct Begun {
     received: usize,
 }
 
-/// What is left to be read of the peer's memory. Each was checked.
-#[derive(Debug, Default)]
-struct Ranges {
-    all: Vec<Range>,
-    /// How many were read wholly.
-    done: usize,
-    /// For one call.
-    now: Vec<Range>,
-}
-
 impl ShmIncoming {
     pub(super) fn new(
         line: Arc<Line>,
@@ -74,12 +61,11 @@ impl ShmIncoming {
         Self {
             line,
             ring,
-            remote,
             inbox: None,
             pool,
             max_message,
             message: None,
-            ranges: Ranges::default(),
+            ranges: Ranges::new(remote),
             broken: None,
             looks: 0,
             hung_up: false,
@@ -155,15 +141,28 @@ impl ShmIncoming {
         }
     }
 
+    /// Asks for the data that is copied next.
     #[inline]
-    fn begin(&mut self, mark: Mark) -> Result<Header, Fault> {
+    fn expect(&self, mark: Mark) {
         if mark.kind == Kind::Data && mark.n <= PREFETCHED {
             let data = self.ring.lane().data(self.ring.data_at(mark), mark.n);
             data.into_iter().for_each(prefetch);
         }
+    }
+
+    /// The header that stands in the slot now.
+    #[inline]
+    fn peek(&self) -> Result<Header, HeaderError> {
         let words = self.ring.slot().get(HEADER_WORDS);
         let words: [u64; Header::WIRE_LENGTH / 8] = get_words(words.unwrap_or_default());
-        let header = match Header::from_bytes(&zerocopy::transmute!(words)) {
+        Header::from_bytes(&zerocopy::transmute!(words))
+    }
+
+    /// Reads the header of a message, and checks it.
+    #[inline]
+    fn begin(&mut self, mark: Mark) -> Result<Header, Fault> {
+        self.expect(mark);
+        let header = match self.peek() {
             Ok(header) => header,
             Err(error) => return self.fail(error),
         };
@@ -181,7 +180,7 @@ impl ShmIncoming {
             Kind::More => false,
             Kind::Placed => mark.n == 0 && self.inbox.is_some(),
             Kind::Ranges | Kind::List => {
-                if let Err(error) = self.list(mark, length) {
+                if let Err(error) = self.ranges.list(&self.ring, mark, length) {
                     return self.fail(error);
                 }
                 true
@@ -199,52 +198,37 @@ impl ShmIncoming {
         Ok(header)
     }
 
-    /// Copies the list of ranges, and checks it.
-    fn list(&mut self, mark: Mark, length: usize) -> Result<(), crate::error::HeaderError> {
-        let Ranges { all, done, .. } = &mut self.ranges;
-        (*done, _) = (0, all.clear());
-        let inside = mark.kind == Kind::Ranges;
-        let most = if inside { SLOT_RANGES } else { MOST_RANGES };
-        if self.remote.is_none() || mark.n == 0 || mark.n > most {
-            return Err(malformed("count of ranges", mark.n as u64));
+    /// The next message, where it is one of a single piece, as it should be, and no longer than that. Of
+    /// all else, `header` says what it is.
+    #[inline]
+    fn short(&mut self, longest: usize) -> Option<(Mark, Header)> {
+        if self.message.is_some() || self.line.is_closed() || self.broken.is_some() {
+            return None;
         }
-        let mut total = 0_u64;
-        let mut words = [MaybeUninit::<u8>::uninit(); INLINE];
-        let slot = self.ring.slot().get(HEADER_WORDS.end..);
-        if inside {
-            words_out(&mut words, slot.unwrap_or_default());
+        let mark = self.ring.next().ok()??;
+        if !matches!(mark.kind, Kind::Inline | Kind::Data) || mark.n > longest {
+            return None;
         }
-        for number in 0..mark.n {
-            let mut range = [MaybeUninit::new(0_u8); 16];
-            let at = number.wrapping_mul(16);
-            if inside {
-                let from = words.get(at..at.wrapping_add(16)).unwrap_or_default();
-                for (to, from) in range.iter_mut().zip(from) {
-                    *to = *from;
-                }
-            } else {
-                let place = self.ring.data_at(mark).wrapping_add(at as u64);
-                let [from, _] = self.ring.lane().data(place, 16);
-                copy_out(&mut range, from);
-            }
-            // SAFETY: it was initialised at first, and then overwritten by bytes that were copied.
-            let range = range.map(|byte| unsafe { byte.assume_init() });
-            let word = |at: usize| {
-                let mut bytes = [0; 8];
-                bytes.copy_from_slice(range.get(at..at.wrapping_add(8)).unwrap_or(&[0; 8]));
-                u64::from_ne_bytes(bytes)
-            };
-            let (address, bytes) = (word(0), word(8));
-            total = match total.checked_add(bytes) {
-                Some(total) if bytes > 0 => total,
-                _ => return Err(malformed("length of a range", bytes)),
-            };
-            all.push((address, bytes));
+        self.expect(mark);
+        let length = mark.n as u64;
+        let header = self.peek().ok()?;
+        let is_whole = header.op == 0 && header.length == length && length <= self.max_message;
+        let is_empty = mark.kind == Kind::Data && mark.n == 0;
+        (is_whole && !is_empty).then_some((mark, header))
+    }
+
+    /// Copies what a slot or its data holds, as far as there is room for it; how much that was.
+    #[inline]
+    fn copy(&self, mark: Mark, to: &mut [MaybeUninit<u8>]) -> usize {
+        let to = to.get_mut(..mark.n).unwrap_or_default();
+        if mark.kind == Kind::Inline {
+            let words = self.ring.slot().get(HEADER_WORDS.end..);
+            return words_out(to, words.unwrap_or_default());
         }
-        if total != length as u64 {
-            return Err(malformed("length of all ranges", total));
-        }
-        Ok(())
+        let [from, at_front] = self.ring.lane().data(self.ring.data_at(mark), mark.n);
+        let n = copy_out(to, from);
+        let rest = to.get_mut(n..).unwrap_or_default();
+        n.wrapping_add(copy_out(rest, at_front))
     }
 
     #[inline]
@@ -255,7 +239,7 @@ impl ShmIncoming {
     }
 
     /// Copies what is published. Whether the message is complete.
-    fn receive(&mut self, begun: &mut Begun, filling: &mut Filling) -> Result<bool, Fault> {
+    fn receive_more(&mut self, begun: &mut Begun, filling: &mut Filling) -> Result<bool, Fault> {
         loop {
             let mark = match begun.mark {
                 Some(mark) => mark,
@@ -272,26 +256,21 @@ impl ShmIncoming {
             };
             begun.mark = Some(mark);
             match mark.kind {
-                Kind::Inline => {
-                    let rest = filling.rest_mut().get_mut(..mark.n).unwrap_or_default();
-                    let words = self.ring.slot().get(HEADER_WORDS.end..);
-                    let n = words_out(rest, words.unwrap_or_default());
+                Kind::Inline | Kind::Data | Kind::More => {
+                    let n = self.copy(mark, filling.rest_mut());
                     // SAFETY: so many bytes of what is free were initialised.
                     unsafe { filling.advance(n) };
-                    begun.received = begun.received.wrapping_add(mark.n);
-                }
-                Kind::Data | Kind::More => {
-                    for from in self.ring.lane().data(self.ring.data_at(mark), mark.n) {
-                        let n = copy_out(filling.rest_mut(), from);
-                        // SAFETY: so many bytes of what is free were initialised.
-                        unsafe { filling.advance(n) };
-                    }
                     begun.received = begun.received.wrapping_add(mark.n);
                 }
                 // It was received as it is.
                 Kind::Placed => return self.fail(malformed("slot", mark.n as u64)),
                 Kind::Ranges | Kind::List => {
-                    if !self.receive_remote(begun, filling)? {
+                    let n = match self.ranges.read(self.ring.lane(), filling) {
+                        Ok(n) => n,
+                        Err(kind) => return self.fail(Broken::Lost(kind)),
+                    };
+                    begun.received = begun.received.wrapping_add(n);
+                    if begun.received < begun.length {
                         return Ok(false);
                     }
                 }
@@ -321,58 +300,6 @@ impl ShmIncoming {
             }
             Err(error) => self.fail(error),
         }
-    }
-
-    /// Copies the next part out of the peer's memory. Whether that was the last.
-    fn receive_remote(&mut self, begun: &mut Begun, filling: &mut Filling) -> Result<bool, Fault> {
-        let n = self.ranges.take(MOST_AT_ONCE);
-        let copied = match (&mut self.remote, filling.rest_mut().get_mut(..n)) {
-            (Some(remote), Some(to)) => {
-                let lane = self.ring.lane();
-                let copying = lane.control(Control::Copying);
-                let abandoned = lane.control(Control::Abandoned);
-                let read = || remote.read(&self.ranges.now, to);
-                match signal::borrow(copying, abandoned, read) {
-                    None => Err(io::ErrorKind::UnexpectedEof),
-                    // It has gone, and its memory with it.
-                    Some(Err(error)) if error.raw_os_error() == Some(libc::ESRCH) => {
-                        Err(io::ErrorKind::ConnectionReset)
-                    }
-                    Some(copied) => copied.map_err(|error| error.kind()),
-                }
-            }
-            _ => Err(io::ErrorKind::InvalidInput),
-        };
-        if let Err(kind) = copied {
-            return self.fail(Broken::Lost(kind));
-        }
-        // SAFETY: the peer's memory was copied to all of the first `n` bytes that were free.
-        unsafe { filling.advance(n) };
-        begun.received = begun.received.wrapping_add(n);
-        Ok(begun.received >= begun.length)
-    }
-}
-
-impl Ranges {
-    /// Chooses what is read next, at most about so many bytes of it; how many these are.
-    fn take(&mut self, most: usize) -> usize {
-        self.now.clear();
-        let mut left = most as u64;
-        while let Some((address, length)) = self.all.get_mut(self.done) {
-            let n = (*length).min(left);
-            if n == 0 {
-                break;
-            }
-            self.now.push((*address, n));
-            left = left.wrapping_sub(n);
-            *address = address.wrapping_add(n);
-            *length = length.wrapping_sub(n);
-            if *length > 0 {
-                break;
-            }
-            self.done = self.done.wrapping_add(1);
-        }
-        most.wrapping_sub(usize::try_from(left).unwrap_or_default())
     }
 }
 
@@ -411,7 +338,7 @@ impl Incoming for ShmIncoming {
                 }
             },
         };
-        match self.receive(&mut begun, &mut filling) {
+        match self.receive_more(&mut begun, &mut filling) {
             Ok(true) => {
                 self.message = None;
                 Ok(Some(Payload::Bytes(filling.finish())))
@@ -422,6 +349,37 @@ impl Incoming for ShmIncoming {
                 unfinished.map(|_| None)
             }
         }
+    }
+
+    #[inline]
+    fn receive(&mut self, header: &mut Header, payload: &mut Filled) -> Result<Whole, Fault> {
+        let Some((mark, found)) = self.short(usize::MAX) else {
+            return Ok(Whole::Other);
+        };
+        let Ok(spent) = self.pool.take(mark.n) else {
+            return Ok(Whole::Other);
+        };
+        let mut filling = spent.filling();
+        let n = self.copy(mark, filling.rest_mut());
+        // SAFETY: so many bytes of what is free were initialised.
+        unsafe { filling.advance(n) };
+        self.release(mark);
+        *payload = filling.finish();
+        *header = found;
+        Ok(Whole::Here)
+    }
+
+    #[inline]
+    fn receive_into(&mut self, memory: &mut [u8], header: &mut Header) -> Result<bool, Fault> {
+        let Some((mark, found)) = self.short(memory.len()) else {
+            return Ok(false);
+        };
+        // SAFETY: what is copied was read from memory that has values.
+        let memory = unsafe { uninit(memory) };
+        self.copy(mark, memory);
+        self.release(mark);
+        *header = found;
+        Ok(true)
     }
 
     fn begun(&self) -> u64 {

@@ -5,7 +5,6 @@
 //! half, and each is hung up when the peer ends, however it does. A socket's end is the process's own:
 //! the peer can't make calls on it block, as it could with an eventfd.
 
-use std::io;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -126,17 +125,4 @@ impl Closing for Line {
             let _ = socket.shutdown(Shutdown::Both);
         }
     }
-}
-
-/// What the system says of a peer that is gone.
-pub(super) fn hung_up() -> io::Error {
-    io::Error::new(io::ErrorKind::ConnectionReset, "the peer's process is gone")
-}
-
-/// What is said of a peer that ended inside a message.
-pub(super) fn cut_short() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::UnexpectedEof,
-        "the peer ended inside a message",
-    )
 }

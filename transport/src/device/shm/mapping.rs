@@ -25,8 +25,9 @@ use rustix::fs::{MemfdFlags, SealFlags};
 pub(super) const SLOT: usize = 128;
 /// How many slots a lane has; a power of two.
 pub(super) const SLOTS: usize = 256;
-/// How many bytes of data a lane has; a power of two.
-pub(super) const DATA: usize = 256 << 10;
+/// How many bytes of data a lane has; a power of two. More than fits a processor's own caches: what was
+/// written before is then in one that both sides share.
+pub(super) const DATA: usize = 1 << 20;
 /// Where the slots begin in a lane.
 const SLOTS_AT: usize = 4096;
 const DATA_AT: usize = SLOTS_AT + SLOTS * SLOT;

@@ -14,6 +14,7 @@
 //!
 //! A connection belongs to the process that made it, and does not outlive a `fork`.
 
+mod broken;
 mod copy;
 mod handshake;
 mod incoming;
@@ -21,6 +22,8 @@ mod line;
 mod listener;
 mod mapping;
 mod outgoing;
+mod place;
+mod ranges;
 mod remote;
 mod ring;
 mod signal;

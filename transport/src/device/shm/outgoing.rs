@@ -3,27 +3,32 @@
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::Duration;
 
-use super::copy::{PREFETCHED, copy_in, prefetch_for_writing, set_words, words_in};
-use super::line::{Bell, Line, hung_up};
-use super::mapping::Control;
+use super::broken::Broken;
+use super::copy::{set_words, words_in};
+use super::line::{Bell, Line};
+use super::mapping::{Control, DATA};
+use super::place::Place;
 use super::remote::MOST_RANGES;
-use super::ring::{HEADER_WORDS, INLINE, Kind, Mark, Producer, SLOT_RANGES};
+use super::ring::{HEADER_WORDS, INLINE, Kind, Mark, Producer, SLOT_RANGES, Stretch};
 use super::signal;
 use crate::device::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
-use crate::error::HeaderError;
 use crate::header::Header;
 
-/// From how many bytes on the peer copies a message out of our memory, where it can: the call costs
-/// it as much as copying so many bytes once more.
-pub(super) const REMOTE_FROM: usize = 32 << 10;
+/// From how many bytes on the peer copies a message out of our memory, where it can. As long as both
+/// sides work at once, two copies through the caches that they share are done before one copy that the
+/// system makes page by page; a sender of so many bytes has to wait for the receiver in any case.
+pub(super) const REMOTE_FROM: usize = 4 * DATA;
 /// How many bytes are published at a time: the peer copies some out while we copy the next in.
 const PIECE: usize = 8 << 10;
+/// How many of messages of at least [`LONG`] bytes, of which the first piece counts for less.
+const LONG_PIECE: usize = 32 << 10;
+const LONG: usize = 256 << 10;
 /// How many bytes a range has at least on average, so that the peer reads it from our memory.
 const LEAST_RANGE: usize = 512;
 /// After how many looks in vain we see whether the peer is still there: that costs as much as a few
@@ -31,35 +36,6 @@ const LEAST_RANGE: usize = 512;
 pub(super) const LOOKS: u32 = 8192;
 /// How long we wait for a peer that is reading our memory.
 const ABANDON: Duration = Duration::from_millis(10);
-
-/// What stays once it was found.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Broken {
-    Ended,
-    Lost(io::ErrorKind),
-    TooLarge { length: u64 },
-    Malformed(HeaderError),
-}
-
-impl Broken {
-    #[cold]
-    pub(super) fn fault(self) -> Fault {
-        match self {
-            Self::Ended => Fault::Ended,
-            Self::Lost(io::ErrorKind::UnexpectedEof) => Fault::Lost(super::line::cut_short()),
-            Self::Lost(io::ErrorKind::ConnectionReset) => Fault::Lost(hung_up()),
-            Self::Lost(kind) => Fault::Lost(kind.into()),
-            Self::TooLarge { length } => Fault::TooLarge { length },
-            Self::Malformed(error) => Fault::Malformed(error),
-        }
-    }
-}
-
-impl From<HeaderError> for Broken {
-    fn from(error: HeaderError) -> Self {
-        Self::Malformed(error)
-    }
-}
 
 /// What was begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,8 +76,8 @@ impl ShmOutgoing {
     }
 
     #[inline]
-    fn room(&mut self, data: usize) -> Result<bool, Fault> {
-        match self.ring.has_room(data) {
+    fn room(&mut self, data: usize, stretch: Stretch) -> Result<bool, Fault> {
+        match self.ring.has_room(data, stretch) {
             Ok(true) => Ok(true),
             Ok(false) => self.in_vain().map(|()| false),
             Err(error) => self.fail(error.into()),
@@ -173,7 +149,7 @@ impl ShmOutgoing {
         parts: &[IoSlice<'_>],
         length: usize,
     ) -> Result<Push, Fault> {
-        if !self.room(0)? {
+        if !self.room(0, Stretch::Front)? {
             return Ok(Push::Untouched);
         }
         self.write_header(message);
@@ -208,7 +184,7 @@ impl ShmOutgoing {
         } else {
             0
         };
-        if !self.room(listed)? {
+        if !self.room(listed, Stretch::Front)? {
             return Ok(Push::Untouched);
         }
         self.write_header(message);
@@ -267,14 +243,16 @@ impl ShmOutgoing {
         parts: &[IoSlice<'_>],
         length: usize,
     ) -> Result<Push, Fault> {
+        let stretch = Stretch::of(length);
+        let piece = if length < LONG { PIECE } else { LONG_PIECE };
         loop {
             let taken = usize::try_from(message.taken).unwrap_or(usize::MAX);
-            let n = length.saturating_sub(taken).min(PIECE);
+            let n = length.saturating_sub(taken).min(piece);
             if n == 0 {
                 self.flight = Flight::Nothing;
                 return Ok(Push::Done);
             }
-            if !self.room(n)? {
+            if !self.room(n, stretch)? {
                 return Ok(if taken == 0 {
                     Push::Untouched
                 } else {
@@ -302,35 +280,8 @@ impl ShmOutgoing {
                 }
             }
             self.publish(Mark::new(kind, n));
-            if n <= PREFETCHED {
-                let data = self.ring.next_data(n);
-                data.into_iter().for_each(prefetch_for_writing);
-            }
             message.taken = message.taken.saturating_add(n as u64);
             self.flight = Flight::Pieces;
-        }
-    }
-}
-
-/// Where data goes: to the end of what there is, and on at its beginning.
-struct Place<'a>([&'a [AtomicU8]; 2]);
-
-impl<'a> Place<'a> {
-    fn new(data: [&'a [AtomicU8]; 2]) -> Self {
-        Self(data)
-    }
-
-    fn is_full(&self) -> bool {
-        self.0.iter().all(|part| part.is_empty())
-    }
-
-    /// Puts as many of the bytes as there is room for.
-    fn put(&mut self, mut bytes: &[u8]) {
-        for part in &mut self.0 {
-            let n = part.len().min(bytes.len());
-            copy_in(part, bytes);
-            *part = part.get(n..).unwrap_or_default();
-            bytes = bytes.get(n..).unwrap_or_default();
         }
     }
 }
@@ -348,16 +299,18 @@ impl Outgoing for ShmOutgoing {
             return self.remote(message);
         }
         let length = usize::try_from(message.header.length).unwrap_or(usize::MAX);
-        let trusted = self.line.outbox().is_some() && length > INLINE;
+        let trusted = length > INLINE && self.line.outbox().is_some();
         if trusted && self.flight == Flight::Nothing && self.leave(message)? {
             return Ok(Push::Done);
         }
+        if let Body::Borrowed(parts) = message.body {
+            return self.go_on(message, parts, length);
+        }
         let body = std::mem::replace(&mut message.body, Body::Taken);
         let pushed = match &body {
-            Body::Borrowed(parts) => self.go_on(message, parts, length),
             Body::Owned(filled) => self.go_on(message, &[IoSlice::new(filled.as_bytes())], length),
             // This device moves nothing.
-            Body::Object(_) | Body::Taken => self.fail(Broken::Lost(io::ErrorKind::Unsupported)),
+            _ => self.fail(Broken::Lost(io::ErrorKind::Unsupported)),
         };
         message.body = body;
         pushed
@@ -420,7 +373,7 @@ impl ShmOutgoing {
     /// Leaves a message in the outbox, for the peer to read it there. Whether it could.
     fn leave(&mut self, message: &mut Outbound<'_>) -> Result<bool, Fault> {
         // Without a peer, or room in the ring, nothing is done: what is tried next finds that out.
-        let has_room = matches!(self.ring.has_room(0), Ok(true));
+        let has_room = matches!(self.ring.has_room(0, Stretch::Front), Ok(true));
         if !has_room || self.is_gone() {
             return Ok(false);
         }

@@ -78,6 +78,14 @@ pub(super) struct Mark {
     pub(super) value: [u64; 2],
 }
 
+impl Mark {
+    /// That of who does not want to be read: nothing stands at that address.
+    pub(super) const NOWHERE: Self = Self {
+        address: 0,
+        value: [0; 2],
+    };
+}
+
 /// A range of another process's memory: address and length.
 pub(super) type Range = (u64, u64);
 

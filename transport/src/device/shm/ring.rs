@@ -19,12 +19,14 @@
 //! | placed | a message in the sender's outbox, and where it stands there |
 //!
 //! Data is used in order, each piece from a multiple of 64 bytes on, so nobody says where it stands.
-//! A slot, and the data of it, is free again when `Consumed` says so. A producer that leaves the front
-//! of the data sees whether all is free: then it begins there again, and says so by `restart`. So as
-//! long as few messages are on their way, the same lines are used, which are in the fastest caches of
-//! both processors.
+//! A slot, and the data of it, is free again when `Consumed` says so. A producer of short messages that
+//! leaves the front of the data sees whether all is free: then it begins there again, and says so by
+//! `restart`. So as long as few messages are on their way, the same lines are used, which are in the
+//! fastest caches of both processors. Longer messages go on through all of the data: of many lines, those
+//! that neither processor has had for a while are written and read faster, in the cache that both share,
+//! than those that one has to take from the other's own.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::mapping::{Control, DATA, Lane, SLOT, SLOTS};
 use super::signal::{self, Barriers};
@@ -38,7 +40,28 @@ pub(super) const INLINE: usize = SLOT - 6 * 8;
 pub(super) const SLOT_RANGES: usize = INLINE / 16;
 
 /// How much of the data is its front: a few messages, and a quarter of a processor's fastest cache.
-const FRONT: u64 = 8 << 10;
+const FRONT: usize = 8 << 10;
+
+/// Which part of the data a message prefers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stretch {
+    /// The same few lines again.
+    Front,
+    /// One behind the other.
+    All,
+}
+
+impl Stretch {
+    /// For messages of so many bytes.
+    #[inline]
+    pub(super) fn of(length: usize) -> Self {
+        if length <= FRONT {
+            Self::Front
+        } else {
+            Self::All
+        }
+    }
+}
 
 /// What a slot holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,17 +192,15 @@ impl Producer {
         &self.lane
     }
 
-    /// Whether the next slot and `data` bytes are free. `data` is at most
-    /// [`DATA`].
+    /// Whether the next slot and `data` bytes are free. `data` is at most [`DATA`].
     #[inline]
-    pub(super) fn has_room(&mut self, data: usize) -> Result<bool, HeaderError> {
-        let place = self.data_at & (DATA as u64).wrapping_sub(1);
-        let leaves_front = place <= FRONT && place.wrapping_add(data as u64) > FRONT;
-        if self.fits(data) && (!leaves_front || place == 0) {
+    pub(super) fn has_room(&mut self, data: usize, stretch: Stretch) -> Result<bool, HeaderError> {
+        let leaves_front = stretch == Stretch::Front && self.leaves_front(data);
+        if self.fits(data) && !leaves_front {
             return Ok(true);
         }
         self.look()?;
-        if leaves_front && place > 0 && self.consumed == self.at {
+        if leaves_front && self.consumed == self.at {
             self.data_at = front_after(self.data_at);
             self.data_until = self.data_at.wrapping_add(DATA as u64);
             self.restart = true;
@@ -187,11 +208,14 @@ impl Producer {
         Ok(self.fits(data))
     }
 
-    /// Where data like that of the last message would go, if that is known to be free.
+    /// Whether so much data would go beyond the front, or, behind that, beyond as much again: to see
+    /// what is free costs more than to write a short message.
     #[inline]
-    pub(super) fn next_data(&self, length: usize) -> [&[AtomicU8]; 2] {
-        let free = if self.fits(length) { length } else { 0 };
-        self.lane.data(self.data_at, free)
+    fn leaves_front(&self, data: usize) -> bool {
+        let front = FRONT as u64;
+        let place = self.data_at & (DATA as u64).wrapping_sub(1);
+        let inside = place & front.wrapping_sub(1);
+        place > 0 && data > 0 && (inside == 0 || inside.wrapping_add(data as u64) > front)
     }
 
     #[inline]

@@ -117,6 +117,15 @@ fn slots_that_nobody_writes() {
         );
         // It stays so.
         assert!(victim.incoming.header().is_err());
+        let mut victim = self::victim();
+        write(&victim.lanes[0], kind, n, length, &behind);
+        let mut header = Header::default();
+        let into = victim.incoming.receive_into(&mut [0; 200], &mut header);
+        assert!(!matches!(into, Ok(true)), "{text}");
+        let mut payload = Filled::nothing();
+        let whole = victim.incoming.receive(&mut header, &mut payload);
+        assert!(!matches!(whole, Ok(Whole::Here)), "{text}");
+        assert!(victim.incoming.header().is_err(), "{text}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::IoSlice;
 
 use super::super::mapping::{DATA, Mapping, SLOTS};
 use super::super::outgoing::REMOTE_FROM;
-use super::super::ring::{Consumer, INLINE, Kind, Mark, Producer};
+use super::super::ring::{Consumer, INLINE, Kind, Mark, Producer, Stretch};
 use super::super::signal::Barriers;
 use super::*;
 
@@ -30,7 +30,7 @@ pub(super) fn echo(address: &Address) {
 }
 
 fn lengths() -> Vec<usize> {
-    let mut lengths = vec![0, 1, 8, 79, 4096, 100_000, 3 << 20];
+    let mut lengths = vec![0, 1, 8, 79, 4096, 100_000, 5 << 20];
     for edge in [INLINE, 8 << 10, REMOTE_FROM, DATA] {
         lengths.extend([edge - 1, edge, edge + 1]);
     }
@@ -81,7 +81,7 @@ fn ranges_in_the_slot_and_in_a_list() {
     let (mut client, mut server) = pair();
     for count in [2, 5, 6, 1000, 1023, 1024] {
         let parts: Vec<Vec<u8>> = (0..count)
-            .map(|n| pattern(80_000 / count + 1000, n))
+            .map(|n| pattern(REMOTE_FROM / count + 1000, n))
             .collect();
         let slices: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
         std::thread::scope(|scope| {
@@ -143,7 +143,7 @@ fn the_next_message_waits_until_the_peer_has_read_a_large_one() {
 
 #[test]
 fn a_message_that_is_given_up_is_not_received() {
-    for length in [REMOTE_FROM, 4 * DATA] {
+    for length in [REMOTE_FROM, REMOTE_FROM + 64] {
         let (mut client, mut server) = pair();
         let bytes = pattern(length, 1);
         // So many parts that they are copied, in the second case.
@@ -207,7 +207,7 @@ fn data_begins_at_the_front_again_when_all_is_consumed() {
     let mut producer = Producer::new(lane.clone(), Barriers::Both);
     let mut consumer = Consumer::new(lane, Barriers::Both);
     let mut publish = |n| {
-        assert!(producer.has_room(n).unwrap());
+        assert!(producer.has_room(n, Stretch::of(n)).unwrap());
         let at = producer.data_at();
         assert!(!producer.publish(Mark::new(Kind::Data, n)));
         at
@@ -222,8 +222,60 @@ fn data_begins_at_the_front_again_when_all_is_consumed() {
         assert!(at as usize % DATA <= 8 << 10, "{n} bytes at {at}");
         consume(at);
     }
+    // Messages that are longer go on and on; the next short one is at the front again.
+    let mut last = None;
+    for _ in 0..3 * DATA / 20_000 {
+        let at = publish(20_000);
+        consume(at);
+        assert!(last.is_none_or(|last| at - last <= 20_032));
+        last = Some(at);
+    }
+    for _ in 0..9 {
+        let at = publish(1000);
+        consume(at);
+        last = Some(at);
+    }
+    assert!(last.unwrap() as usize % DATA <= 8 << 10);
     // What is not consumed stays as it is.
     let places: Vec<u64> = [5000; 40].map(&mut publish).to_vec();
     assert!(places.is_sorted_by(|a, b| a + 5000 <= *b && *b < a + 6000));
     places.into_iter().for_each(&mut consume);
+}
+
+#[test]
+fn short_messages_are_received_into_memory_and_others_are_left() {
+    let (mut client, mut server) = pair();
+    let (mut memory, mut header) = (vec![0; 9000], Header::default());
+    for (seed, length) in lengths().into_iter().enumerate() {
+        let bytes = pattern(length, seed);
+        let (incoming, outgoing) = (&mut *server.incoming, &mut *client.outgoing);
+        std::thread::scope(|scope| {
+            scope.spawn(|| send(outgoing, seed as u32, &[&bytes]).unwrap());
+            while incoming.arm(None) == Armed::Source {}
+            if length > 0 {
+                let too_small = &mut memory[..length.min(9000) - 1];
+                assert!(!incoming.receive_into(too_small, &mut header).unwrap());
+                assert_eq!(incoming.header().unwrap().unwrap().kind, seed as u32);
+                // Its header was given, and so it is received otherwise.
+                assert!(!incoming.receive_into(&mut memory, &mut header).unwrap());
+                assert!(receive(incoming).unwrap().1.as_bytes() == bytes);
+            } else {
+                assert!(incoming.receive_into(&mut [], &mut header).unwrap());
+                assert_eq!((header.kind, header.length), (seed as u32, 0));
+            }
+        });
+        if length <= 8 << 10 {
+            send(&mut *client.outgoing, 1, &[&bytes]).unwrap();
+            let incoming = &mut *server.incoming;
+            assert!(incoming.receive_into(&mut memory, &mut header).unwrap());
+            assert_eq!((header.kind, header.words), (1, [1, 2, 3]));
+            assert_eq!(header.length, length as u64);
+            assert!(memory[..length] == bytes, "{length} bytes");
+            send(&mut *client.outgoing, 2, &[&bytes]).unwrap();
+            let mut payload = Filled::nothing();
+            let whole = incoming.receive(&mut header, &mut payload).unwrap();
+            assert!(whole == Whole::Here && payload.as_bytes() == bytes);
+            assert_eq!((header.kind, header.length), (2, length as u64));
+        }
+    }
 }

@@ -13,6 +13,7 @@ mod deaths;
 mod figures;
 mod lies;
 mod messages;
+mod reads;
 mod storms;
 
 use std::env;

@@ -1,0 +1,28 @@
+//! Where a payload is copied to.
+
+use std::sync::atomic::AtomicU8;
+
+use super::copy::copy_in;
+
+/// Where data goes: to the end of what there is, and on at its beginning.
+pub(super) struct Place<'a>([&'a [AtomicU8]; 2]);
+
+impl<'a> Place<'a> {
+    pub(super) fn new(data: [&'a [AtomicU8]; 2]) -> Self {
+        Self(data)
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.0.iter().all(|part| part.is_empty())
+    }
+
+    /// Puts as many of the bytes as there is room for.
+    pub(super) fn put(&mut self, mut bytes: &[u8]) {
+        for part in &mut self.0 {
+            let n = part.len().min(bytes.len());
+            copy_in(part, bytes);
+            *part = part.get(n..).unwrap_or_default();
+            bytes = bytes.get(n..).unwrap_or_default();
+        }
+    }
+}
