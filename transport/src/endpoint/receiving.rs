@@ -382,6 +382,7 @@ impl Receiving {
             self.remote.kept_bytes = 0;
         }
         if end.breaks() {
+            self.facts.blame(&end);
             self.common.broke = true;
         }
         if self.end.is_none() {
@@ -655,9 +656,12 @@ impl Direction for Receiving {
             }
             Armed::Waker => {}
             Armed::Source => {
-                let (source, watch) = (half.source(), &mut self.common.watch);
+                let (waker, watch) = (&self.alarm_waker, &mut self.common.watch);
                 let watched = self.alarm.watcher().and_then(|watcher| {
-                    watcher.watch(watch, source, Interest::Readable, &self.alarm_waker)
+                    if half.watch(waker, &watcher)? {
+                        return Ok(());
+                    }
+                    watcher.watch(watch, half.source(), Interest::Readable, waker)
                 });
                 // Nobody is going to call, so the tasks look themselves.
                 if watched.is_err() {
