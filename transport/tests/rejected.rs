@@ -110,11 +110,25 @@ fn by_queue(endpoint: &Endpoint) -> RecvError {
     }
 }
 
+/// What nobody sends: an operation that there is not, an answer to nothing, more than is allowed.
+fn wrong() -> [[u8; 40]; 3] {
+    [header(77, 0), header(2, 0), header(0, LIMIT + 1)]
+}
+
+/// A peer that sends nothing more is not left with a connection that looks as if it had ended properly.
+fn is_reset(scheme: &str) {
+    for first in wrong() {
+        let (mut stream, endpoint) = receiving(scheme);
+        stream.write_all(&first).unwrap();
+        by_call(&endpoint);
+        let error = stream.read(&mut [0; 100]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    }
+}
+
 fn all_kinds(scheme: &str) {
-    // An operation that there is not, an answer to nothing, more than is allowed.
-    let wrong = [header(77, 0), header(2, 0), header(0, LIMIT + 1)];
     let ways: [fn(&Endpoint) -> RecvError; 2] = [by_call, by_queue];
-    for first in wrong {
+    for first in wrong() {
         for receive in ways {
             for stuck in [true, false] {
                 let (stream, endpoint) = receiving(scheme);
@@ -151,6 +165,7 @@ fn all_kinds(scheme: &str) {
 #[test]
 fn over_tcp() {
     all_kinds("tcp");
+    is_reset("tcp");
 }
 
 #[test]
@@ -161,4 +176,5 @@ fn over_uds() {
 #[test]
 fn over_uring() {
     all_kinds("uring");
+    is_reset("uring");
 }
