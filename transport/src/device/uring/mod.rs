@@ -3,8 +3,8 @@
 //! What stands on the wire is what [`tcp`](super::tcp) sends. Each thread has a `ring` with its
 //! `buffers`, by which it receives from all the sockets that it drives: what has come from many costs
 //! one call. A `receiver` is one of them there, a `seat` its number; `state` is what stands under the
-//! ring's lock, `places` where threads sleep that wait for several, `system` what the system is asked;
-//! `wire` puts all this before a socket, below what all streams share.
+//! ring's lock, `waking` and `places` are for threads that wait for several, `ending` is the end of a ring,
+//! `system` what the system is asked; `wire` puts all this before a socket, below what all streams share.
 //!
 //! The system is given no memory of the program: it receives into buffers of the ring, from which
 //! small messages are copied once, and large payloads are received past the ring, in calls that
@@ -12,6 +12,7 @@
 //! or drops is written to behind its back.
 
 mod buffers;
+mod ending;
 mod places;
 mod receiver;
 mod ring;
@@ -20,6 +21,7 @@ mod state;
 mod system;
 #[cfg(test)]
 mod tests;
+mod waking;
 mod wire;
 
 use std::io;

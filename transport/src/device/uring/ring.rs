@@ -2,10 +2,9 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, RawFd};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Wake, Waker};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 use std::thread::{self, ThreadId};
-use std::time::Duration;
 
 use io_uring::types::{Fd, Timespec};
 use io_uring::{IoUring, opcode, squeue};
@@ -16,19 +15,15 @@ use super::buffers::{Buffers, GROUP};
 use super::receiver::{Receiver, Taken};
 use super::state::{CANCEL, KICK, RECEIVE, State, mark};
 use super::system::{self, enter};
+use super::waking::Bell;
 use crate::device::deadline::Deadline;
-use crate::endpoint::watcher::{Watcher, wake};
+use crate::endpoint::watcher::wake;
 
 /// A ring of which others may take sockets away receives if there are more than so many. To one socket
 /// a call for each message is needed either way, and the system does more in that of a ring: a message
 /// of 8 bytes takes 1.27 times as long when both sides are busy. The tests of this module are of the
 /// ring, and not of tcp.
 const CROWD: usize = if cfg!(test) { 0 } else { 1 };
-
-/// How long whoever ends a ring waits for the system to let go of its buffers.
-const LET_GO: Duration = Duration::from_secs(2);
-/// After how long it asks again.
-const AGAIN: Duration = Duration::from_millis(50);
 
 thread_local! {
     static HERE: ThreadId = thread::current().id();
@@ -69,23 +64,12 @@ pub(super) enum Prospect {
 ///
 /// Invariant: the system is given no memory but that of [`Buffers`].
 pub(super) struct Ring {
-    uring: IoUring,
-    issuer: Issuer,
+    pub(super) uring: IoUring,
+    pub(super) issuer: Issuer,
     owner: ThreadId,
     /// What watchers call when something is completed.
-    bell: Waker,
+    pub(super) bell: Waker,
     state: Mutex<State>,
-}
-
-/// Looks at a ring for whoever is told by a watcher.
-struct Bell(Weak<Ring>);
-
-impl Wake for Bell {
-    fn wake(self: Arc<Self>) {
-        if let Some(ring) = self.0.upgrade() {
-            ring.tell();
-        }
-    }
 }
 
 impl Ring {
@@ -100,7 +84,7 @@ impl Ring {
             uring,
             issuer,
             owner,
-            bell: Arc::new(Bell(ring.clone())).into(),
+            bell: Bell::of(ring.clone()),
             state: Mutex::new(State::new(buffers)),
         }))
     }
@@ -245,76 +229,13 @@ impl Ring {
         driven.map(|()| prospect)
     }
 
-    /// Has `waker` called once when there is something to take: by `watcher`, if there is no single
-    /// issuer, and in any case by whoever looks at the ring. False where the socket itself tells.
-    pub(super) fn watch(
-        &self,
-        number: usize,
-        waker: &Waker,
-        watcher: &Arc<Watcher>,
-    ) -> io::Result<bool> {
-        let mut state = self.state();
-        let looked = self.look(&mut state);
-        state.disarm(number);
-        let watched = looked.and_then(|()| self.watch_locked(&mut state, number, waker, watcher));
-        self.leave(state);
-        watched
-    }
-
-    fn watch_locked(
-        &self,
-        state: &mut State,
-        number: usize,
-        waker: &Waker,
-        watcher: &Arc<Watcher>,
-    ) -> io::Result<bool> {
-        let State {
-            receivers,
-            places,
-            to_wake,
-            ..
-        } = state;
-        let receiver = receivers.get_mut(number).and_then(Option::as_mut);
-        let Some(receiver) = receiver.filter(|it| it.receiving || it.has_some()) else {
-            return Ok(false);
-        };
-        if receiver.has_some() {
-            to_wake.push(waker.clone());
-            return Ok(true);
-        }
-        let told = self.issuer == Issuer::Any;
-        let place = if told {
-            places.rely(watcher, self.uring.as_fd(), &self.bell)?
-        } else {
-            0
-        };
-        receiver.armed = Some(place);
-        match &mut receiver.waker {
-            Some(known) => known.clone_from(waker),
-            none => *none = Some(waker.clone()),
-        }
-        Ok(told)
-    }
-
-    /// A watcher has seen that something is completed.
-    fn tell(&self) {
-        let mut state = self.state();
-        let looked = self.look(&mut state);
-        let again = state.places.watch_again(self.uring.as_fd(), &self.bell);
-        if looked.is_err() || !again {
-            // They look themselves.
-            state.wake_all();
-        }
-        self.leave(state);
-    }
-
     /// A panic elsewhere can't leave it half changed.
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Releases the lock, and wakes who is to be woken.
-    fn leave<'r>(&'r self, mut state: MutexGuard<'r, State>) {
+    pub(super) fn leave<'r>(&'r self, mut state: MutexGuard<'r, State>) {
         // What the sleeper waits for was taken from the queue before it slept, or while it did.
         let sleeper = state.sleeper.filter(|_| !self.is_here());
         if sleeper.is_some_and(|number| state.receiver(number).is_none_or(|it| it.is_ready())) {
@@ -388,7 +309,7 @@ impl Ring {
     }
 
     /// Asks a receive to end, and looks whether it has.
-    fn cancel(&self, state: &mut State, number: usize) -> io::Result<()> {
+    pub(super) fn cancel(&self, state: &mut State, number: usize) -> io::Result<()> {
         let Some(receiver) = state.receiver(number).filter(|it| it.receiving) else {
             return Ok(());
         };
@@ -421,7 +342,7 @@ impl Ring {
     }
 
     /// Notes what was completed.
-    fn look(&self, state: &mut State) -> io::Result<()> {
+    pub(super) fn look(&self, state: &mut State) -> io::Result<()> {
         // SAFETY: as in `submit`.
         let queue = unsafe { self.uring.completion_shared() };
         let mut plenty = false;
@@ -454,46 +375,5 @@ impl Ring {
             }
         }
         Ok(())
-    }
-}
-
-impl Ring {
-    /// Its thread ends.
-    pub(super) fn end(&self) {
-        let mut state = self.state();
-        if self.let_go(&mut state).unwrap_or(false) {
-            state.over = true;
-        }
-        state.wake_all();
-        self.leave(state);
-    }
-
-    /// Ends all receives for good. Whether they have ended, so that the system writes to no buffer any
-    /// more.
-    fn let_go(&self, state: &mut State) -> io::Result<bool> {
-        let deadline = Deadline::after(LET_GO);
-        while state.receivers.iter().flatten().any(|it| it.receiving) {
-            if !self.obeys() || deadline.has_passed() {
-                return Ok(false);
-            }
-            for number in 0..state.receivers.len() {
-                self.cancel(state, number)?;
-            }
-            if state.receivers.iter().flatten().any(|it| it.receiving) {
-                let soon = deadline.or_sooner(Deadline::after(AGAIN));
-                enter(&self.uring, 0, 1, soon.left().map(Timespec::from).as_ref())?;
-                self.look(state)?;
-            }
-        }
-        Ok(true)
-    }
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        let state = &mut *self.state();
-        if !self.let_go(state).unwrap_or(false) {
-            state.buffers.leak();
-        }
     }
 }
