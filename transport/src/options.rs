@@ -50,8 +50,9 @@ pub struct Options {
     pub remote_reads: bool,
     /// Whether one thread alone drives each direction of a connection: the first that does (uring
     /// only, default no). Calls of the system get a little cheaper. Another thread that receives gets
-    /// an error, which stays; it may send. Where another thread drops the connection while a receive
-    /// is with the system, its 36 KiB of buffers stay until the process ends.
+    /// an error, which stays, as long as the first one lives; it may send. Where another thread drops
+    /// the connection while a receive is with the system, the first one ends that when it receives from
+    /// another connection of this kind, or ends.
     pub uring_single_issuer: bool,
     /// The most messages that wait in a queue for this side to receive them: in-process, and those that
     /// came before an answer or a request to put or get, on all devices (default 64, at most 65,536

@@ -26,6 +26,7 @@ use jstream::buffer::{Filled, Filling, PoolError};
 use super::deadline::Deadline;
 use super::shm::Outbox;
 use crate::address::Address;
+use crate::endpoint::watcher::Watcher;
 use crate::error::{AcceptError, ConnectError, HandshakeError, HeaderError, ListenError};
 use crate::header::Header;
 use crate::options::Options;
@@ -120,6 +121,12 @@ pub(crate) trait Control: Send + Sync {
     /// Ends both directions at once: whoever waits wakes, and both halves then say
     /// [`Fault::ClosedLocally`]. What the device has taken is still delivered where the device can.
     fn close(&self);
+
+    /// As [`close`](Self::close), because the peer does not keep to the rules: it notices even while it
+    /// sends, and need not read what the device has taken.
+    fn reject(&self) {
+        self.close();
+    }
 
     /// Where jbufs are taken that the peer reads in place, if there is such a thing.
     fn outbox(&self) -> Option<&Outbox> {
@@ -219,6 +226,12 @@ pub(crate) trait Incoming: Send {
 
     /// What to poll once armed: always for being readable.
     fn source(&self) -> BorrowedFd<'_>;
+
+    /// Once it is armed with a waker, and answers [`Armed::Source`]: has the waker called by `watcher`
+    /// without a registration for this connection alone. False where there is no such way.
+    fn watch(&mut self, _waker: &Waker, _watcher: &Arc<Watcher>) -> io::Result<bool> {
+        Ok(false)
+    }
 
     /// Arms and sleeps until something has come, the deadline has passed, or for no reason. Where
     /// that saves a call, it receives at the same time; what it receives, the next `header` or

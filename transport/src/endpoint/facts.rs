@@ -32,6 +32,8 @@ pub(crate) struct Facts {
     pub(crate) kept_bytes: u64,
     /// The device was told to close, though the program did not ask for it.
     broken: AtomicBool,
+    /// It has to, because the peer does not keep to the rules.
+    peer_erred: AtomicBool,
 }
 
 /// Why a direction has ended.
@@ -113,13 +115,25 @@ impl Facts {
             kept_messages: options.queue_messages.max(1),
             kept_bytes: options.queue_bytes,
             broken: AtomicBool::new(false),
+            peer_erred: AtomicBool::new(false),
         }
     }
 
     /// Ends the connection because one direction can't go on.
     pub(crate) fn break_off(&self) {
         self.broken.store(true, Ordering::Release);
-        self.control.close();
+        if self.peer_erred.load(Ordering::Relaxed) {
+            self.control.reject();
+        } else {
+            self.control.close();
+        }
+    }
+
+    /// Notes whose fault an end is, before the connection is broken off.
+    pub(crate) fn blame(&self, end: &End) {
+        if matches!(end, End::TooLarge { .. } | End::Malformed(_)) {
+            self.peer_erred.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Tells the log that a direction has ended.

@@ -364,6 +364,7 @@ impl Receiving {
             self.remote.kept_bytes = 0;
         }
         if end.breaks() {
+            self.facts.blame(&end);
             self.common.broke = true;
         }
         if self.end.is_none() {

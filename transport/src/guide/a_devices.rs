@@ -11,9 +11,10 @@
 //! | `uring://host:port` | the same peers as `tcp` | the same, and small ones once more | by name only, where it was measured to be of use |
 //! | `sim://name` | this process | | in tests: see [`sim`](crate::sim) |
 //!
-//! `uring` is `tcp` on the wire, so each side may use either. It receives through a ring of io_uring; what it
-//! sends goes straight to the socket. Where the kernel has no io_uring, or not enough of it, it works as `tcp`
-//! does, and [`Endpoint::degraded`](crate::Endpoint::degraded) says so.
+//! `uring` is `tcp` on the wire, so each side may use either. A thread that drives several of its connections
+//! receives from all of them through one ring of io_uring; for one connection, and for large payloads, it asks
+//! the socket, as `tcp` does. What it sends goes straight to the socket. Where the kernel has no io_uring, or
+//! not enough of it, it works as `tcp` does, and [`Endpoint::degraded`](crate::Endpoint::degraded) says so.
 //!
 //! # Several addresses
 //!

@@ -13,6 +13,7 @@ use super::line::Line;
 use super::{Patience, Wire};
 use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload};
 use crate::device::deadline::Deadline;
+use crate::endpoint::watcher::Watcher;
 use crate::header::Header;
 use crate::options::Options;
 
@@ -115,6 +116,10 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
 
     fn source(&self) -> BorrowedFd<'_> {
         self.line.wire.source(Interest::Readable).0
+    }
+
+    fn watch(&mut self, waker: &Waker, watcher: &Arc<Watcher>) -> io::Result<bool> {
+        self.line.wire.watch(waker, watcher)
     }
 
     fn wait(&mut self, into: &mut Option<Filling>, deadline: Deadline) -> Result<(), Fault> {

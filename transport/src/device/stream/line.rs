@@ -116,6 +116,11 @@ impl<W: Wire> Control for Line<W> {
         }
         self.wire.end();
     }
+
+    fn reject(&self) {
+        self.phase.store(CLOSED, Ordering::Release);
+        self.wire.reset();
+    }
 }
 
 impl<W: Wire> Drop for Line<W> {
@@ -124,7 +129,9 @@ impl<W: Wire> Drop for Line<W> {
         // received yet is lost.
         let mut piece = [MaybeUninit::uninit(); 4096];
         for _ in 0..UNWANTED {
-            let read = self.wire.try_read(&mut [MaybeUninitSlice::new(&mut piece)]);
+            let read = self
+                .wire
+                .try_read_last(&mut [MaybeUninitSlice::new(&mut piece)]);
             if !matches!(read, Ok(Some(1..))) {
                 break;
             }

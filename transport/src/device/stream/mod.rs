@@ -41,6 +41,7 @@ use super::connection::{Armed, Connection, Interest, Limits};
 use super::deadline::Deadline;
 use super::poll::sleep_on;
 use crate::address::Address;
+use crate::endpoint::watcher::Watcher;
 use crate::header::Header;
 use crate::options::Options;
 
@@ -54,7 +55,7 @@ const EAGER: usize = 16 << 10;
 ///
 /// # Safety
 ///
-/// Where `try_read` or `read` says that it received `n` bytes, it has initialised the first `n`
+/// Where `try_read`, `try_read_last` or `read` says that it received `n` bytes, it has initialised the first `n`
 /// bytes of `slices`, one slice after the other.
 pub(crate) unsafe trait Wire: Send + Sync + 'static {
     /// Receives what is here, without waiting: `None` when nothing is, `Some(0)` at the end.
@@ -86,6 +87,22 @@ pub(crate) unsafe trait Wire: Send + Sync + 'static {
 
     /// Ends both directions at once, and wakes whoever sleeps on them.
     fn end(&self);
+
+    /// Ends both directions at once, so that the peer learns it even if nobody reads what it sends; what
+    /// is on its way to the peer may be lost.
+    fn reset(&self) {
+        self.end();
+    }
+
+    /// As [`try_read`](Self::try_read), of who wants to see the end of what has come.
+    fn try_read_last(&self, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Option<usize>> {
+        self.try_read(slices)
+    }
+
+    /// As [`Incoming::watch`](super::connection::Incoming::watch), for reading.
+    fn watch(&self, _waker: &Waker, _watcher: &Arc<Watcher>) -> io::Result<bool> {
+        Ok(false)
+    }
 
     /// Prepares to sleep until reading or writing may get further.
     fn arm(&self, _interest: Interest, _waker: Option<&Waker>) -> Armed {

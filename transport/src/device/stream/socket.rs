@@ -87,6 +87,14 @@ unsafe impl Wire for SocketWire {
         let _ = self.0.shutdown(Shutdown::Both);
     }
 
+    fn reset(&self) {
+        // Who only ends a TCP socket takes no more bytes and does not say so: a peer that sends waits
+        // for room. The sockets that refuse to be disconnected tell their peers when they are ended.
+        if rustix::net::connect_unspec(&self.0).is_err() {
+            self.end();
+        }
+    }
+
     fn fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

@@ -25,7 +25,7 @@ use crate::header::Header;
 use crate::options::Options;
 
 /// Longer than anything here takes, so that a hang becomes a failure.
-const LONG: Duration = Duration::from_secs(60);
+pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 /// Options with which nothing times out.
 pub(crate) fn options() -> Options {

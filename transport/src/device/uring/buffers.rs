@@ -11,9 +11,9 @@ use io_uring::types::BufRingEntry;
 use jstream::buffer::{Region, Registration};
 
 /// How many buffers a ring has; a power of two, at most what fits [`ENTRIES`].
-pub(super) const COUNT: u16 = 4;
+pub(super) const COUNT: u16 = 64;
 /// The length of each, in bytes.
-pub(super) const SIZE: usize = 8192;
+pub(super) const SIZE: usize = 4096;
 /// What the list of the free ones takes at the region's beginning: a page, as it must begin at one.
 const ENTRIES: usize = 4096;
 
@@ -31,6 +31,8 @@ pub(super) struct Buffers {
     region: Arc<Region>,
     /// How many buffers were put into the list so far, modulo 2^16.
     tail: u16,
+    /// How many of them stand in the list, as far as is known.
+    listed: u16,
 }
 
 impl Buffers {
@@ -41,6 +43,7 @@ impl Buffers {
             registration: region.register(),
             region,
             tail: 0,
+            listed: 0,
         })
     }
 
@@ -67,6 +70,16 @@ impl Buffers {
             self.free(number);
         }
         Ok(())
+    }
+
+    /// Whether the system has none left to receive into.
+    pub(super) fn are_used_up(&self) -> bool {
+        self.listed == 0
+    }
+
+    /// The system has filled one of them.
+    pub(super) fn note_filled(&mut self) {
+        self.listed = self.listed.saturating_sub(1);
     }
 
     /// The first `length` bytes of a buffer that the system has filled.
@@ -96,6 +109,7 @@ impl Buffers {
         entry.set_len(u32::try_from(SIZE).unwrap_or(0));
         entry.set_bid(number);
         self.tail = self.tail.wrapping_add(1);
+        self.listed = self.listed.saturating_add(1);
         // SAFETY: the first entry is at the list's beginning, and was zeroed at first.
         let tail = unsafe { BufRingEntry::tail(self.list().as_ptr()) };
         // SAFETY: the field is aligned, lies in the region, and is reached by nobody else of this

@@ -1,7 +1,10 @@
 //! Connections over TCP that receive by io_uring.
 //!
-//! What stands on the wire is what [`tcp`](super::tcp) sends. `ring` is a ring with its `buffers`,
-//! `wire` puts it before a socket, below what all streams share.
+//! What stands on the wire is what [`tcp`](super::tcp) sends. Each thread has a `ring` with its
+//! `buffers`, by which it receives from all the sockets that it drives: what has come from many costs
+//! one call. A `receiver` is one of them there, a `seat` its number; `state` is what stands under the
+//! ring's lock, `waking` and `places` are for threads that wait for several, `ending` is the end of a ring,
+//! `system` what the system is asked; `wire` puts all this before a socket, below what all streams share.
 //!
 //! The system is given no memory of the program: it receives into buffers of the ring, from which
 //! small messages are copied once, and large payloads are received past the ring, in calls that
@@ -9,9 +12,16 @@
 //! or drops is written to behind its back.
 
 mod buffers;
+mod ending;
+mod places;
+mod receiver;
 mod ring;
+mod seat;
+mod state;
+mod system;
 #[cfg(test)]
 mod tests;
+mod waking;
 mod wire;
 
 use std::io;
@@ -77,14 +87,13 @@ impl Family for UringFamily {
 
 /// A connection with a ring where there is one, else what tcp makes.
 fn with_or_without(
-    made: Result<UringWire, (SocketWire, io::Error)>,
+    made: Result<(UringWire, Option<String>), (SocketWire, io::Error)>,
     to: (Address, &'static str),
     theirs: Hello,
     options: &Options,
 ) -> Connection {
     match made {
-        Ok(wire) => {
-            let unlocked = wire.ring().unlocked();
+        Ok((wire, unlocked)) => {
             let mut connection = connection(wire, to, theirs, options);
             connection.degraded.extend(
                 unlocked

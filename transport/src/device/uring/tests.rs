@@ -5,6 +5,8 @@
     reason = "the numbers of these tests are small"
 )]
 
+mod crowd;
+
 use std::io::{self, IoSlice, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
@@ -16,7 +18,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use super::*;
 use crate::device::connection::*;
 use crate::device::deadline::Deadline;
-use crate::device::stream::tests::{Way, bytes, options, pair, recv, send};
+use crate::device::stream::tests::{LONG, Way, bytes, options, pair, recv, send};
 use crate::device::tcp::Tcp;
 use crate::header::Header;
 
@@ -194,7 +196,7 @@ fn a_single_issuer_is_the_first_thread() {
         assert!(error.to_string().contains("single issuer"), "{error}");
         // Sending is for everybody.
         send(&mut *connection.outgoing, 1, Body::Borrowed(&[])).unwrap();
-        // What is dropped here can't be ended here.
+        // What is dropped here can't be ended here: the first thread does it.
         drop(connection);
     });
     elsewhere.join().unwrap();

@@ -120,9 +120,12 @@ impl Direction for Receiving {
             }
             Armed::Waker => {}
             Armed::Source => {
-                let (source, watch) = (half.source(), &mut self.common.watch);
+                let (waker, watch) = (&self.alarm_waker, &mut self.common.watch);
                 let watched = self.alarm.watcher().and_then(|watcher| {
-                    watcher.watch(watch, source, Interest::Readable, &self.alarm_waker)
+                    if half.watch(waker, &watcher)? {
+                        return Ok(());
+                    }
+                    watcher.watch(watch, half.source(), Interest::Readable, waker)
                 });
                 // Nobody is going to call, so the tasks look themselves, once the lock is released.
                 if watched.is_err() {

@@ -1,0 +1,71 @@
+//! Where a socket is received from: the ring of the thread that drives it.
+
+use std::cell::OnceCell;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::sync::Arc;
+
+use super::ring::{Issuer, Ring};
+
+thread_local! {
+    static RINGS: Rings = const { Rings { any: OnceCell::new(), first: OnceCell::new() } };
+}
+
+/// Those of a thread, which ends them.
+struct Rings {
+    any: OnceCell<Arc<Ring>>,
+    first: OnceCell<Arc<Ring>>,
+}
+
+impl Rings {
+    fn get(&self, issuer: Issuer) -> io::Result<Arc<Ring>> {
+        let place = match issuer {
+            Issuer::Any => &self.any,
+            Issuer::First => &self.first,
+        };
+        if let Some(ring) = place.get() {
+            return Ok(ring.clone());
+        }
+        let ring = Ring::new(issuer)?;
+        Ok(place.get_or_init(|| ring).clone())
+    }
+}
+
+impl Drop for Rings {
+    fn drop(&mut self) {
+        for ring in [self.any.get(), self.first.get()].into_iter().flatten() {
+            ring.end();
+        }
+    }
+}
+
+/// The ring of this thread, which is made when it is first asked for.
+///
+/// # Errors
+///
+/// Why there can't be one: the system says so, or the thread is about to end.
+pub(super) fn ring_of_thread(issuer: Issuer) -> io::Result<Arc<Ring>> {
+    let ring = RINGS.try_with(|rings| rings.get(issuer));
+    ring.unwrap_or_else(|_| Err(io::Error::other("the thread is ending")))
+}
+
+/// A socket's number at a ring. It has to [leave](Self::leave) before the socket is closed.
+pub(super) struct Seat {
+    pub(super) ring: Arc<Ring>,
+    pub(super) number: usize,
+}
+
+impl Seat {
+    pub(super) fn of_thread(issuer: Issuer, socket: BorrowedFd<'_>) -> io::Result<Self> {
+        let ring = ring_of_thread(issuer)?;
+        Ok(Self {
+            number: ring.add(socket.as_raw_fd()),
+            ring,
+        })
+    }
+
+    /// Whether nothing is received any more; else that ends with the stream.
+    pub(super) fn leave(self) -> bool {
+        self.ring.remove(self.number)
+    }
+}

@@ -1,0 +1,125 @@
+//! What a ring remembers, under its lock.
+
+use std::io;
+use std::task::Waker;
+
+use socket2::MaybeUninitSlice;
+
+use super::buffers::Buffers;
+use super::places::Places;
+use super::receiver::{Receiver, Taken};
+
+/// What stands with an operation, in its lowest bits, and comes back with what became of it. Above them
+/// is the number of the receiver.
+pub(super) const RECEIVE: u64 = 1;
+pub(super) const CANCEL: u64 = 2;
+pub(super) const KICK: u64 = 3;
+const BITS: u32 = 2;
+
+pub(super) struct State {
+    pub(super) buffers: Buffers,
+    /// By their numbers.
+    pub(super) receivers: Vec<Option<Receiver>>,
+    /// For which one the owner sleeps, or is about to.
+    pub(super) sleeper: Option<usize>,
+    pub(super) places: Places,
+    /// Those who are to be woken without the lock.
+    pub(super) to_wake: Vec<Waker>,
+    /// The owner has ended.
+    pub(super) over: bool,
+}
+
+impl State {
+    pub(super) fn new(buffers: Buffers) -> Self {
+        Self {
+            buffers,
+            receivers: Vec::new(),
+            sleeper: None,
+            places: Places::default(),
+            to_wake: Vec::new(),
+            over: false,
+        }
+    }
+
+    /// Makes room for a receiver. Its number.
+    pub(super) fn add(&mut self, receiver: Receiver) -> usize {
+        let receivers = &mut self.receivers;
+        let number = receivers.iter().position(Option::is_none);
+        let number = number.unwrap_or_else(|| {
+            receivers.push(None);
+            receivers.len().saturating_sub(1)
+        });
+        if let Some(place) = receivers.get_mut(number) {
+            *place = Some(receiver);
+        }
+        number
+    }
+    pub(super) fn receiver(&mut self, number: usize) -> Option<&mut Receiver> {
+        self.receivers.get_mut(number).and_then(Option::as_mut)
+    }
+
+    /// Nobody is to be woken for it.
+    pub(super) fn disarm(&mut self, number: usize) -> Option<&mut Receiver> {
+        let receiver = self.receivers.get_mut(number).and_then(Option::as_mut)?;
+        if let Some(place) = receiver.armed.take() {
+            self.places.leave(place);
+        }
+        Some(receiver)
+    }
+
+    pub(super) fn take(
+        &mut self,
+        number: usize,
+        slices: &mut [MaybeUninitSlice<'_>],
+    ) -> io::Result<Taken> {
+        let receiver = self.receivers.get_mut(number).and_then(Option::as_mut);
+        receiver.map_or(Ok(Taken::Never), |it| it.take(slices, &mut self.buffers))
+    }
+
+    /// Notes what became of an operation. Whether a receiver has more than its share of the buffers.
+    pub(super) fn note(&mut self, data: u64, result: i32, flags: u32) -> io::Result<bool> {
+        let number = usize::try_from(data >> BITS).unwrap_or(usize::MAX);
+        let Some(place) = self.receivers.get_mut(number) else {
+            return Ok(false);
+        };
+        let Some(receiver) = place else {
+            return Ok(false);
+        };
+        match data & ((1 << BITS) - 1) {
+            RECEIVE => receiver.received(result, flags, &mut self.buffers)?,
+            // It came too late, or too early: it may be tried once more.
+            CANCEL if result < 0 => receiver.cancelled = false,
+            _ => return Ok(false),
+        }
+        if receiver.abandoned {
+            receiver.forget(&mut self.buffers);
+            if !receiver.receiving {
+                *place = None;
+            }
+            return Ok(false);
+        }
+        let plenty = receiver.has_plenty();
+        if receiver.is_ready() {
+            if let Some(place) = receiver.armed.take() {
+                self.places.leave(place);
+                self.to_wake.extend(receiver.waker.clone());
+            }
+        }
+        Ok(plenty)
+    }
+
+    /// Has all woken who wait.
+    pub(super) fn wake_all(&mut self) {
+        for receiver in self.receivers.iter_mut().flatten() {
+            if let Some(place) = receiver.armed.take() {
+                self.places.leave(place);
+                self.to_wake.extend(receiver.waker.clone());
+            }
+        }
+    }
+}
+
+/// What stands with an operation for a receiver.
+pub(super) fn mark(number: usize, operation: u64) -> u64 {
+    ((number as u64) << BITS) | operation
+}

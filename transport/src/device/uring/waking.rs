@@ -1,0 +1,92 @@
+//! Waking those who wait for sockets of a ring.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Weak};
+use std::task::{Wake, Waker};
+
+use super::ring::{Issuer, Ring};
+use super::state::State;
+use crate::endpoint::watcher::Watcher;
+
+/// Looks at a ring for whoever is told by a watcher.
+pub(super) struct Bell(Weak<Ring>);
+
+impl Bell {
+    pub(super) fn of(ring: Weak<Ring>) -> Waker {
+        Arc::new(Self(ring)).into()
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        if let Some(ring) = self.0.upgrade() {
+            ring.tell();
+        }
+    }
+}
+
+impl Ring {
+    /// Has `waker` called once when there is something to take: by `watcher`, if there is no single
+    /// issuer, and in any case by whoever looks at the ring. False where the socket itself tells.
+    pub(super) fn watch(
+        &self,
+        number: usize,
+        waker: &Waker,
+        watcher: &Arc<Watcher>,
+    ) -> io::Result<bool> {
+        let mut state = self.state();
+        let looked = self.look(&mut state);
+        state.disarm(number);
+        let watched = looked.and_then(|()| self.watch_locked(&mut state, number, waker, watcher));
+        self.leave(state);
+        watched
+    }
+
+    fn watch_locked(
+        &self,
+        state: &mut State,
+        number: usize,
+        waker: &Waker,
+        watcher: &Arc<Watcher>,
+    ) -> io::Result<bool> {
+        let State {
+            receivers,
+            places,
+            to_wake,
+            ..
+        } = state;
+        let receiver = receivers.get_mut(number).and_then(Option::as_mut);
+        let Some(receiver) = receiver.filter(|it| it.receiving || it.has_some()) else {
+            return Ok(false);
+        };
+        if receiver.has_some() {
+            to_wake.push(waker.clone());
+            return Ok(true);
+        }
+        let told = self.issuer == Issuer::Any;
+        let place = if told {
+            places.rely(watcher, self.uring.as_fd(), &self.bell)?
+        } else {
+            0
+        };
+        receiver.armed = Some(place);
+        match &mut receiver.waker {
+            Some(known) => known.clone_from(waker),
+            none => *none = Some(waker.clone()),
+        }
+        Ok(told)
+    }
+
+    /// A watcher has seen that something is completed.
+    fn tell(&self) {
+        let mut state = self.state();
+        let looked = self.look(&mut state);
+        let again = state.places.watch_again(self.uring.as_fd(), &self.bell);
+        if looked.is_err() || !again {
+            // They look themselves.
+            state.wake_all();
+        }
+        self.leave(state);
+    }
+}
