@@ -337,7 +337,7 @@ impl Both {
         let ended = self.matcher.end_source(source);
         let ended: Vec<_> = ended.into_iter().map(|ended| ended.receive).collect();
         if self.model.live.get(source as usize) != Some(&true) {
-            assert_eq!(ended, []);
+            assert!(ended.is_empty());
             return;
         }
         self.model.live[source as usize] = false;
