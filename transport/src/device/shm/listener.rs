@@ -111,9 +111,11 @@ impl Accept for ShmListener {
             return;
         }
         // Wakes who sleeps on it. The name is free once nothing has the socket open, so the descriptor
-        // gets another one, which is readable for ever.
+        // gets another one, which is readable for ever: from the beginning, as who was woken looks at the
+        // descriptor once more, and is not told what happens to that socket later.
         let _ = self.socket.shutdown(Shutdown::Both);
-        if let Ok((end, _)) = Socket::pair(Domain::UNIX, Type::STREAM, None) {
+        if let Ok((end, other)) = Socket::pair(Domain::UNIX, Type::STREAM, None) {
+            drop(other);
             let flags = libc::O_CLOEXEC;
             // SAFETY: both descriptors are open and ours; what the second one stands for changes from
             // one socket to another, which nothing here relies on.
