@@ -134,8 +134,8 @@ fn is_woken_without_the_lock<F: Future + Unpin>(post: impl Fn(&Endpoint) -> F + 
         let woken = eager.woken.load(Ordering::Relaxed);
         endpoint.close();
         done.send(woken).unwrap();
-        // What is posted keeps the connection, and its waker that.
-        std::mem::forget(posted);
+        // The waker keeps the connection, and what is posted the waker.
+        drop(posted);
     });
     let woken = told.recv_timeout(Duration::from_secs(60));
     assert!(woken.expect("the waker waits for the lock that it was called under") > 0);
