@@ -8,41 +8,20 @@
 )]
 
 mod common;
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::future::Future;
 use std::io::IoSlice;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
 use common::{LONG, pair};
+use counting::allocations;
 use jstream::buffer::Pool;
 use jstream_transport::matching::{Arrival, Envelope, Heading, Matcher, Pattern};
 use jstream_transport::{CompletionQueue, Endpoint, Header, Options, Outcome};
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
-
-// SAFETY: all is left to the system's allocator; counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of this same function.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of this same function.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const SIZES: [usize; 5] = [0, 8, 3000, 5000, 200_000];
 
@@ -169,13 +148,13 @@ fn allocations_of(scheme: &str) -> usize {
             ping_posted(&client, &pool, &payload);
             ping_others(&client, &queue, &pool, &task);
         }
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        let before = allocations();
         for _ in 0..40 {
             ping(&client, &payload);
             ping_posted(&client, &pool, &payload);
             ping_others(&client, &queue, &pool, &task);
         }
-        let after = ALLOCATIONS.load(Ordering::Relaxed);
+        let after = allocations();
         drop((client, queue));
         is_done.recv().unwrap();
         after - before
@@ -219,9 +198,9 @@ fn allocations_of_matching() -> usize {
     let mut matcher = Matcher::default();
     assert_eq!((matcher.add_source(), matcher.add_source()), (0, 1));
     (0..3).for_each(|_| match_all(&mut matcher));
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = allocations();
     (0..10).for_each(|_| match_all(&mut matcher));
-    ALLOCATIONS.load(Ordering::Relaxed) - before
+    allocations() - before
 }
 
 // Without the test harness, whose own thread allocates when it likes.

@@ -7,36 +7,15 @@
 )]
 
 mod common;
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use common::fresh;
+use counting::allocations;
 use jstream_transport::channel::{Receiver, Sender};
 use jstream_transport::{Options, channel};
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
-
-// SAFETY: all is left to the system's allocator; counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of this same function.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of this same function.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 type Words = Vec<u64>;
 
@@ -79,11 +58,11 @@ fn allocations_of(scheme: &str, spin: Duration) -> usize {
         here.recv_timeout(Duration::from_millis(30)).unwrap_err();
         bounce(&there, &here, &objects);
     }
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = allocations();
     for _ in 0..100 {
         bounce(&there, &here, &objects);
     }
-    let after = ALLOCATIONS.load(Ordering::Relaxed);
+    let after = allocations();
     drop(there);
     echo.join().unwrap();
     after - before
