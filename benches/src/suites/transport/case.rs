@@ -40,6 +40,16 @@ pub(super) enum Touch {
     Dirty,
 }
 
+/// What the messages go through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layer {
+    Endpoint,
+    /// Typed channels.
+    Channel,
+    /// Ranks, which match them by source and tag.
+    Rank,
+}
+
 /// A case, as its name says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Case {
@@ -51,12 +61,11 @@ pub(super) struct Case {
     pub(super) touch: Touch,
     /// The length of a payload; of objects, the most that it takes.
     pub(super) bytes: usize,
-    /// Whether they go through typed channels.
-    pub(super) typed: bool,
+    pub(super) layer: Layer,
 }
 
 /// The names of all cases, in the order in which they are run.
-pub(super) const NAMES: [&str; 44] = [
+pub(super) const NAMES: [&str; 52] = [
     "inproc/pingpong/8",
     "inproc/pingpong/object-64M",
     "shm/pingpong/8",
@@ -97,6 +106,14 @@ pub(super) const NAMES: [&str; 44] = [
     "uring-spin/pingpong/1048576",
     "uring/64-connections/8",
     "uring-spin/64-connections/8",
+    "rank/inproc/pingpong/8",
+    "rank/shm/pingpong/8",
+    "rank/shm/pingpong/1024",
+    "rank/shm/pingpong/65536",
+    "rank/shm/pingpong-dirty/65536",
+    "rank/shm/pingpong/1048576",
+    "rank/shm/pingpong-dirty/1048576",
+    "rank/shm/rate/8",
     "channel/inproc/8",
     "channel/inproc/object-64M",
     "channel/shm/8",
@@ -125,11 +142,10 @@ impl Case {
     fn parse(name: &'static str) -> Option<Self> {
         let mut parts = name.split('/');
         let (way, what, size) = (parts.next()?, parts.next()?, parts.next()?);
-        let typed = way == "channel";
-        let (way, what) = if typed {
-            (what, "pingpong")
-        } else {
-            (way, what)
+        let (layer, way, what, size) = match way {
+            "channel" => (Layer::Channel, what, "pingpong", size),
+            "rank" => (Layer::Rank, what, size, parts.next()?),
+            _ => (Layer::Endpoint, way, what, size),
         };
         let (way, spins) = match way {
             "inproc" => (Way::Inproc, true),
@@ -167,7 +183,7 @@ impl Case {
             pattern,
             touch,
             bytes,
-            typed,
+            layer,
         })
     }
 

@@ -15,6 +15,7 @@ mod with_iceoryx2;
 #[cfg(feature = "peers")]
 mod with_ipc_channel;
 mod with_jstream;
+mod with_ranks;
 #[cfg(feature = "peers")]
 mod with_threads;
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
-use super::case::{Case, Pattern, Touch, Way};
+use super::case::{Case, Layer, Pattern, Touch, Way};
 use super::{Cores, watch};
 use crate::Failure;
 
@@ -67,7 +67,12 @@ const SOURCE: &str = include_str!("mpi.c");
 /// Whether MPI can do what a case asks.
 pub(super) fn can(case: &Case) -> bool {
     let known = matches!(case.pattern, Pattern::PingPong | Pattern::Window(_));
-    case.way == Way::Shm && known && !case.typed
+    match case.layer {
+        Layer::Endpoint => known && case.way == Way::Shm,
+        Layer::Channel => false,
+        // Between threads too: its ranks are processes there as well.
+        Layer::Rank => known,
+    }
 }
 
 /// Two ranks that wait for what they are told.

@@ -1,19 +1,25 @@
 //! Who is measured in which case.
 
-use super::case::{Case, Pattern, Way};
+use super::case::{Case, Layer, Pattern, Way};
 use super::pair::Waiting;
 use super::raw::{connections, ring, stream};
 use super::side::Side;
 #[cfg(feature = "peers")]
-use super::{with_channel, with_iceoryx2, with_ipc_channel, with_jstream, with_threads};
+use super::{
+    with_channel, with_iceoryx2, with_ipc_channel, with_jstream, with_ranks, with_threads,
+};
 #[cfg(not(feature = "peers"))]
-use super::{with_channel, with_jstream};
+use super::{with_channel, with_jstream, with_ranks};
 use crate::Failure;
 
 /// The subjects of a case that run in two threads or two processes of this program, ours first.
 pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     let mut subjects = vec!["jstream"];
-    if case.typed {
+    if case.layer == Layer::Rank {
+        subjects.extend(["jstream-filled", "jstream-endpoint"]);
+        return subjects;
+    }
+    if case.layer == Layer::Channel {
         subjects.extend(match case.pattern {
             Pattern::Records => &["jstream-endpoint", "jstream-bytes"][..],
             Pattern::Large => &["jstream-8"],
@@ -66,7 +72,12 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
         ("iceoryx2", _, _) => with_iceoryx2::serve(case),
         #[cfg(feature = "peers")]
         ("ipc-channel", _, _) => with_ipc_channel::serve(case),
-        ("jstream" | "jstream-8", _, _) if case.typed => with_channel::serve(case, subject),
+        ("jstream" | "jstream-filled", _, _) if case.layer == Layer::Rank => {
+            with_ranks::serve(case, subject)
+        }
+        ("jstream" | "jstream-8", _, _) if case.layer == Layer::Channel => {
+            with_channel::serve(case, subject)
+        }
         _ if subject.starts_with("jstream") => with_jstream::serve(case, subject),
         _ => Err(format!("there is no subject {subject}").into()),
     }
@@ -84,7 +95,12 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
         ("iceoryx2", _, _) => with_iceoryx2::join(case, address),
         #[cfg(feature = "peers")]
         ("ipc-channel", _, _) => with_ipc_channel::join(case, address),
-        ("jstream" | "jstream-8", _, _) if case.typed => with_channel::join(case, subject, address),
+        ("jstream" | "jstream-filled", _, _) if case.layer == Layer::Rank => {
+            with_ranks::join(case, subject, address)
+        }
+        ("jstream" | "jstream-8", _, _) if case.layer == Layer::Channel => {
+            with_channel::join(case, subject, address)
+        }
         _ if subject.starts_with("jstream") => with_jstream::join(case, subject, address),
         _ => Err(format!("there is no subject {subject}").into()),
     }

@@ -1,0 +1,138 @@
+//! jstream's ranks: messages with a tag, received by source and tag.
+
+use std::collections::HashMap;
+use std::process;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use jstream::buffer::{Filled, Pool};
+use jstream_transport::rank::{self, Mesh, Rank};
+use jstream_transport::{Address, Endpoint, Options, connect, listen};
+
+use super::case::{Case, Way};
+use super::pair::Waiting;
+use super::side::{Channel, FILL, Over, Side, sum};
+use crate::Failure;
+
+const TAG: u64 = 7;
+
+/// Ranks of this process that wait for the side that is to be them.
+static WAITING: Mutex<Option<HashMap<String, Rank>>> = Mutex::new(None);
+
+pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("jstream-ranks-{}-{count}", process::id());
+    let (case, subject) = (*case, subject.to_owned());
+    if case.way == Way::Inproc {
+        let mut ranks = rank::threads(2, &options())?.into_iter();
+        let (Some(here), Some(there)) = (ranks.next(), ranks.next()) else {
+            return Err("there are not two ranks".into());
+        };
+        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.get_or_insert_default().insert(name.clone(), there);
+        return Ok(Waiting::new(name, move || Ok(side(&case, &subject, here))));
+    }
+    let listener = listen(&Address::shm(&name)?, &options())?;
+    let address = listener.local_address().to_string();
+    Ok(Waiting::new(address, move || {
+        let endpoint = listener.accept()?.establish()?;
+        Ok(side(&case, &subject, one_of_two(0, endpoint)?))
+    }))
+}
+
+pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Side>, Failure> {
+    let rank = if case.way == Way::Inproc {
+        let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+        let rank = waiting.as_mut().and_then(|ranks| ranks.remove(address));
+        rank.ok_or("no rank waits")?
+    } else {
+        one_of_two(1, connect(&address.parse()?, &options())?)?
+    };
+    Ok(side(case, subject, rank))
+}
+
+fn options() -> Options {
+    let mut options = Options::default();
+    options.spin = Duration::MAX;
+    options
+}
+
+/// One of two ranks that have a connection.
+fn one_of_two(rank: u32, endpoint: Endpoint) -> Result<Rank, Failure> {
+    Ok(Mesh::new(rank, 2, &options())
+        .endpoint(1 - rank, endpoint)
+        .build()?)
+}
+
+fn side(case: &Case, subject: &str, rank: Rank) -> Box<dyn Side> {
+    let slices = Slices {
+        other: 1 - rank.rank(),
+        rank,
+        sent: vec![FILL; case.bytes],
+        received: vec![0; case.bytes],
+    };
+    if subject == "jstream-filled" {
+        return Box::new(Over::new(Moving {
+            slices,
+            pool: Pool::default(),
+            kept: None,
+        }));
+    }
+    Box::new(Over::new(slices))
+}
+
+/// Memory of the program, sent from where it is and received to where it is wanted.
+struct Slices {
+    rank: Rank,
+    other: u32,
+    sent: Vec<u8>,
+    received: Vec<u8>,
+}
+
+impl Channel for Slices {
+    fn send(&mut self, fill: Option<u8>) -> Result<(), Failure> {
+        if let Some(fill) = fill {
+            self.sent.fill(fill);
+        }
+        Ok(self.rank.send(self.other, TAG, &self.sent)?)
+    }
+
+    fn recv(&mut self, look: bool) -> Result<u64, Failure> {
+        self.rank.recv(self.other, TAG, &mut self.received)?;
+        Ok(if look { sum(&self.received) } else { 0 })
+    }
+}
+
+/// Jbufs, which go back as they came.
+struct Moving {
+    slices: Slices,
+    pool: Pool,
+    kept: Option<Filled>,
+}
+
+impl Channel for Moving {
+    fn send(&mut self, fill: Option<u8>) -> Result<(), Failure> {
+        let mut filled = match self.kept.take() {
+            Some(filled) => filled,
+            None => {
+                let sent = &self.slices.sent;
+                self.pool.take(sent.len())?.copy_from(sent)?
+            }
+        };
+        if let Some(fill) = fill {
+            filled.as_bytes_mut().fill(fill);
+        }
+        let (rank, other) = (&self.slices.rank, self.slices.other);
+        Ok(rank.send_filled(other, TAG, filled).map_err(|e| e.error)?)
+    }
+
+    fn recv(&mut self, look: bool) -> Result<u64, Failure> {
+        let message = self.slices.rank.recv_filled(self.slices.other, TAG)?;
+        let bytes = message.payload.as_bytes();
+        let sum = if look { sum(bytes) } else { 0 };
+        self.kept = Some(message.payload);
+        Ok(sum)
+    }
+}
