@@ -26,7 +26,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     let name = format!("jstream-ranks-{}-{count}", process::id());
     let (case, subject) = (*case, subject.to_owned());
     if case.way == Way::Inproc {
-        let mut ranks = rank::threads(2, &options())?.into_iter();
+        let mut ranks = rank::threads(2, &ranks()).into_iter();
         let (Some(here), Some(there)) = (ranks.next(), ranks.next()) else {
             return Err("there are not two ranks".into());
         };
@@ -59,11 +59,17 @@ fn options() -> Options {
     options
 }
 
+fn ranks() -> rank::Options {
+    let mut options = rank::Options::default();
+    options.spin = Duration::MAX;
+    options
+}
+
 /// One of two ranks that have a connection.
 fn one_of_two(rank: u32, endpoint: Endpoint) -> Result<Rank, Failure> {
-    Ok(Mesh::new(rank, 2, &options())
-        .endpoint(1 - rank, endpoint)
-        .build()?)
+    Ok(Mesh::new(rank, 2, &ranks())
+        .endpoint(1 - rank, endpoint)?
+        .build())
 }
 
 fn side(case: &Case, subject: &str, rank: Rank) -> Box<dyn Side> {
