@@ -118,6 +118,19 @@ impl Direction {
         (sender, receiver)
     }
 
+    /// Both ends of a direction through which so many messages and bytes went before.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn open_after(options: &Options, count: u64) -> (Sender, Receiver) {
+        let (mut sender, mut receiver) = Self::open(options);
+        let capacity = options.queue_messages.min(MOST_MESSAGES);
+        (sender.filler, receiver.emptier) = super::ring::ring_after(capacity, count);
+        sender.sent_bytes = count;
+        receiver.taken_bytes = count;
+        let taken = &sender.direction.taken_bytes.0;
+        taken.store(count, Ordering::Relaxed);
+        (sender, receiver)
+    }
+
     pub(super) fn max_message(&self) -> u64 {
         self.max_message
     }
