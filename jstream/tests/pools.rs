@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use jstream::buffer::{
-    Backing, Callback, Filled, Pool, PoolError, PoolOptions, Region, Spent, WhenLow,
+    Backing, Callback, Filled, Leak, Pool, PoolError, PoolOptions, Region, Spent, WhenLow,
 };
 use proptest::prelude::*;
 
@@ -247,6 +247,99 @@ fn what_one_thread_gives_back_another_takes() {
     assert_eq!(stats.mapped, SLAB, "what comes back is used again");
 }
 
+/// Runs `work` while another thread, which took `count` jbufs and gave them back, is still there.
+fn beside_a_keeper(pool: &Pool, count: usize, work: impl FnOnce()) {
+    let (done, ended) = (mpsc::channel::<()>(), mpsc::channel::<()>());
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let jbufs: Vec<_> = (0..count).map(|_| pool.take(4096).unwrap()).collect();
+            drop(jbufs);
+            done.0.send(()).unwrap();
+            // The other side is gone when it is done, or has panicked.
+            let _ = ended.1.recv();
+        });
+        let end = ended.0;
+        done.1.recv().unwrap();
+        work();
+        drop(end);
+    });
+}
+
+#[test]
+fn what_a_thread_keeps_others_find() {
+    let slots = SLAB / 4096;
+    let pool = pool(|options| options.max_mapped = SLAB);
+    for _ in 0..3 {
+        beside_a_keeper(&pool, slots, || {
+            assert_eq!(pool.stats().in_use, 0);
+            let all: Vec<_> = (0..slots).map(|_| pool.take(4096).unwrap()).collect();
+            assert!(pool.take(4096).is_err());
+            let of_size = pool.class_stats().find(|class| class.capacity == 4096);
+            let stats = of_size.unwrap().stats;
+            assert_eq!((stats.in_use, stats.high_water), (slots, slots));
+            drop(all);
+        });
+        // Those of threads that have ended, too.
+        beside_a_keeper(&pool, slots, || {
+            assert!(pool.take(SLAB).is_ok(), "all of them make room");
+        });
+    }
+}
+
+#[test]
+fn what_a_thread_keeps_is_trimmed_and_leaks_nothing() {
+    let leaks = Arc::new(AtomicUsize::new(0));
+    let told = leaks.clone();
+    let pool = pool(|options| {
+        options.leaked = Some(Callback::new(move |leak: Leak| {
+            told.fetch_add(leak.jbufs, Ordering::Relaxed);
+        }));
+    });
+    beside_a_keeper(&pool, 10, || assert_eq!(pool.trim(), SLAB));
+    assert_eq!(pool.stats().mapped, 0);
+    let mut pool = Some(pool);
+    let region = Mutex::new(None);
+    thread::scope(|scope| {
+        let (done, ended) = (mpsc::channel::<()>(), mpsc::channel::<()>());
+        let keeper = pool.clone().unwrap();
+        let region = &region;
+        scope.spawn(move || {
+            let place = keeper.take(4096).unwrap().place().unwrap();
+            *region.lock().unwrap() = keeper.region(place.region);
+            drop(keeper);
+            done.0.send(()).unwrap();
+            let _ = ended.1.recv();
+        });
+        done.1.recv().unwrap();
+        pool.take();
+        let region = region.lock().unwrap().take().unwrap();
+        assert_eq!(Arc::strong_count(&region), 1, "the pool has ended");
+        drop(ended.0);
+    });
+    assert_eq!(leaks.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn who_waits_gets_what_a_thread_would_keep() {
+    let slots = SLAB / 4096;
+    let pool = pool(|options| {
+        options.max_mapped = SLAB;
+        options.when_low = WhenLow::Wait(Duration::from_secs(600));
+    });
+    let mut all: Vec<_> = (0..slots).map(|_| pool.take(4096).unwrap()).collect();
+    for round in 1..=50 {
+        thread::scope(|scope| {
+            let waiter = scope.spawn(|| pool.take(4096).unwrap());
+            while pool.stats().waits < round {
+                thread::yield_now();
+            }
+            all.pop();
+            all.push(waiter.join().unwrap());
+        });
+    }
+    assert_eq!(pool.stats().in_use, slots);
+}
+
 #[test]
 fn what_another_moves_is_not_missed() {
     // One thread gives two jbufs back, and both take one at once: the other takes over what lies there,
@@ -267,12 +360,12 @@ fn what_another_moves_is_not_missed() {
             for round in 1..=rounds {
                 together(1, round);
                 (0..round % 32).for_each(|_| std::hint::spin_loop());
-                send.send(pool.take(4096).unwrap()).unwrap();
+                send.send(pool.take(8192).unwrap()).unwrap();
             }
         });
         for round in 1..=rounds {
             together(0, round);
-            let mine = pool.take(4096).unwrap();
+            let mine = pool.take(8192).unwrap();
             drop((mine, receive.recv().unwrap()));
         }
     });

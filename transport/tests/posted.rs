@@ -194,6 +194,37 @@ fn threads_that_send_receive_meanwhile(scheme: &str) {
     });
 }
 
+/// One peer posts receives when its thread that sends sleeps already, and the other sends all that it has before it
+/// receives anything.
+fn a_thread_that_sleeps_in_a_send_learns_of_receives(scheme: &str) {
+    let (client, server) = default_pair(scheme);
+    let payload = bytes(LENGTH, 1);
+    let send_many = |endpoint: &Endpoint| {
+        for kind in 0..MANY {
+            let segment = [IoSlice::new(&payload)];
+            let header = Header::new(kind, [0; 3]);
+            endpoint.send_message(header, &segment).unwrap();
+        }
+    };
+    thread::scope(|scope| {
+        let sending = scope.spawn(|| send_many(&client));
+        // Long enough to fall asleep.
+        thread::sleep(SHORT);
+        let post = |_| client.post_recv_any();
+        let posted: Vec<_> = (0..MANY).map(post).collect();
+        scope.spawn(|| {
+            send_many(&server);
+            receive_many(&server);
+        });
+        sending.join().unwrap();
+        for (kind, ticket) in (0..).zip(posted) {
+            let message = ticket.wait().unwrap();
+            assert_eq!(message.header.kind, kind);
+            assert!(message.payload.as_bytes() == payload);
+        }
+    });
+}
+
 /// The same with tasks, and with more messages than any device takes.
 fn tasks_that_send_receive_meanwhile(scheme: &str) {
     let (client, server) = default_pair(scheme);
@@ -242,6 +273,7 @@ over_devices! {
         a_queue_carries_on_what_has_a_ticket
         trying_does_not_wait
         threads_that_send_receive_meanwhile
+        a_thread_that_sleeps_in_a_send_learns_of_receives
         tasks_that_send_receive_meanwhile
     }
 }

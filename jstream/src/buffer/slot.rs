@@ -2,7 +2,7 @@
 
 use std::alloc::{self, Layout};
 use std::fmt;
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ use super::{ALIGNMENT, Keeper, Region, Registration};
 pub(crate) struct Slot {
     base: NonNull<u8>,
     capacity: usize,
-    home: Home,
+    /// Dropped by `drop`, which finds out with one look what there is to be done.
+    home: ManuallyDrop<Home>,
 }
 
 enum Home {
@@ -32,6 +33,8 @@ enum Home {
     /// A part of another slot, whose handle keeps away from it as long as this one is there.
     Lent,
 }
+
+const LENT: ManuallyDrop<Home> = ManuallyDrop::new(Home::Lent);
 
 // SAFETY: a slot owns its memory exclusively and the memory is not tied to a thread; all homes are
 // `Send`.
@@ -49,7 +52,7 @@ impl Slot {
         Self {
             base,
             capacity,
-            home: Home::Pool(lease),
+            home: ManuallyDrop::new(Home::Pool(lease)),
         }
     }
 
@@ -59,7 +62,7 @@ impl Slot {
         Self {
             base: NonNull::<Aligned>::dangling().cast(),
             capacity: 0,
-            home: Home::Lent,
+            home: LENT,
         }
     }
 
@@ -90,7 +93,7 @@ impl Slot {
         Some(Self {
             base: NonNull::new(base)?,
             capacity,
-            home,
+            home: ManuallyDrop::new(home),
         })
     }
 
@@ -99,7 +102,7 @@ impl Slot {
         Self {
             base: region.base(),
             capacity: region.len(),
-            home: Home::Region(Arc::new(region)),
+            home: ManuallyDrop::new(Home::Region(Arc::new(region))),
         }
     }
 
@@ -115,7 +118,7 @@ impl Slot {
         Self {
             base,
             capacity,
-            home: Home::Lent,
+            home: LENT,
         }
     }
 
@@ -135,18 +138,18 @@ impl Slot {
         Self {
             base,
             capacity,
-            home: Home::Kept(keeper, number),
+            home: ManuallyDrop::new(Home::Kept(keeper, number)),
         }
     }
 
     /// The number of a part of what `keeper` keeps, which does not get it back; else the slot.
     #[inline]
     pub(super) fn into_kept(mut self, keeper: &Arc<Keeper>) -> Result<u32, Self> {
-        match &self.home {
+        match &*self.home {
             Home::Kept(home, number) if Arc::ptr_eq(home, keeper) => {
                 let number = *number;
                 // Dropping what is left gives nothing back.
-                drop(mem::replace(&mut self.home, Home::Lent));
+                drop(mem::replace(&mut *self.home, Home::Lent));
                 Ok(number)
             }
             _ => Err(self),
@@ -165,7 +168,7 @@ impl Slot {
 
     /// Registers the region that it is all of, if it is.
     pub(super) fn register(&self) -> Option<Registration> {
-        match &self.home {
+        match &*self.home {
             Home::Region(region) => Some(region.register()),
             _ => None,
         }
@@ -173,7 +176,7 @@ impl Slot {
 
     /// Where in its pool's regions it stands.
     pub(super) fn place(&self) -> Option<Place> {
-        match &self.home {
+        match &*self.home {
             Home::Pool(lease) => Some(lease.place(self.capacity)),
             _ => None,
         }
@@ -194,16 +197,29 @@ fn layout(capacity: usize) -> Option<Layout> {
 impl Drop for Slot {
     #[inline]
     fn drop(&mut self) {
-        match &self.home {
-            // SAFETY: the handle that owned the slot is being dropped, and nothing else uses its lease.
+        match &*self.home {
+            // SAFETY: the handle that owned the slot is being dropped, and nothing else uses its lease, which
+            // has nothing to be dropped.
             Home::Pool(lease) => unsafe { lease.end(self.base, self.capacity) },
-            Home::Heap => free(self.base, self.capacity),
+            Home::Lent => {}
+            _ => self.go_elsewhere(),
+        }
+    }
+}
+
+impl Slot {
+    /// What `drop` does for a slot that is neither a pool's nor another's.
+    #[inline(never)]
+    fn go_elsewhere(&mut self) {
+        let (base, capacity) = (self.base, self.capacity);
+        match mem::replace(&mut *self.home, Home::Lent) {
+            Home::Heap => free(base, capacity),
             Home::HeapOf(on_heap) => {
-                free(self.base, self.capacity);
-                on_heap.end(self.capacity);
+                free(base, capacity);
+                on_heap.end(capacity);
             }
-            Home::Kept(keeper, number) => keeper.get_back(*number),
-            Home::Region(_) | Home::Lent => {}
+            Home::Kept(keeper, number) => keeper.get_back(number),
+            Home::Region(_) | Home::Lent | Home::Pool(_) => {}
         }
     }
 }

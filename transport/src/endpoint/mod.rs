@@ -72,8 +72,9 @@ use crate::options::Options;
 /// Whoever waits carries on everything that was posted, in both directions, and whoever polls that of
 /// its own. What was posted to be sent goes on besides when somebody waits for a message meanwhile, and
 /// when nobody asks for it any more: a thread of the process then sees to it, and keeps the connection
-/// until all is sent, or [`Options::send_timeout`](crate::Options::send_timeout) is over. Nothing else
-/// goes on by itself; a [`Progress`] does it on the side.
+/// until all is sent, or [`Options::send_timeout`](crate::Options::send_timeout) is over. So do receives that
+/// are posted while somebody sleeps in a send. Nothing else goes on by itself; a [`Progress`] does it on the
+/// side.
 ///
 /// Whoever ends the process [finishes](Self::finish) first: what was posted and is not sent is lost.
 ///

@@ -169,4 +169,17 @@ mod tests {
         assert_eq!((ops.remove(two), ops.remove(three)), (Some('b'), Some('c')));
         assert_eq!(ops.slots.len(), 2);
     }
+
+    #[test]
+    fn generations_wrap() {
+        let mut ops = Ops::new();
+        let first = ops.insert('a');
+        ops.remove(first);
+        ops.slots[0].generation = u32::MAX;
+        let last = ops.insert('b');
+        assert_eq!(ops.remove(last), Some('b'));
+        let next = ops.insert('c');
+        assert_eq!((next.slot, next.generation), (last.slot, 0));
+        assert_eq!((ops.remove(last), ops.remove(next)), (None, Some('c')));
+    }
 }

@@ -45,10 +45,9 @@ impl Progress {
         for way in [Way::Out, Way::In] {
             let direction = Arc::new(Attached {
                 work: self.work.clone(),
-                way,
+                task: Task::Attend(way),
                 shared: Arc::downgrade(endpoint.shared()),
                 rung: AtomicBool::new(false),
-                kept: None,
             });
             self.work.ring(direction);
         }
@@ -65,30 +64,49 @@ impl Drop for Progress {
     }
 }
 
-/// What carries on the posted sends of one connection that nobody waits for; there once it was needed.
+/// What carries on what was posted to one connection where those that wait for something else do not know of
+/// it; there once it was needed.
 #[derive(Debug, Default)]
-pub(super) struct Carrier(OnceLock<Arc<Attached>>);
+pub(super) struct Carrier {
+    sends: OnceLock<Arc<Attached>>,
+    receives: OnceLock<Arc<Attached>>,
+}
 
 impl Carrier {
     /// Has a thread of the process carry on what `shared` has to send, until nothing is posted. It keeps
     /// the connection so long; how long that may take, the time-out of sending says. Where the system
     /// has no room for a thread, it goes on when somebody looks.
     pub(super) fn carry(&self, shared: &Arc<Shared>) {
-        let Some(work) = Work::of_process() else {
+        let until_sent = || Task::UntilSent(Mutex::default());
+        let Some(direction) = Self::started(&self.sends, shared, until_sent) else {
             return;
         };
-        let direction = self.0.get_or_init(|| {
-            Arc::new(Attached {
-                work,
-                way: Way::Out,
-                shared: Arc::downgrade(shared),
-                rung: AtomicBool::new(false),
-                kept: Some(Mutex::default()),
-            })
-        });
         if direction.keep(shared) {
             direction.work.ring(direction.clone());
         }
+    }
+
+    /// As [`carry`](Self::carry), for what `shared` is to receive. The connection is kept by who has posted that.
+    pub(super) fn carry_receives(&self, shared: &Arc<Shared>) {
+        if let Some(direction) = Self::started(&self.receives, shared, || Task::UntilReceived) {
+            direction.work.ring(direction.clone());
+        }
+    }
+
+    fn started<'c>(
+        of: &'c OnceLock<Arc<Attached>>,
+        shared: &Arc<Shared>,
+        task: impl FnOnce() -> Task,
+    ) -> Option<&'c Arc<Attached>> {
+        let work = Work::of_process()?;
+        Some(of.get_or_init(|| {
+            Arc::new(Attached {
+                work,
+                task: task(),
+                shared: Arc::downgrade(shared),
+                rung: AtomicBool::new(false),
+            })
+        }))
     }
 }
 
@@ -172,18 +190,26 @@ impl Work {
 /// with the connection.
 struct Attached {
     work: Arc<Work>,
-    way: Way,
+    task: Task,
     shared: Weak<Shared>,
     /// It is among those to be visited. Changes under the lock of the work only.
     rung: AtomicBool,
-    /// For one that is carried on as long as something is posted: keeps the connection until then.
-    kept: Option<Mutex<Option<Arc<Shared>>>>,
+}
+
+/// What is carried on.
+enum Task {
+    /// All that is posted, now and later.
+    Attend(Way),
+    /// Sends, as long as some are posted: keeps the connection until then.
+    UntilSent(Mutex<Option<Arc<Shared>>>),
+    /// Receives, as long as some are posted.
+    UntilReceived,
 }
 
 impl fmt::Debug for Attached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Attached")
-            .field("way", &self.way)
+            .field("rung", &self.rung)
             .finish_non_exhaustive()
     }
 }
@@ -195,18 +221,19 @@ impl Attached {
             return;
         };
         let task = self.clone().into();
-        match self.kept() {
-            None => shared.attend(self.way, &task),
+        match &self.task {
+            Task::Attend(way) => shared.attend(*way, &task),
+            // Woken again when more can be received, unless nothing is posted any more.
+            Task::UntilReceived => drop(shared.progress(Way::In, Some(&task), None)),
             // It was rung for what has gone meanwhile.
-            Some(kept) if kept.is_none() => {}
-            Some(kept) => {
-                drop(kept);
+            Task::UntilSent(kept) if lock(kept).is_none() => {}
+            Task::UntilSent(kept) => {
                 // Others may send the rest, and then nothing else wakes this.
                 shared.tell_when_sent(&task);
-                while !shared.progress(self.way, Some(&task), None) {
+                while !shared.progress(Way::Out, Some(&task), None) {
                     // Whoever leaves something from here on has it carried on anew.
-                    let kept = self.kept().and_then(|mut kept| kept.take());
-                    if !shared.progress(self.way, None, None) {
+                    let kept = lock(kept).take();
+                    if !shared.progress(Way::Out, None, None) {
                         break;
                     }
                     drop(kept);
@@ -219,20 +246,21 @@ impl Attached {
 
     /// Keeps the connection. False when it does already.
     fn keep(&self, shared: &Arc<Shared>) -> bool {
-        let Some(mut kept) = self.kept() else {
+        let Task::UntilSent(kept) = &self.task else {
             return false;
         };
+        let mut kept = lock(kept);
         let is_new = kept.is_none();
         if is_new {
             *kept = Some(shared.clone());
         }
         is_new
     }
+}
 
-    fn kept(&self) -> Option<MutexGuard<'_, Option<Arc<Shared>>>> {
-        let kept = self.kept.as_ref()?;
-        Some(kept.lock().unwrap_or_else(PoisonError::into_inner))
-    }
+/// A panic elsewhere can't leave what is locked half changed: it holds between statements.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Wake for Attached {

@@ -421,3 +421,6 @@ impl Drop for Receiving {
         self.common.watch = None;
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

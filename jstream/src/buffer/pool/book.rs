@@ -1,10 +1,10 @@
 //! What is mapped: all that changes under the pool's lock, which is taken to grow and to shrink.
 //!
 //! A slot is *carved* out of its slab when it is first taken; until then nothing knows of it, and its
-//! memory is not committed. Slots are carved only while none is free, so as many as are carved were out
-//! at once.
+//! memory is not committed. Slots are carved only while none is free but what threads keep, so as many as
+//! are carved and not kept were out at once.
 //!
-//! Invariant: a carved slot is on a stack, or out, or held by who has locked the book. A slab's region is
+//! Invariant: a carved slot is on a stack, or kept, or out, or held by who has locked the book. A slab's region is
 //! unmapped only by who holds all of its carved slots, which are thereby not carved any more.
 
 use std::io;
@@ -98,8 +98,8 @@ impl Book {
         }
     }
 
-    /// Takes a slot that was not taken before, of a slab that has one.
-    fn carve(&mut self, class: usize, slots: usize, bits: u32) -> Option<u32> {
+    /// Takes a slot that was not taken before, of a slab that has one, while threads keep so many.
+    fn carve(&mut self, class: usize, slots: usize, bits: u32, kept: usize) -> Option<u32> {
         let number = self.class(class).open?;
         let entry = self.entry(number);
         let slot = number.wrapping_shl(bits) | entry.carved;
@@ -110,7 +110,8 @@ impl Book {
             class.open = None;
         }
         class.carved = class.carved.saturating_add(1);
-        class.high_water = class.high_water.max(class.carved);
+        let out = class.carved.saturating_sub(kept);
+        class.high_water = class.high_water.max(out);
         u32::try_from(slot).ok()
     }
 }
@@ -130,15 +131,17 @@ impl Shared {
             if !self.none_free(class) {
                 continue;
             }
-            if let Some(slot) = book.carve(class, slots, self.table.bits) {
+            let kept = self.kept_of(class);
+            if let Some(slot) = book.carve(class, slots, self.table.bits, kept) {
                 self.count_out(class);
                 return Ok(slot);
             }
             let Err(low) = self.map_slab(&mut book, class, slots, wanted) else {
                 continue;
             };
-            // What other classes have mapped and nobody uses may be in the way.
+            // What other classes have mapped and nobody uses may be in the way, and what threads keep.
             // What came back to the class meanwhile serves as well.
+            let _recall = self.recall();
             if self.shrink(&mut book, false) == 0 && self.none_free(class) {
                 return Err(low);
             }

@@ -4,13 +4,19 @@
 //! |---|---|
 //! | `list` | stacks of free slots, without locks |
 //! | `moving` | taking over the slots of another stack |
+//! | `kept` | slots that a thread keeps for itself, `barrier` between it and who wants them, `recall` of all |
+//! | `threads` | whose shard is whose |
 //! | `slab` | where a slot's number leads: its slab, and its link in a stack |
-//! | `shared` | the stacks of all threads and classes; giving back; the end of a pool |
+//! | `shared` | the stacks of all threads and classes; the end of a pool |
+//! | `lease` | giving back |
 //! | `book` | what is mapped, behind a lock: growing and shrinking |
 //! | `waiting` | who waits for a jbuf |
 //! | `sync` | the atomics, which may be loom's |
 
+mod barrier;
 mod book;
+mod kept;
+mod lease;
 mod list;
 #[cfg(feature = "metrics")]
 mod metrics;
@@ -23,11 +29,13 @@ mod metrics;
 mod models;
 mod moving;
 mod options;
+mod recall;
 mod shared;
 mod slab;
 mod sync;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod threads;
 mod waiting;
 
 use std::fmt;
@@ -41,7 +49,7 @@ use std::time::{Duration, Instant};
 pub use options::{Callback, ClassStats, Leak, PoolError, PoolOptions, PoolStats, WhenLow};
 use shared::{Handle, Shared};
 
-pub(super) use shared::Lease;
+pub(super) use lease::Lease;
 
 use super::region::HUGE_PAGE;
 use super::{ALIGNMENT, Region, Slot, Spent};
@@ -56,7 +64,8 @@ const SLAB: usize = 256 * 1024;
 /// Hands out jbufs by size class and takes them back when their last handle is dropped.
 ///
 /// Cheap to clone; clones are the same pool. Taking and dropping a jbuf takes no lock and allocates
-/// nothing once the pool has met its peak, and threads that do both don't disturb each other. Regions
+/// nothing once the pool has met its peak, and threads that do both don't disturb each other. A thread keeps
+/// up to 4 free jbufs of each size up to 4 KiB for itself, until others have none. Regions
 /// are unmapped when the pool and all its jbufs are gone.
 #[derive(Clone)]
 pub struct Pool {
@@ -95,17 +104,39 @@ impl Pool {
     ///
     /// [`PoolError`] when the pool is at its limit or the system refuses memory, after what
     /// [`PoolOptions::when_low`] says.
-    #[inline]
+    // What is returned in memory is copied, by wide loads that wait for the narrow stores of just before: that would
+    // take longer than all the rest.
+    #[inline(always)]
     pub fn take(&self, capacity: usize) -> Result<Spent, PoolError> {
         let shared = self.shared();
-        let Some(class) = class_of(capacity) else {
-            return self.too_large(capacity);
-        };
-        match shared.take_own(class) {
-            // SAFETY: the slot came off a stack of `class`, so it is ours, with its slab.
-            Some((slot, slab)) => Ok(unsafe { shared.lend_of(slab, slot, class) }),
-            None => self.take_slowly(class, capacity),
+        if let Some(class) = class_of(capacity) {
+            if let Some((slot, slab)) = shared.take_kept(class) {
+                // SAFETY: the thread has kept the slot, which is of `class`, so it is ours, with its slab.
+                return Ok(unsafe { shared.lend_of(slab, slot, class) });
+            }
         }
+        let mut error = None;
+        match (self.take_of_stack(capacity, &mut error), error) {
+            (Some(spent), _) => Ok(spent),
+            (None, Some(error)) => Err(error),
+            (None, None) => unreachable!("there is a reason"),
+        }
+    }
+
+    /// As [`take`](Self::take), for a thread that has kept nothing. `error` says why there is none.
+    #[inline(never)]
+    fn take_of_stack(&self, capacity: usize, error: &mut Option<PoolError>) -> Option<Spent> {
+        let shared = self.shared();
+        let Some(class) = class_of(capacity) else {
+            *error = Some(self.too_large(capacity));
+            return None;
+        };
+        if let Some((slot, slab)) = shared.take_own(class) {
+            // SAFETY: the slot came off a stack of `class`, so it is ours, with its slab.
+            return Some(unsafe { shared.lend_of(slab, slot, class) });
+        }
+        let taken = self.take_slowly(class, capacity);
+        taken.map_err(|low| *error = Some(low)).ok()
     }
 
     #[inline(never)]
@@ -201,12 +232,12 @@ impl Pool {
     }
 
     #[cold]
-    fn too_large(&self, capacity: usize) -> Result<Spent, PoolError> {
-        Err(PoolError::Exhausted {
+    fn too_large(&self, capacity: usize) -> PoolError {
+        PoolError::Exhausted {
             wanted: capacity,
             mapped: self.stats().mapped,
             max_mapped: self.shared().options.max_mapped,
-        })
+        }
     }
 
     /// How it was set up.
@@ -276,7 +307,9 @@ impl Pool {
     /// many bytes that were at most; some may not have been committed.
     pub fn trim(&self) -> usize {
         let shared = self.shared();
+        let recall = shared.recall();
         let back = shared.shrink(&mut shared.book(), true);
+        drop(recall);
         // There may be room for other sizes now.
         shared.waiting.came_back();
         back

@@ -12,6 +12,8 @@ use loom::thread;
 use super::list::{CLOSED, Links, NONE, Outstanding, Stack, WANTED};
 use super::moving::{Moves, none_at_once};
 
+mod kept;
+
 const SLOTS: usize = 3;
 
 /// Two shards of one class, and the slots.

@@ -21,9 +21,15 @@ impl Moves {
         }
     }
 
+    /// Says that somebody moves slots, as long as what is returned is there.
+    pub(super) fn begin(&self) -> Moving<'_> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        Moving { moves: self }
+    }
+
     /// Moves all slots but the first, which it returns.
     pub(super) fn take_over(&self, from: &Stack, to: &Stack, links: &impl Links) -> Option<u32> {
-        self.begun.fetch_add(1, Ordering::SeqCst);
+        let _moving = self.begin();
         let first = from.take_all();
         if let Some(first) = first {
             let rest = links.link(first).load(Ordering::Relaxed);
@@ -31,8 +37,18 @@ impl Moves {
                 to.put_chain(links, rest);
             }
         }
-        self.done.fetch_add(1, Ordering::SeqCst);
         first
+    }
+}
+
+/// That somebody moves slots.
+pub(super) struct Moving<'m> {
+    moves: &'m Moves,
+}
+
+impl Drop for Moving<'_> {
+    fn drop(&mut self) {
+        self.moves.done.fetch_add(1, Ordering::SeqCst);
     }
 }
 

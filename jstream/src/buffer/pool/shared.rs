@@ -3,46 +3,50 @@
 //! Threads have shards, by their number, and each shard a stack of free slots for each class. A thread
 //! takes from its shard and gives back to it; where it is empty it takes over another's slots. So
 //! threads that do both don't meet, and one that only takes gets what another gives back by the stack.
-//! No cache line is written to by all.
+//! No cache line is written to by all. The thread whose number is the shard's own keeps a few slots besides,
+//! which count as given back, and are recalled when the pool is at its limit, when somebody waits for a slot, and
+//! when the pool is trimmed or closed.
 //!
 //! Invariant: a `Shared` exists until its handles are gone and all slots are back. While a handle
 //! exists no stack is closed. When the last handle is dropped it closes the stacks one by one, and who
 //! gives back to a closed stack counts; the last frees it (see `Outstanding`). So who gives a slot back
-//! does not touch anything of the pool once the slot is on a stack.
+//! does not touch anything of the pool once the slot is on a stack. What threads keep is recalled before, for good:
+//! that waits for a thread that is about to keep a slot, and to say that it is done.
 
 use std::cell::Cell;
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 
 use super::book::Book;
-use super::list::{CLOSED, Links, NONE, Outstanding, Stack, WANTED};
+use super::kept::Kept;
+use super::lease::Lease;
+use super::list::{Links, NONE, Outstanding, Stack};
 use super::moving::{Moves, none_at_once};
-use super::options::{Callback, Leak, PoolOptions};
+use super::options::{Leak, PoolOptions};
 use super::slab::{Slab, Table};
 use super::sync::{AtomicIsize, AtomicU32, Ordering};
+use super::threads::{MOST_SHARDS, shard_count, thread_number};
 use super::waiting::Waiting;
 use super::{CLASSES, SMALLEST, slab_len, slot_size};
-use crate::buffer::{Place, Slot, Spent};
-
-/// Shards per processor: threads are given theirs in turn, and two that work at once should not meet.
-const SHARDS_PER_PROCESSOR: usize = 4;
-pub(super) const MOST_SHARDS: usize = 64;
+use crate::buffer::{Slot, Spent};
 
 pub(in crate::buffer) struct Shared {
     /// Where it is, as who frees it must have it.
     pub(super) at: NonNull<Self>,
-    shards: Box<[Shard]>,
+    pub(super) shards: Box<[Shard]>,
     /// One less than the number of shards, a power of two.
     mask: usize,
     pub(super) table: Table,
     pub(super) options: PoolOptions,
     pub(super) book: Mutex<Book>,
+    /// Held by who collects what threads have kept.
+    pub(super) recalling: Mutex<()>,
     pub(super) waiting: Waiting,
-    outstanding: Outstanding,
+    pub(super) outstanding: Outstanding,
     /// The handles that can still take.
-    handle: Weak<Handle>,
+    pub(super) handle: Weak<Handle>,
     pub(super) counts: [Counts; CLASSES],
     pub(super) on_heap: Arc<AtomicUsize>,
 }
@@ -76,15 +80,17 @@ impl Links for Found<'_> {
 /// What the threads of one number have.
 #[repr(align(128))]
 pub(super) struct Shard {
+    /// Of the thread with this very number.
+    pub(super) kept: Kept<Slab>,
     cells: [ClassCell; CLASSES],
     /// What was taken over by this shard.
-    moves: Moves,
+    pub(super) moves: Moves,
 }
 
 /// One class in one shard.
 pub(super) struct ClassCell {
     pub(super) stack: Stack,
-    /// Slots taken less slots given back by this shard.
+    /// Slots taken less slots given back by this shard. Those that are kept count as taken.
     pub(super) out: AtomicIsize,
 }
 
@@ -92,6 +98,7 @@ impl Shared {
     pub(super) fn new(options: PoolOptions) -> (NonNull<Self>, Arc<Handle>) {
         let shards = shard_count();
         let shard = || Shard {
+            kept: Kept::new(),
             cells: std::array::from_fn(|_| ClassCell {
                 stack: Stack::new(),
                 out: AtomicIsize::new(0),
@@ -106,6 +113,7 @@ impl Shared {
             table: Table::new(bits),
             options,
             book: Mutex::default(),
+            recalling: Mutex::default(),
             waiting: Waiting::default(),
             outstanding: Outstanding::new(),
             handle: Weak::new(),
@@ -125,11 +133,17 @@ impl Shared {
 
     /// The shard of the calling thread.
     #[inline]
-    fn own(&self) -> &Shard {
+    pub(super) fn own(&self) -> &Shard {
         match self.shards.get(thread_number() & self.mask) {
             Some(shard) => shard,
             None => unreachable!("there is one more than the mask says"),
         }
+    }
+
+    /// What the calling thread keeps, if a shard is its own.
+    #[inline]
+    pub(super) fn kept(&self) -> Option<&Kept<Slab>> {
+        self.shards.get(thread_number()).map(|shard| &shard.kept)
     }
 
     /// All shards' stacks of one class.
@@ -137,6 +151,13 @@ impl Shared {
         self.shards
             .iter()
             .map(move |shard| &shard.cell(class).stack)
+    }
+
+    /// Takes a slot that the calling thread has kept; returns its slab, too.
+    #[inline]
+    pub(super) fn take_kept(&self, class: usize) -> Option<Taken> {
+        let (slot, slab) = self.kept()?.take(class)?;
+        Some((slot, NonNull::new(slab)?))
     }
 
     /// Takes a slot of the calling thread's shard; returns its slab, too.
@@ -202,13 +223,26 @@ impl Shared {
     pub(super) fn in_use(&self, class: usize) -> usize {
         let out = |shard: &Shard| shard.cell(class).out.load(Ordering::Relaxed);
         let out = self.shards.iter().map(out).fold(0, isize::wrapping_add);
-        usize::try_from(out).unwrap_or(0)
+        usize::try_from(out)
+            .unwrap_or(0)
+            .saturating_sub(self.kept_of(class))
+    }
+
+    /// Slots of a class that threads keep.
+    pub(super) fn kept_of(&self, class: usize) -> usize {
+        let kept = |shard: &Shard| shard.kept.count(class);
+        self.shards.iter().map(kept).fold(0, usize::saturating_add)
     }
 
     /// Asks to be told when slots come back, or no more.
     pub(super) fn want(&self, wanted: bool) {
         for class in 0..CLASSES {
             self.stacks(class).for_each(|stack| stack.want(wanted));
+        }
+        if wanted {
+            self.begin_recall();
+        } else {
+            self.end_recall();
         }
     }
 
@@ -239,7 +273,7 @@ impl Shared {
     #[inline]
     pub(super) unsafe fn lend_of(&self, slab: NonNull<Slab>, slot: u32, class: usize) -> Spent {
         let (_, i) = self.table.split(slot);
-        let lease = Lease { slab, slot };
+        let lease = Lease::new(slab, slot);
         let size = slot_size(class);
         // SAFETY: slabs live as long as the table.
         let base = unsafe { slab.as_ref() }.base.load(Ordering::Relaxed);
@@ -258,7 +292,7 @@ impl Shared {
     ///
     /// `Outstanding` has said so, to the caller.
     #[cold]
-    unsafe fn end(shared: NonNull<Self>) {
+    pub(super) unsafe fn end(shared: NonNull<Self>) {
         // SAFETY: `new` made it of a box. No handle exists, and nobody is giving a slot back.
         drop(unsafe { Box::from_raw(shared.as_ptr()) });
     }
@@ -266,7 +300,7 @@ impl Shared {
 
 impl Shard {
     #[inline]
-    fn cell(&self, class: usize) -> &ClassCell {
+    pub(super) fn cell(&self, class: usize) -> &ClassCell {
         match self.cells.get(class) {
             Some(cell) => cell,
             None => unreachable!("classes are below CLASSES"),
@@ -288,6 +322,8 @@ impl Drop for Handle {
     fn drop(&mut self) {
         // SAFETY: it exists until `closed_with` below.
         let shared = unsafe { self.shared.as_ref() };
+        // For good.
+        shared.begin_recall();
         let mut leak = Leak { jbufs: 0, bytes: 0 };
         for class in 0..CLASSES {
             let close = |stack: &Stack| stack.close(&shared.table);
@@ -312,170 +348,6 @@ impl Drop for Handle {
             unsafe { Shared::end(self.shared) };
         }
     }
-}
-
-/// The ownership of one slot of a pool.
-pub(in crate::buffer) struct Lease {
-    slab: NonNull<Slab>,
-    slot: u32,
-}
-
-// SAFETY: a slab is used by shared references from whatever thread, and lives as long as the lease.
-unsafe impl Send for Lease {}
-// SAFETY: as above.
-unsafe impl Sync for Lease {}
-
-impl Lease {
-    /// Where the slot of `size` bytes stands.
-    pub(in crate::buffer) fn place(&self, size: usize) -> Place {
-        // SAFETY: the slab lives at least until its slot is back.
-        let slab = unsafe { self.slab.as_ref() };
-        // SAFETY: as does what it belongs to.
-        let (number, i) = unsafe { slab.shared.as_ref() }.table.split(self.slot);
-        Place {
-            region: number,
-            offset: i.wrapping_mul(size),
-        }
-    }
-
-    /// Gives the slot back, or to the program's function that wants it.
-    ///
-    /// # Safety
-    ///
-    /// The lease and all other handles of the slot are not used again. `base` and `capacity` are the
-    /// slot's.
-    #[inline]
-    pub(in crate::buffer) unsafe fn end(&self, base: NonNull<u8>, capacity: usize) {
-        let slab = self.slab;
-        // SAFETY: the slab lives at least until its slot is back.
-        let shared = unsafe { slab.as_ref() }.shared;
-        // SAFETY: as does what it belongs to.
-        if let Some(reclaim) = &unsafe { shared.as_ref() }.options.reclaim {
-            if !is_reclaiming(reclaim) {
-                let slot = self.slot;
-                // SAFETY: as the caller says, this is the only handle from now on.
-                let slot = unsafe { Slot::pooled(base, capacity, Lease { slab, slot }) };
-                return hand_over(reclaim.clone(), Spent::from_slot(slot));
-            }
-        }
-        // SAFETY: the caller's promise is passed on.
-        unsafe { give_back(slab, self.slot) };
-    }
-}
-
-/// A function that reclaims, while it runs, and the one that it was called from.
-struct Reclaiming {
-    function: Callback<Spent>,
-    outer: *const Self,
-}
-
-thread_local! {
-    /// The one that this thread is in, if any: what it drops of its own goes back at once.
-    ///
-    /// Invariant: it, and those it was called from, are frames of this thread's `hand_over`.
-    static RECLAIMING: Cell<*const Reclaiming> = const { Cell::new(ptr::null()) };
-}
-
-/// Whether this thread is in the function.
-fn is_reclaiming(function: &Callback<Spent>) -> bool {
-    let mut frame = RECLAIMING.get();
-    // SAFETY: as the invariant says, it is on this thread's stack.
-    while let Some(reclaiming) = unsafe { frame.as_ref() } {
-        if reclaiming.function == *function {
-            return true;
-        }
-        frame = reclaiming.outer;
-    }
-    false
-}
-
-/// The function is a clone: the pool may end by what it does.
-#[cold]
-fn hand_over(function: Callback<Spent>, jbuf: Spent) {
-    let outer = RECLAIMING.get();
-    let frame = Reclaiming { function, outer };
-    RECLAIMING.set(&raw const frame);
-    // Its panics end there, so that the next line is reached.
-    frame.function.call(jbuf);
-    RECLAIMING.set(outer);
-}
-
-/// Puts a slot on a stack of the calling thread's shard.
-///
-/// # Safety
-///
-/// The caller owns the slot, which is of `slab`, and does not use it again.
-#[inline]
-unsafe fn give_back(slab: NonNull<Slab>, slot: u32) {
-    // SAFETY: the slab and what it belongs to live until the slot is back.
-    let slab = unsafe { slab.as_ref() };
-    // SAFETY: as above.
-    let shared = unsafe { slab.shared.as_ref() };
-    let cell = shared.own().cell(slab.class);
-    let (_, i) = shared.table.split(slot);
-    cell.out.fetch_sub(1, Ordering::Relaxed);
-    // From here on only what `push` was given is used, unless the slot is still ours.
-    if cell
-        .stack
-        .push(slab.link(i), slot, WANTED | CLOSED)
-        .is_err()
-    {
-        // SAFETY: the caller's promise is passed on; the slot is not back.
-        unsafe { give_back_slowly(slab.shared, NonNull::from(slab), slot) };
-    }
-}
-
-/// As above, where somebody waits for it, or the pool is closed.
-///
-/// # Safety
-///
-/// As above.
-#[cold]
-unsafe fn give_back_slowly(at: NonNull<Shared>, slab: NonNull<Slab>, slot: u32) {
-    // SAFETY: it lives until the slot is back.
-    let shared = unsafe { at.as_ref() };
-    // SAFETY: as above.
-    let slab = unsafe { slab.as_ref() };
-    let (_, i) = shared.table.split(slot);
-    let stack = &shared.own().cell(slab.class).stack;
-    // With a handle the pool is not closed before this is done.
-    if let Some(handle) = shared.handle.upgrade() {
-        let Ok(()) = stack.push(slab.link(i), slot, 0) else {
-            unreachable!("no flag is heeded")
-        };
-        shared.waiting.came_back();
-        drop(handle);
-    } else if stack.push(slab.link(i), slot, CLOSED).is_err() && shared.outstanding.came_back() {
-        // SAFETY: this was the last, and it was told.
-        unsafe { Shared::end(at) };
-    }
-}
-
-/// A number of the calling thread; threads get theirs in turn.
-#[inline]
-fn thread_number() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    thread_local! {
-        static NUMBER: Cell<usize> = const { Cell::new(usize::MAX) };
-    }
-    let number = NUMBER.get();
-    if number != usize::MAX {
-        return number;
-    }
-    let number = NEXT.fetch_add(1, Ordering::Relaxed) & (usize::MAX >> 1);
-    NUMBER.set(number);
-    number
-}
-
-fn shard_count() -> usize {
-    static COUNT: OnceLock<usize> = OnceLock::new();
-    *COUNT.get_or_init(|| {
-        let processors = thread::available_parallelism().map_or(1, usize::from);
-        processors
-            .saturating_mul(SHARDS_PER_PROCESSOR)
-            .clamp(1, MOST_SHARDS)
-            .next_power_of_two()
-    })
 }
 
 /// The chains that were on all shards' stacks of a class, taken by who has locked the book.

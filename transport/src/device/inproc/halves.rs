@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::task::Waker;
 
-use jstream::buffer::{Filled, Filling, Pool};
+use jstream::buffer::{Filled, Filling, Pool, PoolError};
 
 use super::bell::Bell;
 use super::letter::{INLINE, Letter};
@@ -115,6 +115,19 @@ impl Direction {
             emptier,
             taken_bytes: 0,
         };
+        (sender, receiver)
+    }
+
+    /// Both ends of a direction through which so many messages and bytes went before.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn open_after(options: &Options, count: u64) -> (Sender, Receiver) {
+        let (mut sender, mut receiver) = Self::open(options);
+        let capacity = options.queue_messages.min(MOST_MESSAGES);
+        (sender.filler, receiver.emptier) = super::ring::ring_after(capacity, count);
+        sender.sent_bytes = count;
+        receiver.taken_bytes = count;
+        let taken = &sender.direction.taken_bytes.0;
+        taken.store(count, Ordering::Relaxed);
         (sender, receiver)
     }
 
@@ -303,18 +316,16 @@ impl Receiver {
     }
 }
 
-/// Bytes that stand in a slot, in a jbuf.
+/// Copies bytes that stand in a slot to a jbuf, and leaves that where it is wanted: returned, it would be copied
+/// by loads that wait for the stores of just before.
 #[inline]
-fn copied(pool: &Pool, bytes: &[u8]) -> Result<Filled, Fault> {
-    let length = bytes.len() as u64;
-    let spent = pool.take(bytes.len());
-    let mut filling = spent
-        .map_err(|source| Fault::NoBuffer { length, source })?
-        .filling();
+fn copy(pool: &Pool, bytes: &[u8], payload: &mut Filled) -> Result<(), PoolError> {
+    let mut filling = pool.take(bytes.len())?.filling();
     if !filling.extend(bytes) {
         unreachable!("the jbuf has room for the payload");
     }
-    Ok(filling.finish())
+    *payload = filling.finish();
+    Ok(())
 }
 
 impl Incoming for Receiver {
@@ -336,7 +347,12 @@ impl Incoming for Receiver {
                 };
                 let length = bytes.len() as u64;
                 let filled = match into.take() {
-                    None => copied(&direction.pool, bytes)?,
+                    None => {
+                        let mut filled = Filled::nothing();
+                        copy(&direction.pool, bytes, &mut filled)
+                            .map_err(|source| Fault::NoBuffer { length, source })?;
+                        filled
+                    }
                     Some(mut filling) => {
                         if !filling.extend(bytes) {
                             unreachable!("the jbuf has room for the payload");
@@ -358,31 +374,32 @@ impl Incoming for Receiver {
     fn receive(&mut self, header: &mut Header, payload: &mut Filled) -> Result<Whole, Fault> {
         let pool = &self.direction.pool;
         let emptier = &mut self.emptier;
+        let mut low = None;
         let found = self.direction.ends.next(|| {
             emptier.front(|letter| {
                 if !letter.is_message() {
-                    return Ok(false);
-                }
-                if let Some(bytes) = letter.bytes() {
-                    *payload = copied(pool, bytes)?;
-                } else if let Some(filled) = letter.take_jbuf() {
-                    *payload = filled;
-                } else {
-                    return Ok(false);
+                    return false;
                 }
                 *header = letter.header();
-                Ok(true)
+                if let Some(bytes) = letter.bytes() {
+                    low = copy(pool, bytes, payload).err();
+                    return low.is_none();
+                }
+                letter.take_jbuf().map(|filled| *payload = filled).is_some()
             })
         });
-        match found {
-            Ok(Some(Ok(true))) => {
+        match (found, low) {
+            (Ok(Some(true)), _) => {
                 self.release(header.length);
                 Ok(Whole::Here)
             }
-            Ok(Some(Err(fault))) => Err(fault),
-            Ok(None) => Ok(Whole::Nothing),
+            (_, Some(source)) => Err(Fault::NoBuffer {
+                length: header.length,
+                source,
+            }),
+            (Ok(None), None) => Ok(Whole::Nothing),
             // What has ended `header` ends, too.
-            Ok(Some(Ok(false))) | Err(_) => Ok(Whole::Other),
+            (Ok(Some(false)) | Err(_), None) => Ok(Whole::Other),
         }
     }
 

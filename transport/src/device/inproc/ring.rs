@@ -79,6 +79,23 @@ pub(super) fn ring<T: Default>(capacity: usize) -> (Filler<T>, Emptier<T>) {
     (filler, Emptier { ring, next: 0 })
 }
 
+/// A queue that so many values went through before.
+#[cfg(all(test, not(loom)))]
+pub(super) fn ring_after<T: Default>(capacity: usize, count: u64) -> (Filler<T>, Emptier<T>) {
+    let (mut filler, mut emptier) = ring(capacity);
+    let ring = &emptier.ring;
+    for before in 0..ring.slots.len() as u64 {
+        // Each slot has the stamp of the value that it had last.
+        let stamp = count.wrapping_sub(before);
+        let last = ring.slot(stamp.wrapping_sub(1));
+        last.stamp.store(stamp, Ordering::Relaxed);
+    }
+    ring.taken.0.store(count, Ordering::Relaxed);
+    (filler.next, filler.taken) = (count, count);
+    emptier.next = count;
+    (filler, emptier)
+}
+
 impl<T> Filler<T> {
     /// How many values are in the queue. There may be fewer by now; only when `most` or more seem to
     /// be there it looks again.
@@ -167,8 +184,10 @@ mod tests {
 
     #[test]
     fn it_is_bounded_and_in_order() {
-        for capacity in [1, 2, 3, 5] {
-            let (mut filler, mut emptier) = ring::<usize>(capacity);
+        // Numbers wrap on the way.
+        for (capacity, before) in [1, 2, 3, 5].into_iter().zip([0, 1, 7, 30]) {
+            let (mut filler, mut emptier) =
+                ring_after::<usize>(capacity, 0u64.wrapping_sub(before));
             for round in 0..10 {
                 for number in 0..capacity {
                     assert!(filler.fill(|value| *value = round + number));

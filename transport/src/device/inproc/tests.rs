@@ -89,6 +89,31 @@ fn send(to: &mut dyn Outgoing, bytes: &[u8]) {
 }
 
 #[test]
+fn counts_of_messages_and_bytes_wrap() {
+    for before in [1, 3, 100, 1000] {
+        let mut options = Options::default();
+        options.queue_messages = 4;
+        options.queue_bytes = 300;
+        let (mut to, mut from) = Direction::open_after(&options, 0u64.wrapping_sub(before));
+        for round in 0..20u8 {
+            // Three have room by their bytes, and four small ones by their number.
+            let (length, most) = if round % 2 == 0 { (100, 3) } else { (10, 4) };
+            for number in 0..most {
+                assert_eq!(push(&mut to, &vec![number; length]).unwrap(), Push::Done);
+            }
+            assert_eq!(push(&mut to, &vec![9; length]).unwrap(), Push::Untouched);
+            for number in 0..most {
+                let Some(Payload::Bytes(filled)) = payload(&mut from, None).unwrap() else {
+                    panic!("bytes are here");
+                };
+                assert_eq!(filled.as_bytes(), vec![number; length]);
+            }
+            assert!(payload(&mut from, None).unwrap().is_none());
+        }
+    }
+}
+
+#[test]
 fn payloads_of_every_length_arrive() {
     let options = Options::default();
     let (mut us, mut them) = sides(&options, &options);

@@ -199,9 +199,10 @@ impl ShmIncoming {
     }
 
     /// The next message, where it is one of a single piece, as it should be, and no longer than that. Of
-    /// all else, `header` says what it is.
+    /// all else, [`header`](Incoming::header) says what it is. The header is left where it is wanted: returned, it
+    /// would be copied by loads that wait for the stores of just before.
     #[inline]
-    fn short(&mut self, longest: usize) -> Option<(Mark, Header)> {
+    fn short(&mut self, longest: usize, header: &mut Header) -> Option<Mark> {
         if self.message.is_some() || self.line.is_closed() || self.broken.is_some() {
             return None;
         }
@@ -211,10 +212,10 @@ impl ShmIncoming {
         }
         self.expect(mark);
         let length = mark.n as u64;
-        let header = self.peek().ok()?;
+        *header = self.peek().ok()?;
         let is_whole = header.op == 0 && header.length == length && length <= self.max_message;
         let is_empty = mark.kind == Kind::Data && mark.n == 0;
-        (is_whole && !is_empty).then_some((mark, header))
+        (is_whole && !is_empty).then_some(mark)
     }
 
     /// Copies what a slot or its data holds, as far as there is room for it; how much that was.
@@ -353,7 +354,7 @@ impl Incoming for ShmIncoming {
 
     #[inline]
     fn receive(&mut self, header: &mut Header, payload: &mut Filled) -> Result<Whole, Fault> {
-        let Some((mark, found)) = self.short(usize::MAX) else {
+        let Some(mark) = self.short(usize::MAX, header) else {
             return Ok(Whole::Other);
         };
         let Ok(spent) = self.pool.take(mark.n) else {
@@ -365,20 +366,18 @@ impl Incoming for ShmIncoming {
         unsafe { filling.advance(n) };
         self.release(mark);
         *payload = filling.finish();
-        *header = found;
         Ok(Whole::Here)
     }
 
     #[inline]
     fn receive_into(&mut self, memory: &mut [u8], header: &mut Header) -> Result<bool, Fault> {
-        let Some((mark, found)) = self.short(memory.len()) else {
+        let Some(mark) = self.short(memory.len(), header) else {
             return Ok(false);
         };
         // SAFETY: what is copied was read from memory that has values.
         let memory = unsafe { uninit(memory) };
         self.copy(mark, memory);
         self.release(mark);
-        *header = found;
         Ok(true)
     }
 

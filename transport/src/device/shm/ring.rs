@@ -188,6 +188,14 @@ impl Producer {
         }
     }
 
+    /// The same, as if so much had been published, and consumed, before.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn starting_at(mut self, at: u64, data_at: u64) -> Self {
+        (self.at, self.consumed, self.data_at) = (at, at, data_at);
+        self.data_until = data_at.wrapping_add(DATA as u64);
+        self
+    }
+
     pub(super) fn lane(&self) -> &Lane {
         &self.lane
     }
@@ -318,6 +326,13 @@ impl Consumer {
             at: 0,
             data_at: 0,
         }
+    }
+
+    /// The same, as if so much had been consumed before.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn starting_at(mut self, at: u64, data_at: u64) -> Self {
+        (self.at, self.data_at) = (at, data_at);
+        self
     }
 
     pub(super) fn lane(&self) -> &Lane {

@@ -121,7 +121,8 @@ impl Receiving {
         }
         let kept_bytes = &mut self.remote.kept_bytes;
         *kept_bytes = kept_bytes.saturating_add(arrived.header.length);
-        let later = |kept: &Arrived| kept.number > arrived.number;
+        // Numbers may wrap: of two that are kept, the later one is less than half of all beyond the other.
+        let later = |kept: &Arrived| kept.number.wrapping_sub(arrived.number) < u64::MAX / 2;
         let place = self.kept.iter().position(later);
         self.kept.insert(place.unwrap_or(self.kept.len()), arrived);
         self.drive();

@@ -41,7 +41,7 @@ impl Shared {
     }
 
     /// Posts a receive into a jbuf, or into one of the pool.
-    pub(crate) fn post_recv(&self, spent: Option<Spent>, notify: Notify) -> OpId {
+    pub(crate) fn post_recv(self: &Arc<Self>, spent: Option<Spent>, notify: Notify) -> OpId {
         let mut held = self.receiving.lock();
         let id = held.post(spent, notify);
         let is_left = held.has_posted();
@@ -49,6 +49,10 @@ impl Shared {
         // Tasks that wait for a send already have not seen it.
         if is_left && self.sending_alarm.is_waited_for() {
             self.sending_alarm.ring();
+        }
+        // Nor have threads that sleep in one.
+        if is_left && self.receiving.has_sleepers_beside() && self.facts.scheme != "sim" {
+            self.carrier.carry_receives(self);
         }
         id
     }

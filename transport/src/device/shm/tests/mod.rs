@@ -15,6 +15,7 @@ mod lies;
 mod messages;
 mod reads;
 mod storms;
+mod wraps;
 
 use std::env;
 use std::io::IoSlice;

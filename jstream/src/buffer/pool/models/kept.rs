@@ -1,0 +1,123 @@
+//! What a thread keeps, and others recall.
+
+use loom::sync::Arc;
+use loom::thread;
+
+use super::{Model, Outstanding, SLOTS};
+use crate::buffer::pool::barrier;
+use crate::buffer::pool::kept::Kept;
+use crate::buffer::pool::list::CLOSED;
+
+/// The slots of a model, of which a thread keeps some.
+struct Keeping {
+    model: Arc<Model>,
+    kept: Kept<u8>,
+}
+
+impl Keeping {
+    fn new(free: u32) -> Self {
+        Self {
+            model: Model::new(free),
+            kept: Kept::new(),
+        }
+    }
+
+    /// As the thread gives a slot back.
+    fn give(&self, slot: u32) -> Result<(), u64> {
+        self.model.own(slot);
+        if self.kept.give(0, slot, std::ptr::null_mut()) {
+            return Ok(());
+        }
+        let link = &self.model.links[slot as usize];
+        self.model.stacks[0].push(link, slot, CLOSED)
+    }
+
+    /// As the thread takes one.
+    fn take(&self) -> Option<u32> {
+        match self.kept.take(0) {
+            Some((slot, _)) => {
+                self.model.own(slot);
+                Some(slot)
+            }
+            None => self.model.take(0),
+        }
+    }
+
+    /// Collects what is kept.
+    fn collect(&self) {
+        self.kept.take_back(|_, slot| self.model.give(1, slot));
+    }
+
+    fn recall(&self) {
+        self.kept.recall();
+        barrier::make_all_pass();
+        self.collect();
+    }
+}
+
+/// A thread gives two slots back and takes one, while another recalls what it keeps, and takes one, too.
+fn recalling(recall: fn(&Keeping)) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let keeping = Arc::new(Keeping::new(1));
+        let owner = {
+            let keeping = keeping.clone();
+            thread::spawn(move || {
+                assert!(keeping.give(1).is_ok());
+                assert!(keeping.give(2).is_ok());
+                keeping.take()
+            })
+        };
+        recall(&keeping);
+        let mine = keeping.model.take(1);
+        keeping.kept.end_recall();
+        let its = owner.join().unwrap();
+        let out = [mine, its].into_iter().flatten();
+        let out = out.inspect(|slot| keeping.model.own(*slot)).count();
+        // What was kept afterwards.
+        recall(&keeping);
+        assert_eq!(keeping.model.drain() + out, SLOTS);
+    }
+}
+
+#[test]
+fn what_is_kept_has_one_owner() {
+    loom::model(recalling(Keeping::recall));
+}
+
+#[test]
+#[should_panic(expected = "assertion failed: !std::mem::replace")]
+fn a_thread_that_passed_no_barrier_may_be_at_its_slots() {
+    loom::model(recalling(|keeping| {
+        keeping.kept.recall();
+        keeping.collect();
+    }));
+}
+
+/// A thread gives its slot back while another closes the pool, and frees it when it may.
+fn closing(recall: fn(&Keeping)) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let keeping = Arc::new(Keeping::new(0));
+        let outstanding = Arc::new(Outstanding::new());
+        let owner = {
+            let (keeping, outstanding) = (keeping.clone(), outstanding.clone());
+            thread::spawn(move || keeping.give(0).is_err() && outstanding.came_back())
+        };
+        recall(&keeping);
+        let stacks = &keeping.model.stacks;
+        let back = stacks.iter().map(|stack| stack.close(&*keeping.model));
+        let closer_ends = outstanding.closed_with(1 - back.sum::<usize>());
+        let owner_ends = owner.join().unwrap();
+        assert!(closer_ends != owner_ends, "somebody is the last");
+    }
+}
+
+#[test]
+fn what_is_kept_does_not_keep_the_pool() {
+    loom::model(closing(Keeping::recall));
+}
+
+#[test]
+#[should_panic(expected = "somebody is the last")]
+fn a_pool_that_recalls_nothing_never_ends() {
+    loom::model(closing(|_| {}));
+}

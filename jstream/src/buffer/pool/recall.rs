@@ -1,0 +1,50 @@
+//! Having all threads keep nothing.
+
+use std::sync::PoisonError;
+
+use super::barrier;
+use super::list::Links;
+use super::shared::Shared;
+use super::sync::Ordering;
+
+/// That no thread keeps slots.
+pub(super) struct Recall<'s> {
+    shared: &'s Shared,
+}
+
+impl Drop for Recall<'_> {
+    fn drop(&mut self) {
+        self.shared.end_recall();
+    }
+}
+
+impl Shared {
+    /// Has all threads keep nothing, as long as what is returned is there. What they kept is on the stacks.
+    pub(super) fn recall(&self) -> Recall<'_> {
+        self.begin_recall();
+        Recall { shared: self }
+    }
+
+    /// Until as many calls of [`end_recall`](Self::end_recall).
+    pub(super) fn begin_recall(&self) {
+        self.shards.iter().for_each(|shard| shard.kept.recall());
+        barrier::make_all_pass();
+        let one = self.recalling.lock();
+        let one = one.unwrap_or_else(PoisonError::into_inner);
+        for shard in &self.shards {
+            let _moving = shard.moves.begin();
+            shard.kept.take_back(|class, slot| {
+                let cell = shard.cell(class);
+                cell.out.fetch_sub(1, Ordering::Relaxed);
+                let Ok(()) = cell.stack.push(self.table.link(slot), slot, 0) else {
+                    unreachable!("no flag is heeded")
+                };
+            });
+        }
+        drop(one);
+    }
+
+    pub(super) fn end_recall(&self) {
+        self.shards.iter().for_each(|shard| shard.kept.end_recall());
+    }
+}
