@@ -17,6 +17,7 @@ use crate::device::deadline::Deadline;
 
 /// Sending to a peer that is gone must be an error, not a signal that ends the program.
 const SEND: c_int = flags(SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL).bits());
+const SEND_MORE: c_int = SEND | flags(SendFlags::MORE.bits());
 const LOOK: c_int = flags(RecvFlags::DONTWAIT.bits());
 const WAIT: c_int = 0;
 
@@ -46,19 +47,15 @@ unsafe impl Wire for SocketWire {
     }
 
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<Option<usize>> {
-        loop {
-            // One slice costs the system less than a list of them.
-            let sent = match slices {
-                [slice] => self.0.send_with_flags(slice, SEND),
-                _ => self.0.send_vectored_with_flags(slices, SEND),
-            };
-            match sent {
-                Ok(n) => return Ok(Some(n)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+        // One slice costs the system less than a list of them.
+        match slices {
+            [slice] => send(|| self.0.send_with_flags(slice, SEND)),
+            _ => send(|| self.0.send_vectored_with_flags(slices, SEND)),
         }
+    }
+
+    fn try_write_more(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
+        send(|| self.0.send_with_flags(bytes, SEND_MORE))
     }
 
     fn read(
@@ -97,6 +94,17 @@ unsafe impl Wire for SocketWire {
 
     fn fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
+    }
+}
+
+fn send(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<Option<usize>> {
+    loop {
+        match call() {
+            Ok(n) => return Ok(Some(n)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
 }
 
