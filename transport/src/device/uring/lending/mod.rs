@@ -31,6 +31,9 @@ use crate::device::stream::lent::Lent;
 use crate::device::stream::socket::SocketWire;
 use crate::options::Options;
 
+/// How many lenders a socket remembers, also if nothing is out by them.
+const KEPT: usize = 8;
+
 /// How a socket's large jbufs are lent.
 pub(super) struct Lending {
     /// From which length on, in bytes.
@@ -38,7 +41,7 @@ pub(super) struct Lending {
     /// Where most jbufs come from, whose regions the system may know.
     pool: Pool,
     account: Arc<Account>,
-    /// That of the thread that sent last, and those of others by which something may still be out.
+    /// That of the thread that sent last, and those of others.
     lenders: Mutex<Vec<Arc<Lender>>>,
 }
 
@@ -154,6 +157,9 @@ impl Lending {
         match known.and_then(|at| lenders.get_mut(..=at)) {
             Some(others) => others.rotate_right(1),
             None => lenders.insert(0, here.clone()),
+        }
+        if lenders.len() <= KEPT {
+            return Some(here);
         }
         let all = std::mem::take(&mut *lenders);
         let (kept, free): (Vec<_>, Vec<_>) = all
