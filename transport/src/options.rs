@@ -54,6 +54,16 @@ pub struct Options {
     /// the connection while a receive is with the system, the first one ends that when it receives from
     /// another connection of this kind, or ends.
     pub uring_single_issuer: bool,
+    /// From which length on, in bytes, jbufs that are sent to other hosts are read by the system where they are,
+    /// and not copied to it first (uring only, default 64 KiB; `usize::MAX` for never). Such a jbuf goes
+    /// back to its pool when the peer's host has what was sent and a thread that uses the connection looks, and
+    /// not to whoever posted it. At most 64 pieces of 1 MiB are read at once for each thread that sends; others are
+    /// copied, which answers the threat of peers that take nothing. Memory that is only borrowed is always
+    /// copied: its sender would have to wait for the peer's host.
+    pub uring_zero_copy: usize,
+    /// Whether this is so for peers on the same host as well (uring only, default no). There the system
+    /// copies all the same, and later: this is for tests.
+    pub uring_zero_copy_on_host: bool,
     /// The most messages that wait in a queue for this side to receive them: in-process, and those that
     /// came before an answer or a request to put or get, on all devices (default 64, at most 65,536
     /// in-process). Answers the threat of a peer that sends faster than we receive.
@@ -90,6 +100,8 @@ impl Options {
             keepalive: Duration::from_secs(60),
             remote_reads: true,
             uring_single_issuer: false,
+            uring_zero_copy: 64 << 10,
+            uring_zero_copy_on_host: false,
             queue_messages: 64,
             queue_bytes: 64 << 20,
             outbox_bytes: 256 << 20,

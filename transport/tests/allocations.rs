@@ -124,10 +124,10 @@ fn pong(endpoint: &Endpoint) {
     }
 }
 
-fn allocations_of(scheme: &str) -> usize {
+fn allocations_of(scheme: &str, options: fn() -> Options) -> usize {
     let payload = vec![7; 200_000];
     let pool = Pool::default();
-    let (ours, theirs) = (Options::default(), Options::default());
+    let (ours, theirs) = (options(), options());
     for pool in [&pool, &ours.pool, &theirs.pool] {
         grow(pool);
     }
@@ -159,6 +159,14 @@ fn allocations_of(scheme: &str) -> usize {
         is_done.recv().unwrap();
         after - before
     })
+}
+
+/// Those of who lends jbufs to the system.
+fn lending() -> Options {
+    let mut options = Options::default();
+    options.uring_zero_copy = 2000;
+    options.uring_zero_copy_on_host = true;
+    options
 }
 
 /// Receives and messages that wait, with and without wildcards, and are matched in another order.
@@ -207,6 +215,7 @@ fn allocations_of_matching() -> usize {
 fn main() {
     assert_eq!(allocations_of_matching(), 0);
     for scheme in ["inproc", "shm", "uds", "tcp", "uring"] {
-        assert_eq!(allocations_of(scheme), 0, "{scheme}");
+        assert_eq!(allocations_of(scheme, Options::default), 0, "{scheme}");
     }
+    assert_eq!(allocations_of("uring", lending), 0, "lent");
 }

@@ -18,6 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{LONG, bytes, checksum};
+use jstream::buffer::Filled;
 use jstream_transport::{Header, Options, RecvError, SendError, connect, listen};
 
 /// What a process in a namespace is there for.
@@ -144,6 +145,23 @@ fn options() -> Options {
     options
 }
 
+/// Those of who lends jbufs to the system, as far as the addresses allow it.
+fn lending() -> Options {
+    let mut options = options();
+    options.uring_zero_copy = 1000;
+    options
+}
+
+/// A jbuf with the bytes of a message.
+fn jbuf(options: &Options, bytes: &[u8]) -> Filled {
+    options
+        .pool
+        .take(bytes.len())
+        .unwrap()
+        .copy_from(bytes)
+        .unwrap()
+}
+
 fn length(number: u64) -> usize {
     usize::try_from(number.wrapping_mul(7919) % LONGEST).unwrap()
 }
@@ -155,6 +173,7 @@ fn in_a_namespace() {
         return;
     };
     let address = format!("tcp://{SERVER}:7000").parse().unwrap();
+    let by_uring = format!("uring://{SERVER}:7000").parse().unwrap();
     match role.as_str() {
         "receive" => {
             let listener = listen(&address, &options()).unwrap();
@@ -182,6 +201,39 @@ fn in_a_namespace() {
                 endpoint.send_message(header, &segments).unwrap();
             }
             println!("sent {sum}");
+        }
+        "lend" => {
+            let options = lending();
+            let endpoint = connect(&by_uring, &options).unwrap();
+            assert_eq!(endpoint.degraded(), Vec::<String>::new());
+            let (mut sum, mut lent) = (0u64, 0);
+            for number in 0..MESSAGES {
+                let bytes = bytes(length(number), number);
+                sum = sum.wrapping_add(checksum(&bytes));
+                let header = Header::new(1, [number, 0, 0]);
+                let ticket = endpoint.post_send(header, jbuf(&options, &bytes));
+                lent += u32::from(ticket.wait().unwrap().is_none());
+            }
+            println!("lent {lent}");
+            println!("sent {sum}");
+        }
+        "lend until it is cut" => {
+            let options = lending();
+            let endpoint = connect(&by_uring, &options).unwrap();
+            println!("connected");
+            let bytes = bytes(1 << 20, 1);
+            let unsent = loop {
+                let sent = endpoint.send_filled(Header::new(1, [0; 3]), jbuf(&options, &bytes));
+                if let Err(unsent) = sent {
+                    break unsent;
+                }
+            };
+            let error = unsent.error;
+            assert!(matches!(error, SendError::Lost { .. }), "{error}");
+            assert!(unsent.filled.as_bytes() == bytes);
+            drop((unsent.filled, endpoint));
+            assert_eq!(options.pool.stats().in_use, 0, "the system has let go");
+            println!("ended {error}");
         }
         "take nothing" => {
             let listener = listen(&address, &options()).unwrap();
@@ -226,11 +278,18 @@ fn nothing_is_lost_on_a_line_that_loses() {
         }
         println!("instead the line is slow, and loses what it has no room for");
     }
-    let mut receiver = line.spawn(0, "receive");
-    receiver.says("listening");
-    let mut sender = line.spawn(1, "send");
-    let sent = sender.says("sent");
-    assert_eq!(receiver.says("received"), sent);
+    for role in ["send", "lend"] {
+        let mut receiver = line.spawn(0, "receive");
+        receiver.says("listening");
+        let mut sender = line.spawn(1, role);
+        if role == "lend" {
+            let lent: u32 = sender.says("lent").parse().unwrap();
+            println!("{lent} of {MESSAGES} were lent");
+            assert!(lent > 0);
+        }
+        let sent = sender.says("sent");
+        assert_eq!(receiver.says("received"), sent);
+    }
     let statistics = ["-n", &line.names[1], "-s", "qdisc", "show", "dev", "line"];
     let statistics = Command::new("tc").args(statistics).output().unwrap();
     println!("{}", String::from_utf8_lossy(&statistics.stdout));
@@ -238,7 +297,7 @@ fn nothing_is_lost_on_a_line_that_loses() {
 
 #[test]
 fn a_line_that_is_cut_ends_what_is_pending() {
-    for role in ["wait", "push"] {
+    for role in ["wait", "push", "lend until it is cut"] {
         let line = match Line::new() {
             Ok(line) => line,
             Err(why) => return skipped(&why),

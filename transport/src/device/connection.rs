@@ -147,7 +147,8 @@ pub(crate) struct Outbound<'a> {
 pub(crate) enum Body<'a> {
     /// Memory of the program, which is left alone until the device is done.
     Borrowed(&'a [IoSlice<'a>]),
-    /// A jbuf; a device that moves it leaves `Taken`.
+    /// A jbuf. A device that moves it leaves `Taken`, and so does one that keeps it until the system has let
+    /// go of it; that one puts it, or a copy, back where sending fails.
     Owned(Filled),
     /// An object in place, which only a device that [moves](Limits::moves) takes; it leaves `Taken`.
     Object(Erased),

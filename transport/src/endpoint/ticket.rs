@@ -96,7 +96,8 @@ impl RecvOp {
     }
 }
 
-/// What becomes of a posted send: the jbuf, unless it has moved to the receiver.
+/// What becomes of a posted send: the jbuf, unless it has moved to the receiver, or the device keeps it for
+/// as long as the system reads from it.
 ///
 /// Waiting for it carries on everything that was posted before it. As a future it does the same when
 /// it is polled, and is woken by whichever thread of the process learns that it can go on. A message

@@ -13,7 +13,8 @@
 //!
 //! `uring` is `tcp` on the wire, so each side may use either. A thread that drives several of its connections
 //! receives from all of them through one ring of io_uring; for one connection, and for large payloads, it asks
-//! the socket, as `tcp` does. What it sends goes straight to the socket. Where the kernel has no io_uring, or
+//! the socket, as `tcp` does. What it sends goes straight to the socket; large jbufs that go to other
+//! hosts are not copied ([`Options::uring_zero_copy`](crate::Options::uring_zero_copy)). Where the kernel has no io_uring, or
 //! not enough of it, it works as `tcp` does, and [`Endpoint::degraded`](crate::Endpoint::degraded) says so.
 //!
 //! # Several addresses

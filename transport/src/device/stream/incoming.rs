@@ -5,13 +5,13 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::task::Waker;
 
-use jstream::buffer::Filling;
+use jstream::buffer::{Filled, Filling};
 
 use super::assembly::Assembly;
 use super::broken::Broken;
 use super::line::Line;
 use super::{Patience, Wire};
-use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload};
+use crate::device::connection::{Armed, Fault, Incoming, Interest, Payload, Whole};
 use crate::device::deadline::Deadline;
 use crate::endpoint::watcher::Watcher;
 use crate::header::Header;
@@ -54,11 +54,7 @@ impl<W: Wire> StreamIncoming<W> {
     }
 
     /// Receives what is here, or until the deadline if there is one. Whether something came.
-    fn receive(
-        &mut self,
-        into: &mut Option<Filling>,
-        until: Option<Deadline>,
-    ) -> Result<bool, Fault> {
+    fn read(&mut self, into: &mut Option<Filling>, until: Option<Deadline>) -> Result<bool, Fault> {
         let wire = &self.line.wire;
         let patience = &mut self.patience;
         let spare = self.assembly.spare(into);
@@ -85,7 +81,7 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
             None => {}
             header => return Ok(header),
         }
-        if !self.receive(&mut None, None)? {
+        if !self.read(&mut None, None)? {
             return Ok(None);
         }
         let here = self.assembly.header();
@@ -97,10 +93,28 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
         if let Some(payload) = self.assembly.payload(into)? {
             return Ok(Some(Payload::Bytes(payload)));
         }
-        if !self.receive(into, None)? {
+        if !self.read(into, None)? {
             return Ok(None);
         }
         Ok(self.assembly.payload(into)?.map(Payload::Bytes))
+    }
+
+    #[inline]
+    fn receive(&mut self, header: &mut Header, payload: &mut Filled) -> Result<Whole, Fault> {
+        self.check()?;
+        if self.assembly.has_none() && !self.read(&mut None, None)? {
+            return Ok(Whole::Nothing);
+        }
+        if self.assembly.take_whole(header, payload) {
+            return Ok(Whole::Here);
+        }
+        Ok(Whole::Other)
+    }
+
+    #[inline]
+    fn receive_into(&mut self, memory: &mut [u8], header: &mut Header) -> Result<bool, Fault> {
+        self.check()?;
+        Ok(self.assembly.take_into(memory, header))
     }
 
     fn begun(&self) -> u64 {
@@ -128,7 +142,7 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
             return Ok(());
         }
         if self.assembly.can_receive(into.is_some()) {
-            self.receive(into, Some(deadline))?;
+            self.read(into, Some(deadline))?;
             return Ok(());
         }
         let slept = self.line.wire.sleep(Interest::Readable, deadline);

@@ -9,7 +9,7 @@
 //! no more to say sends [`FAREWELL`](assembly::FAREWELL): a stream that ends without it has lost
 //! its peer.
 //!
-//! `hello` and `greeting` are what stands before the first message, `assembly` makes messages of
+//! `lent` is a jbuf that a wire keeps until the system has let go of it. `hello` and `greeting` are what stands before the first message, `assembly` makes messages of
 //! bytes and knows no system, `line` is what the halves of a connection share, `outgoing` and
 //! `incoming` are the halves, `socket` is a [`Wire`] over a socket.
 
@@ -18,6 +18,7 @@ mod broken;
 pub(crate) mod greeting;
 pub(crate) mod hello;
 mod incoming;
+pub(crate) mod lent;
 mod line;
 pub(crate) mod listening;
 mod outgoing;
@@ -31,10 +32,12 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
+use jstream::buffer::Filled;
 use socket2::MaybeUninitSlice;
 
 use self::hello::Hello;
 use self::incoming::StreamIncoming;
+use self::lent::Lent;
 use self::line::Line;
 use self::outgoing::StreamOutgoing;
 use super::connection::{Armed, Connection, Interest, Limits};
@@ -63,6 +66,29 @@ pub(crate) unsafe trait Wire: Send + Sync + 'static {
 
     /// Sends what fits now: `None` when nothing does.
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<Option<usize>>;
+
+    /// As [`try_write`](Self::try_write), where more follows at once.
+    fn try_write_more(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
+        self.try_write(&[IoSlice::new(bytes)])
+    }
+
+    /// Whether jbufs of that length are lent: what was sent of one, the system may go on reading.
+    fn lends(&self, _length: usize) -> bool {
+        false
+    }
+
+    /// A jbuf that is about to be sent, and belongs to this wire as well from then on.
+    fn lend(&self, jbuf: Filled) -> Lent {
+        Lent::new(jbuf)
+    }
+
+    /// As [`try_write`](Self::try_write), of the bytes of a jbuf from `from` on.
+    fn try_write_lent(&self, lent: &Lent, from: usize) -> io::Result<Option<usize>> {
+        self.try_write(&[IoSlice::new(lent.bytes().get(from..).unwrap_or_default())])
+    }
+
+    /// Nothing more is sent of a jbuf, which goes back to its pool when the system has let go of it.
+    fn end_lending(&self, _lent: Lent) {}
 
     /// As [`try_read`](Self::try_read), but sleeps until something is here, the deadline has
     /// passed, or for no reason. Where a call of the system does both, one is enough.

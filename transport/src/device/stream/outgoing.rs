@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-use jstream::buffer::{Filling, Spent};
+use jstream::buffer::{Filled, Filling, Pool, Spent};
 
 use super::Wire;
 use super::broken::Broken;
+use super::lent::Lent;
 use super::line::Line;
 use crate::device::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
@@ -33,6 +34,10 @@ pub(crate) struct StreamOutgoing<W: Wire> {
     scratch: Filling,
     /// How many segments of that message were taken, and how many bytes of the next one.
     at: (usize, usize),
+    /// The jbuf of that message, where the wire keeps it.
+    lent: Option<Lent>,
+    /// Where there is room for what can't be taken back.
+    pool: Pool,
     /// Why nothing goes any more.
     broken: Option<Broken>,
 }
@@ -44,6 +49,8 @@ impl<W: Wire> StreamOutgoing<W> {
             send_timeout: options.send_timeout,
             scratch: Spent::heap(COPIED).filling(),
             at: (0, 0),
+            lent: None,
+            pool: options.pool.clone(),
             broken: None,
         }
     }
@@ -111,6 +118,70 @@ impl<W: Wire> StreamOutgoing<W> {
         let sent = self.line.wire.try_write(&[IoSlice::new(rest)])?;
         *taken = taken.saturating_add(sent.unwrap_or(0) as u64);
         Ok(())
+    }
+
+    /// Whether a jbuf of which so much has gone, with its header, is lent.
+    fn is_lent(&self, jbuf: &Filled, taken: u64) -> bool {
+        taken < Header::WIRE_LENGTH as u64 && self.line.wire.lends(jbuf.len())
+    }
+
+    /// Sends a message whose jbuf the wire keeps from when its header has gone.
+    fn send_lent(
+        &mut self,
+        header: Header,
+        body: &mut Body<'_>,
+        taken: &mut u64,
+    ) -> io::Result<()> {
+        let wire = &self.line.wire;
+        let head = header.to_bytes();
+        let unsent = usize::try_from(*taken).ok().and_then(|n| head.get(n..));
+        if let Some(unsent) = unsent.filter(|unsent| !unsent.is_empty()) {
+            let sent = wire.try_write_more(unsent)?.unwrap_or(0);
+            *taken = taken.saturating_add(sent as u64);
+            if sent < unsent.len() {
+                return Ok(());
+            }
+        }
+        if let Body::Owned(jbuf) = body {
+            self.lent = Some(wire.lend(std::mem::replace(jbuf, Filled::nothing())));
+            *body = Body::Taken;
+        }
+        let Some(lent) = &self.lent else {
+            unreachable!("what the wire has taken it keeps")
+        };
+        loop {
+            let at = taken.saturating_sub(head.len() as u64);
+            let at = usize::try_from(at).unwrap_or(usize::MAX);
+            if at >= lent.bytes().len() {
+                break;
+            }
+            match wire.try_write_lent(lent, at)? {
+                Some(n) => *taken = taken.saturating_add(n as u64),
+                None => return Ok(()),
+            }
+        }
+        if let Some(lent) = self.lent.take() {
+            wire.end_lending(lent);
+        }
+        Ok(())
+    }
+
+    /// Gives a message that failed its jbuf back, or a copy while the system reads from it.
+    fn take_back(&mut self, message: &mut Outbound<'_>) {
+        let Some(mut lent) = self.lent.take() else {
+            return;
+        };
+        let jbuf = lent.take().unwrap_or_else(|| {
+            let bytes = lent.bytes();
+            let spent = self.pool.take(bytes.len());
+            let spent = spent.unwrap_or_else(|_| Spent::heap(bytes.len()));
+            let mut copy = spent.filling();
+            let fits = copy.extend(bytes);
+            debug_assert!(fits, "there is room for all of it");
+            copy.finish()
+        });
+        self.line.wire.end_lending(lent);
+        message.body = Body::Owned(jbuf);
     }
 
     /// At most `N` slices in one call.
@@ -183,6 +254,8 @@ impl<W: Wire> Outgoing for StreamOutgoing<W> {
             taken,
         } = message;
         let sent = match body {
+            Body::Owned(jbuf) if self.is_lent(jbuf, *taken) => self.send_lent(*header, body, taken),
+            Body::Taken if self.lent.is_some() => self.send_lent(*header, body, taken),
             Body::Borrowed(segments) => self.send(*header, segments, taken),
             Body::Owned(filled) => {
                 // It may have been several segments when it was begun.
@@ -195,7 +268,10 @@ impl<W: Wire> Outgoing for StreamOutgoing<W> {
                 unreachable!("only devices that move objects are given some")
             }
         };
-        sent.map_err(|error| self.failed(error, message.taken))?;
+        if let Err(error) = sent {
+            self.take_back(message);
+            return Err(self.failed(error, message.taken));
+        }
         let whole = (Header::WIRE_LENGTH as u64).saturating_add(message.header.length);
         Ok(if message.taken >= whole {
             self.line.settle();
@@ -209,7 +285,8 @@ impl<W: Wire> Outgoing for StreamOutgoing<W> {
     }
 
     fn abandon(&mut self, message: &mut Outbound<'_>) {
-        // The system has copied what it took.
+        // What the system has not copied belongs to the wire.
+        self.take_back(message);
         if message.taken > 0 && self.broken.is_none() {
             self.broken = Some(Broken::Lost(io::ErrorKind::ConnectionAborted));
             self.line.wire.end_sending();

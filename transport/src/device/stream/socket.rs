@@ -9,20 +9,22 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::io::Errno;
+use rustix::net::{self, RecvFlags, SendFlags};
 use socket2::{MaybeUninitSlice, Socket};
 
 use super::{Patience, Wire};
 use crate::device::deadline::Deadline;
 
 /// Sending to a peer that is gone must be an error, not a signal that ends the program.
-const SEND: c_int = flags(SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL).bits());
-const LOOK: c_int = flags(RecvFlags::DONTWAIT.bits());
-const WAIT: c_int = 0;
+const SEND: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
+const SEND_MORE: SendFlags = SEND.union(SendFlags::MORE);
+const LOOK: RecvFlags = RecvFlags::DONTWAIT;
+const WAIT: RecvFlags = RecvFlags::empty();
 
 #[allow(clippy::cast_possible_wrap, reason = "flags are bits")]
-const fn flags(bits: u32) -> c_int {
-    bits as c_int
+const fn bits(flags: u32) -> c_int {
+    flags as c_int
 }
 
 /// The shortest time-out that a socket is given; 0 would mean none.
@@ -46,19 +48,15 @@ unsafe impl Wire for SocketWire {
     }
 
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<Option<usize>> {
-        loop {
-            // One slice costs the system less than a list of them.
-            let sent = match slices {
-                [slice] => self.0.send_with_flags(slice, SEND),
-                _ => self.0.send_vectored_with_flags(slices, SEND),
-            };
-            match sent {
-                Ok(n) => return Ok(Some(n)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+        // One slice costs the system less than a list of them.
+        match slices {
+            [slice] => send(|| Ok(net::send(&self.0, slice, SEND)?)),
+            _ => send(|| self.0.send_vectored_with_flags(slices, bits(SEND.bits()))),
         }
+    }
+
+    fn try_write_more(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
+        send(|| Ok(net::send(&self.0, bytes, SEND_MORE)?))
     }
 
     fn read(
@@ -90,7 +88,7 @@ unsafe impl Wire for SocketWire {
     fn reset(&self) {
         // Who only ends a TCP socket takes no more bytes and does not say so: a peer that sends waits
         // for room. The sockets that refuse to be disconnected tell their peers when they are ended.
-        if rustix::net::connect_unspec(&self.0).is_err() {
+        if net::connect_unspec(&self.0).is_err() {
             self.end();
         }
     }
@@ -100,28 +98,39 @@ unsafe impl Wire for SocketWire {
     }
 }
 
+fn send(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<Option<usize>> {
+    loop {
+        match call() {
+            Ok(n) => return Ok(Some(n)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
 fn receive(
     socket: &Socket,
     slices: &mut [MaybeUninitSlice<'_>],
-    flags: c_int,
+    flags: RecvFlags,
 ) -> io::Result<Option<usize>> {
+    // Who looks again and again finds nothing most of the time: what that costs is told by a number.
     let received = match slices {
-        [slice] => socket.recv_with_flags(slice, flags),
-        _ => socket
-            .recv_vectored_with_flags(slices, flags)
-            .map(|(n, _)| n),
+        [slice] => net::recv(socket, &mut **slice, flags).map(|(_, n)| n),
+        _ => {
+            let received = socket.recv_vectored_with_flags(slices, bits(flags.bits()));
+            let received = received.map(|(n, _)| n);
+            match received.map_err(|error| Errno::from_io_error(&error).ok_or(error)) {
+                Ok(n) => Ok(n),
+                Err(Ok(errno)) => Err(errno),
+                Err(Err(error)) => return Err(error),
+            }
+        }
     };
     match received {
         Ok(n) => Ok(Some(n)),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(error),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        Err(errno) => Err(errno.into()),
     }
 }
 

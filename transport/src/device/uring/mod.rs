@@ -6,13 +6,16 @@
 //! ring's lock, `waking` and `places` are for threads that wait for several, `ending` is the end of a ring,
 //! `system` what the system is asked; `wire` puts all this before a socket, below what all streams share.
 //!
-//! The system is given no memory of the program: it receives into buffers of the ring, from which
+//! Large jbufs to other hosts are sent from where they are, by `lending`.
+//!
+//! The system is given no memory of the program but jbufs that were given to be sent: it receives into buffers of the ring, from which
 //! small messages are copied once, and large payloads are received past the ring, in calls that
 //! return when the system is done with their memory. So nothing that the program forgets, gives up
 //! or drops is written to behind its back.
 
 mod buffers;
 mod ending;
+mod lending;
 mod places;
 mod receiver;
 mod ring;
@@ -80,25 +83,22 @@ impl Family for UringFamily {
         } else {
             Issuer::Any
         };
-        let made = UringWire::new(wire, issuer);
+        let made = UringWire::new(wire, issuer, options);
         with_or_without(made, (peer, Self::SCHEME), theirs, options)
     }
 }
 
 /// A connection with a ring where there is one, else what tcp makes.
 fn with_or_without(
-    made: Result<(UringWire, Option<String>), (SocketWire, io::Error)>,
+    made: Result<(UringWire, Vec<String>), (SocketWire, io::Error)>,
     to: (Address, &'static str),
     theirs: Hello,
     options: &Options,
 ) -> Connection {
     match made {
-        Ok((wire, unlocked)) => {
+        Ok((wire, lacks)) => {
             let mut connection = connection(wire, to, theirs, options);
-            connection.degraded.extend(
-                unlocked
-                    .map(|why| format!("the buffers of io_uring are not locked in memory: {why}")),
-            );
+            connection.degraded.extend(lacks);
             connection
         }
         Err((wire, error)) => {

@@ -161,12 +161,7 @@ impl Ring {
         number: usize,
         slices: &mut [MaybeUninitSlice<'_>],
     ) -> io::Result<Taken> {
-        let mut state = self.state();
-        state.disarm(number);
-        let driven = self.drive(&mut state, number);
-        let taken = driven.and_then(|()| state.take(number, slices));
-        self.leave(state);
-        taken
+        self.take_after(number, slices, Self::drive)
     }
 
     /// Sleeps until something has come or the deadline has passed, and then does as
@@ -204,10 +199,20 @@ impl Ring {
         number: usize,
         slices: &mut [MaybeUninitSlice<'_>],
     ) -> io::Result<Taken> {
+        self.take_after(number, slices, Self::rest)
+    }
+
+    /// Takes what is there when `prepare` has seen to a socket.
+    fn take_after(
+        &self,
+        number: usize,
+        slices: &mut [MaybeUninitSlice<'_>],
+        prepare: impl FnOnce(&Self, &mut State, usize) -> io::Result<()>,
+    ) -> io::Result<Taken> {
         let mut state = self.state();
         state.disarm(number);
-        let rested = self.rest(&mut state, number);
-        let taken = rested.and_then(|()| state.take(number, slices));
+        let prepared = prepare(self, &mut state, number);
+        let taken = prepared.and_then(|()| state.take(number, slices));
         self.leave(state);
         taken
     }

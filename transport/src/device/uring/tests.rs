@@ -35,7 +35,7 @@ const HELLO: Hello = Hello {
 };
 
 /// A connection with a ring, or without for the reason given, and the bare socket at its other end.
-fn bare(options: &Options, without: Option<Errno>) -> (TcpStream, Connection) {
+pub(super) fn bare(options: &Options, without: Option<Errno>) -> (TcpStream, Connection) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (socket, from) = listener.accept().unwrap();
@@ -51,7 +51,7 @@ fn bare(options: &Options, without: Option<Errno>) -> (TcpStream, Connection) {
     (stream, connection)
 }
 
-fn message(kind: u32, length: usize) -> Vec<u8> {
+pub(super) fn message(kind: u32, length: usize) -> Vec<u8> {
     let header = Header::new(kind, [0; 3]).with_length(length as u64);
     [&header.to_bytes()[..], &bytes(length, kind.into())].concat()
 }

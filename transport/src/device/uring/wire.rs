@@ -7,17 +7,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
+use jstream::buffer::Filled;
 use socket2::MaybeUninitSlice;
 
+use super::lending::Lending;
 use super::receiver::Taken;
 use super::ring::{Issuer, Prospect, Ring};
 use super::seat::{Seat, ring_of_thread};
 use crate::device::connection::{Armed, Interest};
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
+use crate::device::stream::lent::Lent;
 use crate::device::stream::socket::SocketWire;
 use crate::device::stream::{Patience, Wire};
 use crate::endpoint::watcher::Watcher;
+use crate::options::Options;
 
 /// From how many missing bytes on the rest of a payload is received where it belongs, and not
 /// copied from the ring's buffers.
@@ -35,7 +39,7 @@ const LET_GO: Duration = Duration::from_millis(1);
 /// the socket moves to the ring of that. It rests while a large payload comes, which the
 /// system writes straight to its jbuf, and for programs that poll the socket. What is sent goes straight to
 /// the socket: it is one call either way, and one that waits for nothing leaves no memory with the
-/// system.
+/// system; but for large jbufs to other hosts, which are lent.
 pub(super) struct UringWire {
     socket: SocketWire,
     issuer: Issuer,
@@ -43,26 +47,43 @@ pub(super) struct UringWire {
     seat: Mutex<Option<Seat>>,
     /// How many more pieces are received past the ring. Only who receives reads and writes it.
     past: AtomicU32,
+    /// For large jbufs, where they are lent.
+    lending: Option<Lending>,
 }
 
 impl UringWire {
-    /// Gives the socket back if there can't be a ring; else tells as well why its buffers may be swapped
-    /// out.
+    /// Gives the socket back if there can't be a ring; else tells as well what it has to do without.
     pub(super) fn new(
         socket: SocketWire,
         issuer: Issuer,
-    ) -> Result<(Self, Option<String>), (SocketWire, io::Error)> {
+        options: &Options,
+    ) -> Result<(Self, Vec<String>), (SocketWire, io::Error)> {
         match ring_of_thread(issuer) {
             Ok(ring) => {
+                let (lending, mut lacks) = Lending::of(&socket, options);
+                lacks.extend(
+                    ring.unlocked().map(|why| {
+                        format!("the buffers of io_uring are not locked in memory: {why}")
+                    }),
+                );
                 let wire = Self {
                     socket,
                     issuer,
                     seat: Mutex::new(None),
                     past: AtomicU32::new(0),
+                    lending,
                 };
-                Ok((wire, ring.unlocked()))
+                Ok((wire, lacks))
             }
             Err(error) => Err((socket, error)),
+        }
+    }
+
+    /// Sees whether the system has let go of jbufs.
+    #[inline]
+    fn look(&self) {
+        if let Some(lending) = &self.lending {
+            lending.look();
         }
     }
 
@@ -163,6 +184,7 @@ impl UringWire {
 // say how many bytes they wrote.
 unsafe impl Wire for UringWire {
     fn try_read(&self, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Option<usize>> {
+        self.look();
         let seat = &mut *self.seat();
         let mut taken = self.come_here(seat, slices)?;
         if taken == Taken::Never {
@@ -193,7 +215,40 @@ unsafe impl Wire for UringWire {
     }
 
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<Option<usize>> {
+        self.look();
         self.socket.try_write(slices)
+    }
+
+    fn try_write_more(&self, bytes: &[u8]) -> io::Result<Option<usize>> {
+        self.socket.try_write_more(bytes)
+    }
+
+    fn lends(&self, length: usize) -> bool {
+        let lending = self.lending.as_ref();
+        lending.is_some_and(|lending| lending.takes(length))
+    }
+
+    fn lend(&self, jbuf: Filled) -> Lent {
+        match &self.lending {
+            Some(lending) => lending.begin(jbuf),
+            None => Lent::new(jbuf),
+        }
+    }
+
+    fn try_write_lent(&self, lent: &Lent, from: usize) -> io::Result<Option<usize>> {
+        match &self.lending {
+            Some(lending) => lending.try_send(&self.socket, lent, from),
+            None => {
+                let rest = lent.bytes().get(from..).unwrap_or_default();
+                self.socket.try_write(&[IoSlice::new(rest)])
+            }
+        }
+    }
+
+    fn end_lending(&self, lent: Lent) {
+        if let Some(lending) = &self.lending {
+            lending.end(lent);
+        }
     }
 
     fn read(
@@ -202,6 +257,7 @@ unsafe impl Wire for UringWire {
         deadline: Deadline,
         slices: &mut [MaybeUninitSlice<'_>],
     ) -> io::Result<Option<usize>> {
+        self.look();
         let seat = &mut *self.seat();
         let mut taken = self.come_here(seat, slices)?;
         if let (Taken::Soon, Some(there)) = (taken, &seat) {

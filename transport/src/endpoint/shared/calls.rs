@@ -156,7 +156,9 @@ impl Shared {
         let body = match std::mem::replace(&mut message.body, Body::Taken) {
             Body::Borrowed(segments) => Body::Owned(self.gather(segments)),
             Body::Owned(filled) => Body::Owned(filled),
-            Body::Object(_) | Body::Taken => unreachable!("what moves moves as a whole"),
+            // The device has the rest of it.
+            Body::Taken => Body::Taken,
+            Body::Object(_) => unreachable!("what moves moves as a whole"),
         };
         held.adopt(Outbound {
             header: message.header,
