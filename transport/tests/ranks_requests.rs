@@ -164,8 +164,8 @@ fn waiting_for_any_is_fair() {
     for way in ways() {
         let all = group(way, 3, &Options::default());
         for turn in 0..10u8 {
-            for sender in 1..3 {
-                all[sender].send(0, 1, &[turn]).unwrap();
+            for sender in &all[1..] {
+                sender.send(0, 1, &[turn]).unwrap();
             }
         }
         let mut counts = [0; 2];
@@ -297,7 +297,7 @@ fn objects_arrive_and_move() {
                 rank.send_object(1, 1, &words).unwrap();
             }
             let (words, _) = rank.recv_object::<Vec<String>>(1, 2).unwrap();
-            assert_eq!(&*words.get()[0], "word 0");
+            assert_eq!(words.get()[0], "word 0");
         },
         |rank| {
             for length in [1usize, 100] {

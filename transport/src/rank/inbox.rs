@@ -200,8 +200,15 @@ impl Inbox {
     }
 
     /// Sleeps until there are news since `seen`, the deadline has passed, or for no reason. `arm` has the
-    /// bell rung by the connections; false if something has come meanwhile.
-    pub(super) fn sleep(&self, seen: u32, until: Deadline, arm: impl FnOnce(&Bell) -> bool) {
+    /// bell rung by the connections.
+    /// Afterwards it is `disarm`ed.
+    pub(super) fn sleep(
+        &self,
+        seen: u32,
+        until: Deadline,
+        arm: impl FnOnce(&Bell),
+        disarm: impl FnOnce(&Bell),
+    ) {
         let mut state = self.lock();
         if self.epoch() != seen {
             return;
@@ -210,10 +217,12 @@ impl Inbox {
             state.is_watched = true;
             bell.expect();
             drop(state);
-            if arm(bell) && self.epoch() == seen {
+            arm(bell);
+            if self.epoch() == seen {
                 bell.sleep(until);
             }
             bell.forget();
+            disarm(bell);
             let mut state = self.lock();
             state.is_watched = false;
             if state.sleepers > 0 {

@@ -18,6 +18,7 @@ use super::request::{Outcome, Place};
 use crate::device::connection::{Body, Payload};
 use crate::device::deadline::Deadline;
 use crate::endpoint::ops::OpId;
+use crate::endpoint::spin::Spin;
 use crate::matching::{Claim, Pattern};
 use crate::rank::error::ElementName;
 
@@ -84,13 +85,16 @@ pub(super) enum Wanted {
 
 impl Node {
     /// Waits for a message that is received to the front of `memory`. Between posting and waiting it does
-    /// what is to be done `meanwhile`; if that fails, the receive is taken back.
+    /// what is to be done `meanwhile`; if that fails, the receive is taken back. Who has `spun` already
+    /// goes on with that.
+    #[allow(clippy::too_many_arguments, reason = "two callers have all of them")]
     #[inline]
     pub(super) fn receive_into(
         &self,
         wanted: Wanted,
         expected: ElementName,
         memory: &mut [u8],
+        spun: Option<Spin>,
         meanwhile: impl FnOnce() -> Result<(), Error>,
         deadline: impl FnOnce() -> Deadline,
         late: impl FnOnce() -> Error,
@@ -106,7 +110,7 @@ impl Node {
             Wanted::Claim(claim) => state.post_claimed(claim, place, expected, todo),
         });
         let outcome = match meanwhile() {
-            Ok(()) => self.wait(deadline, |state| state.take_outcome(id)),
+            Ok(()) => self.wait_spun(spun, deadline, |state| state.take_outcome(id)),
             Err(error) => {
                 self.with(|state, todo| state.cancel(id, error, todo));
                 None

@@ -135,6 +135,7 @@ impl Inbox {
     }
 
     /// Brings a message, if there is room.
+    #[allow(clippy::result_large_err, reason = "the message comes back in it")]
     fn try_bring(
         &self,
         heading: Heading,

@@ -38,6 +38,7 @@ mod names;
 mod node;
 mod object;
 mod options;
+mod past;
 mod persistent;
 mod probe;
 mod request;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
+use super::bell::Bell;
 use super::error::Error;
 use super::inbox::{Inbox, State};
 use super::line::Line;
@@ -78,7 +79,12 @@ impl Node {
         })
     }
 
-    /// The connections, with the ranks that they lead to.
+    pub(super) fn has_one_line(&self) -> bool {
+        self.lines.len() == 1
+    }
+
+    /// The connection to a rank, if there is one.
+    #[inline]
     pub(super) fn line(&self, rank: u32) -> Option<&Line> {
         match self.links.get(rank as usize) {
             Some(Link::Line(line)) => Some(line),
@@ -139,14 +145,26 @@ impl Node {
     pub(super) fn wait<R>(
         &self,
         deadline: impl FnOnce() -> Deadline,
-        mut attempt: impl FnMut(&mut State) -> Option<R>,
+        attempt: impl FnMut(&mut State) -> Option<R>,
     ) -> Option<R> {
-        self.wait_unlocked(deadline, || attempt(&mut self.inbox.lock()))
+        self.wait_spun(None, deadline, attempt)
     }
 
-    /// As [`wait`](Self::wait), for what takes the lock by itself.
+    /// As [`wait`](Self::wait), for one who may have `spun` already.
+    #[inline]
+    pub(super) fn wait_spun<R>(
+        &self,
+        spun: Option<Spin>,
+        deadline: impl FnOnce() -> Deadline,
+        mut attempt: impl FnMut(&mut State) -> Option<R>,
+    ) -> Option<R> {
+        self.wait_unlocked(spun, deadline, || attempt(&mut self.inbox.lock()))
+    }
+
+    /// As [`wait_spun`](Self::wait_spun), for what takes the lock by itself.
     pub(super) fn wait_unlocked<R>(
         &self,
+        spun: Option<Spin>,
         deadline: impl FnOnce() -> Deadline,
         mut attempt: impl FnMut() -> Option<R>,
     ) -> Option<R> {
@@ -158,7 +176,7 @@ impl Node {
         let _waits = inbox.note_waiting();
         let until = deadline();
         let vain = inbox.vain.load(Ordering::Relaxed);
-        let mut spin = Spin::begin(inbox.options.spin, vain, until);
+        let mut spin = spun.unwrap_or_else(|| Spin::begin(inbox.options.spin, vain, until));
         let mut seen = seen;
         loop {
             self.drive();
@@ -184,7 +202,7 @@ impl Node {
         if self.inbox.is_starved() {
             until = until.or_sooner(Deadline::after(STARVED));
         }
-        self.inbox.sleep(seen, until, |bell| {
+        let arm = |bell: &Bell| {
             for line in self.lines() {
                 let shared = line.endpoint.shared();
                 let is_left = shared.progress(Way::In, Some(bell.waker()), Some(bell.watcher()));
@@ -193,8 +211,12 @@ impl Node {
                     shared.progress(Way::Out, Some(bell.waker()), Some(bell.watcher()));
                 }
             }
-            true
-        });
+        };
+        let disarm = |bell: &Bell| {
+            self.lines()
+                .for_each(|line| line.endpoint.shared().forget_waker(bell.waker()));
+        };
+        self.inbox.sleep(seen, until, arm, disarm);
     }
 
     /// Says over all connections that nothing more is sent.
@@ -203,7 +225,10 @@ impl Node {
             if let Link::Line(line) = link {
                 match line.endpoint.finish() {
                     Ok(()) | Err(SendError::Closed { .. } | SendError::ClosedLocally { .. }) => {}
-                    Err(source) => return Err(Error::NotSent { rank, source }),
+                    Err(source) => {
+                        let source = Box::new(source);
+                        return Err(Error::NotSent { rank, source });
+                    }
                 }
             }
         }

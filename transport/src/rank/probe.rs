@@ -169,6 +169,7 @@ impl Probed {
                 Wanted::Claim(claim),
                 name_of::<E>(),
                 elements.as_mut_bytes(),
+                None,
                 || Ok(()),
                 || Deadline::NEVER,
                 || Error::Cancelled,

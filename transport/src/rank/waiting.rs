@@ -153,5 +153,5 @@ fn wait_once<R: Request, A>(
             deadline
         }
     };
-    node.wait_unlocked(until, || attempt(requests))
+    node.wait_unlocked(None, until, || attempt(requests))
 }
