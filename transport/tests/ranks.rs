@@ -13,7 +13,8 @@ use std::thread;
 
 use common::ranks::{group, two, ways};
 use common::{LONG, SHORT};
-use jstream_transport::rank::{Destination, Error, Options, Rank, Source, Status, Tag};
+use jstream_transport::RecvError;
+use jstream_transport::rank::{Destination, Error, Mesh, Options, Rank, Source, Status, Tag};
 
 /// Short ones, some around the thresholds, and long ones.
 const SIZES: [usize; 9] = [
@@ -402,4 +403,30 @@ fn many_threads_use_one_rank() {
             });
         },
     );
+}
+
+#[test]
+fn an_endpoint_that_belongs_to_a_rank_gives_messages_to_nobody_else() {
+    let (one, zero) = common::default_pair("shm");
+    let (clone, other) = (zero.clone(), zero.clone());
+    let mesh = |rank, peer, endpoint| {
+        let mesh = Mesh::new(rank, 2, &Options::default());
+        mesh.endpoint(peer, endpoint).unwrap().build()
+    };
+    let (zero, one) = (mesh(0, 1, zero), mesh(1, 0, one));
+    one.send(0, 1, &[6u8; 4]).unwrap();
+    let mut memory = [0u8; 4];
+    let taken = [
+        clone.recv_message().unwrap_err(),
+        clone.recv_into(&mut memory).unwrap_err(),
+        clone.post_recv_any().wait().unwrap_err().error,
+    ];
+    for error in taken {
+        assert!(matches!(error, RecvError::Taken { .. }), "{error}");
+    }
+    // Nor to another rank.
+    let error = mesh(0, 1, other).recv(1, 1, &mut memory).unwrap_err();
+    assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
+    zero.recv(1, 1, &mut memory).unwrap();
+    assert_eq!(memory, [6; 4]);
 }

@@ -219,6 +219,16 @@ pub(crate) trait Incoming: Send {
         Ok(false)
     }
 
+    /// As [`receive_into`](Self::receive_into), for a message that `wants` agrees to.
+    fn receive_wanted(
+        &mut self,
+        _memory: &mut [u8],
+        _header: &mut Header,
+        _wants: &dyn Fn(&Header) -> bool,
+    ) -> Result<Whole, Fault> {
+        Ok(Whole::Other)
+    }
+
     /// How many bytes of a message are here that is not complete: what a slow peer is measured by.
     fn begun(&self) -> u64;
 

@@ -17,7 +17,7 @@ use jstream::buffer::{Filling, Spent};
 
 pub(super) use self::arrived::Place;
 pub(crate) use self::arrived::{Arrived, Missed, Receipt};
-pub(crate) use self::taker::{Choice, Replies, Taker};
+pub(crate) use self::taker::{Choice, Past, Replies, Taker};
 
 use self::arrived::too_small;
 use super::alarm::Alarm;
@@ -69,6 +69,10 @@ pub(crate) struct Receiving {
     pub(super) remote: Remote,
     /// Who gets all messages as they come.
     taker: Option<Arc<dyn Taker>>,
+    /// There was one: nobody else receives any more, as a message that has begun may go to its memory.
+    taken: bool,
+    /// A message had begun before, for somebody else.
+    begun_before: bool,
     /// It wants no more for now.
     held: bool,
     /// What it sends.
@@ -102,6 +106,8 @@ impl Receiving {
             alarm,
             remote: Remote::new(shared),
             taker: None,
+            taken: false,
+            begun_before: false,
             held: false,
             replies: Replies::default(),
         }
@@ -120,7 +126,8 @@ impl Receiving {
         if !self.posted.is_empty() {
             return false;
         }
-        if let (Some(half), true) = (&mut self.half, self.kept.is_empty() && !self.begun) {
+        let is_free = self.kept.is_empty() && !self.begun && !self.taken;
+        if let (Some(half), true) = (&mut self.half, is_free) {
             match half.receive(&mut message.header, &mut message.payload) {
                 Ok(Whole::Here) => {
                     self.end_message(&message.header);
@@ -159,7 +166,8 @@ impl Receiving {
         if !self.posted.is_empty() {
             return false;
         }
-        if let (Some(half), true) = (&mut self.half, self.kept.is_empty() && !self.begun) {
+        let is_free = self.kept.is_empty() && !self.begun && !self.taken;
+        if let (Some(half), true) = (&mut self.half, is_free) {
             match half.receive_into(memory, header) {
                 Ok(true) => {
                     self.end_message(header);
@@ -186,7 +194,7 @@ impl Receiving {
     /// The next message, if it is here.
     #[inline]
     fn next(&mut self, place: Place<'_>) -> Option<Result<Arrived, RecvError>> {
-        if !self.kept.is_empty() {
+        if !self.kept.is_empty() || self.taken {
             return self.next_kept(&place);
         }
         self.next_new(place)
@@ -278,7 +286,7 @@ impl Receiving {
 
     /// A message that was begun for somebody who had memory, and goes to somebody else.
     #[cold]
-    fn leave_scratch(&mut self, payload: Payload) -> Payload {
+    pub(super) fn leave_scratch(&mut self, payload: Payload) -> Payload {
         self.scratched = false;
         let Payload::Bytes(filled) = payload else {
             return payload;
@@ -334,6 +342,10 @@ impl Receiving {
     }
 
     fn next_kept(&mut self, place: &Place<'_>) -> Option<Result<Arrived, RecvError>> {
+        if self.taken {
+            let peer = self.facts.peer.clone();
+            return Some(Err(RecvError::Taken { peer }));
+        }
         let length = self.kept.front()?.header.length;
         if let Some(error) = too_small(place, length) {
             return Some(Err(error));

@@ -289,6 +289,12 @@ impl<D: Direction> Turn<D> {
         }
     }
 
+    /// Whether threads wait for the lock itself.
+    #[inline]
+    pub(super) fn is_wanted(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed) > 0
+    }
+
     /// Lets those in who wait for the lock.
     fn make_way<'t>(&'t self, held: Held<'t, D>) -> Held<'t, D> {
         const PATIENCE: u32 = 100;

@@ -203,6 +203,12 @@ pub enum RecvError {
         /// The peer.
         peer: Address,
     },
+    /// The endpoint belongs to a [`Rank`](crate::rank::Rank), which alone receives from it.
+    #[error("what {peer} sends is received by a rank of this program; receive from that")]
+    Taken {
+        /// The peer.
+        peer: Address,
+    },
 }
 
 /// A posted receive that got no message, and why.

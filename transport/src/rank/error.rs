@@ -104,7 +104,7 @@ pub enum Error {
         /// The other rank.
         rank: u32,
         /// Why.
-        source: SendError,
+        source: Box<SendError>,
     },
     /// The object can't be written. Nothing was sent.
     #[error("the object can't be written: {0}")]

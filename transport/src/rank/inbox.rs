@@ -56,6 +56,8 @@ pub(super) struct State {
     sleepers: u32,
     /// A thread sleeps on the bell.
     is_watched: bool,
+    /// How many wait for a message to be here, whoever receives it.
+    pub(super) probers: u32,
     pub(super) closed: bool,
 }
 
@@ -104,6 +106,7 @@ impl Inbox {
                 to_wake: Vec::new(),
                 sleepers: 0,
                 is_watched: false,
+                probers: 0,
                 closed: false,
             }),
             epoch: AtomicU32::new(0),
@@ -197,8 +200,15 @@ impl Inbox {
     }
 
     /// Sleeps until there are news since `seen`, the deadline has passed, or for no reason. `arm` has the
-    /// bell rung by the connections; false if something has come meanwhile.
-    pub(super) fn sleep(&self, seen: u32, until: Deadline, arm: impl FnOnce(&Bell) -> bool) {
+    /// bell rung by the connections.
+    /// Afterwards it is `disarm`ed.
+    pub(super) fn sleep(
+        &self,
+        seen: u32,
+        until: Deadline,
+        arm: impl FnOnce(&Bell),
+        disarm: impl FnOnce(&Bell),
+    ) {
         let mut state = self.lock();
         if self.epoch() != seen {
             return;
@@ -207,10 +217,12 @@ impl Inbox {
             state.is_watched = true;
             bell.expect();
             drop(state);
-            if arm(bell) && self.epoch() == seen {
+            arm(bell);
+            if self.epoch() == seen {
                 bell.sleep(until);
             }
             bell.forget();
+            disarm(bell);
             let mut state = self.lock();
             state.is_watched = false;
             if state.sleepers > 0 {
@@ -242,6 +254,12 @@ impl State {
     #[inline]
     pub(super) fn news(&mut self) {
         self.news = true;
+    }
+
+    /// A message waits.
+    #[inline]
+    pub(super) fn note_arrival(&mut self) {
+        self.news |= self.probers > 0;
     }
 
     /// Ends a request. What belongs to nobody any more is dropped later.
@@ -285,6 +303,11 @@ impl State {
         self.live == 0 && self.peers.len() > 1
     }
 
+    pub(super) fn lines_are_gone(&self) -> bool {
+        let mut lines = self.peers.iter().filter(|peer| peer.is_line);
+        lines.all(|peer| peer.gone.is_some())
+    }
+
     #[inline]
     pub(super) fn peer(&mut self, rank: u32) -> Option<&mut Peer> {
         self.peers.get_mut(rank as usize)
@@ -303,6 +326,7 @@ impl State {
             return;
         }
         peer.gone = Some(why.clone());
+        self.news = true;
         let incoming = std::mem::take(&mut peer.incoming);
         let stalled = peer.stalled.take();
         let backlog = std::mem::take(&mut peer.backlog);

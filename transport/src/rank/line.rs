@@ -80,7 +80,10 @@ pub(super) fn unsendable(rank: u32, error: SendError) -> Error {
             rank,
             why: error.to_string().into(),
         },
-        source => Error::NotSent { rank, source },
+        source => Error::NotSent {
+            rank,
+            source: Box::new(source),
+        },
     }
 }
 

@@ -76,6 +76,7 @@ impl Inbox {
                             let payload = Payload::Bytes(copy);
                             let ack = Ack::Nobody;
                             *letter = Letter::Here { payload, ack };
+                            state.note_arrival();
                             Left::Done
                         }
                         _ => {
@@ -134,6 +135,7 @@ impl Inbox {
     }
 
     /// Brings a message, if there is room.
+    #[allow(clippy::result_large_err, reason = "the message comes back in it")]
     fn try_bring(
         &self,
         heading: Heading,

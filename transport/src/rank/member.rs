@@ -11,9 +11,11 @@ use zerocopy::IntoBytes;
 
 use super::element::{Element, descriptor, name_of};
 use super::error::{ElementName, Error, Unsent};
+use super::lent::Wanted;
 use super::local::Posted;
 use super::names::{Destination, Source, Status, Tag, pattern};
 use super::node::{Link, Node};
+use super::past::Past;
 use super::request::Place;
 use super::requests::{RankMessage, RecvRequest, SendRequest};
 use super::wire::Label;
@@ -71,6 +73,22 @@ impl Rank {
     pub fn duplicate(&self) -> Self {
         let context = self.node.contexts.fetch_add(1, Ordering::Relaxed);
         Self::new(self.node.clone(), context)
+    }
+
+    /// Says to the ranks that it is connected to that nothing more is sent, and waits until they have said
+    /// so too, or have gone: so that what was sent is received before the process ends, and no connection is
+    /// reset. What comes meanwhile waits as usual.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`] when one of them is still there then, and [`Error::NotSent`] when what was posted
+    /// does not get away.
+    pub fn finish(&self, timeout: Duration) -> Result<(), Error> {
+        let deadline = Deadline::after(timeout);
+        self.node.finish_lines()?;
+        let all_gone = |state: &mut super::inbox::State| state.lines_are_gone().then_some(());
+        let gone = self.node.wait(|| deadline, all_gone);
+        gone.ok_or(Error::TimedOut { after: timeout })
     }
 
     /// Up to which length messages to `rank` travel at once, in bytes; longer ones are announced, and come
@@ -155,8 +173,7 @@ impl Rank {
         tag: impl Into<Tag>,
         elements: &mut [E],
     ) -> Result<Status, Error> {
-        let never = || Error::Cancelled;
-        self.recv_until(from, tag, elements, || Deadline::NEVER, never)
+        self.recv_until(from, tag, elements, None)
     }
 
     /// As [`recv`](Self::recv), for so long at most. A message that has begun to arrive by then is waited for.
@@ -171,8 +188,7 @@ impl Rank {
         elements: &mut [E],
         timeout: Duration,
     ) -> Result<Status, Error> {
-        let late = || Error::TimedOut { after: timeout };
-        self.recv_until(from, tag, elements, || Deadline::after(timeout), late)
+        self.recv_until(from, tag, elements, Some(timeout))
     }
 
     #[inline]
@@ -181,20 +197,32 @@ impl Rank {
         from: impl Into<Source>,
         tag: impl Into<Tag>,
         elements: &mut [E],
-        deadline: impl FnOnce() -> Deadline,
-        late: impl FnOnce() -> Error,
+        timeout: Option<Duration>,
     ) -> Result<Status, Error> {
-        match self.pattern(from, tag) {
-            Some(pattern) => self.node.receive_into(
-                pattern,
-                name_of::<E>(),
-                elements.as_mut_bytes(),
-                || Ok(()),
-                deadline,
-                late,
-            ),
-            None => Ok(Status::NULL),
+        let Some(pattern) = self.pattern(from, tag) else {
+            return Ok(Status::NULL);
+        };
+        let memory = elements.as_mut_bytes();
+        let (node, patient) = (&*self.node, timeout.is_none());
+        let past = node.receive_past(&pattern, descriptor::<E>(), memory, patient);
+        let spun = match past {
+            Past::Received(status) => return Ok(status),
+            Past::Nothing(spun) => spun,
+        };
+        if let Some(received) = node.receive_waiting(&pattern, name_of::<E>(), memory) {
+            return received;
         }
+        let wanted = Wanted::Pattern(pattern);
+        let sends_nothing = || Ok(());
+        self.node.receive_into(
+            wanted,
+            name_of::<E>(),
+            memory,
+            spun,
+            sends_nothing,
+            || timeout.map_or(Deadline::NEVER, Deadline::after),
+            || timeout.map_or(Error::Cancelled, |after| Error::TimedOut { after }),
+        )
     }
 
     /// Sends `sent` and receives to `elements`, both at once: ranks that do so with each other, or in a
@@ -215,9 +243,10 @@ impl Rank {
         let sending = || self.send(to, send_tag, sent);
         match self.pattern(from, recv_tag) {
             Some(pattern) => self.node.receive_into(
-                pattern,
+                Wanted::Pattern(pattern),
                 name_of::<F>(),
                 elements.as_mut_bytes(),
+                None,
                 sending,
                 || Deadline::NEVER,
                 || Error::Cancelled,

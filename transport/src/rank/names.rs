@@ -80,6 +80,12 @@ impl Status {
         }
     }
 
+    /// Whether the message has no bytes at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
     /// How many values of type `T` it is, not counting a part of one at the end. 0 for types without a size.
     #[must_use]
     pub fn len<T>(&self) -> usize {

@@ -1,10 +1,11 @@
 //! A rank: its inbox, and its ways to the others. Whoever waits drives the connections.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
+use super::bell::Bell;
 use super::error::Error;
 use super::inbox::{Inbox, State};
 use super::line::Line;
@@ -14,6 +15,8 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::ops::OpId;
 use crate::endpoint::shared::Way;
 use crate::endpoint::spin::Spin;
+use crate::endpoint::tools::Tools;
+use crate::error::SendError;
 
 /// How soon a connection is looked at again whose pool had no room.
 const STARVED: Duration = Duration::from_millis(1);
@@ -27,6 +30,10 @@ pub(super) struct Node {
     lines: Vec<u32>,
     /// How many contexts there are.
     pub(super) contexts: AtomicU32,
+    /// Behind the request that came last of several that somebody waited for.
+    pub(super) turn: AtomicUsize,
+    /// What objects are written and read with.
+    pub(super) tools: Tools,
 }
 
 /// The way to a rank.
@@ -46,6 +53,8 @@ impl Node {
             inbox,
             links,
             contexts: AtomicU32::new(1),
+            turn: AtomicUsize::new(0),
+            tools: Tools::new(),
         }
     }
 
@@ -70,7 +79,12 @@ impl Node {
         })
     }
 
-    /// The connections, with the ranks that they lead to.
+    pub(super) fn has_one_line(&self) -> bool {
+        self.lines.len() == 1
+    }
+
+    /// The connection to a rank, if there is one.
+    #[inline]
     pub(super) fn line(&self, rank: u32) -> Option<&Line> {
         match self.links.get(rank as usize) {
             Some(Link::Line(line)) => Some(line),
@@ -127,26 +141,48 @@ impl Node {
     }
 
     /// Waits until `attempt` answers, or the deadline has passed (`None`).
+    #[inline]
     pub(super) fn wait<R>(
         &self,
         deadline: impl FnOnce() -> Deadline,
+        attempt: impl FnMut(&mut State) -> Option<R>,
+    ) -> Option<R> {
+        self.wait_spun(None, deadline, attempt)
+    }
+
+    /// As [`wait`](Self::wait), for one who may have `spun` already.
+    #[inline]
+    pub(super) fn wait_spun<R>(
+        &self,
+        spun: Option<Spin>,
+        deadline: impl FnOnce() -> Deadline,
         mut attempt: impl FnMut(&mut State) -> Option<R>,
+    ) -> Option<R> {
+        self.wait_unlocked(spun, deadline, || attempt(&mut self.inbox.lock()))
+    }
+
+    /// As [`wait_spun`](Self::wait_spun), for what takes the lock by itself.
+    pub(super) fn wait_unlocked<R>(
+        &self,
+        spun: Option<Spin>,
+        deadline: impl FnOnce() -> Deadline,
+        mut attempt: impl FnMut() -> Option<R>,
     ) -> Option<R> {
         let inbox = &*self.inbox;
         let seen = inbox.epoch();
-        if let Some(answer) = self.attempt(&mut attempt) {
+        if let Some(answer) = attempt() {
             return Some(answer);
         }
         let _waits = inbox.note_waiting();
         let until = deadline();
         let vain = inbox.vain.load(Ordering::Relaxed);
-        let mut spin = Spin::begin(inbox.options.spin, vain, until);
+        let mut spin = spun.unwrap_or_else(|| Spin::begin(inbox.options.spin, vain, until));
         let mut seen = seen;
         loop {
             self.drive();
             if inbox.epoch() != seen {
                 seen = inbox.epoch();
-                if let Some(answer) = self.attempt(&mut attempt) {
+                if let Some(answer) = attempt() {
                     let mut vain = vain;
                     spin.end(&mut vain);
                     inbox.vain.store(vain, Ordering::Relaxed);
@@ -154,7 +190,7 @@ impl Node {
                 }
             } else if spin.again() {
             } else if until.has_passed() {
-                return self.attempt(&mut attempt);
+                return attempt();
             } else {
                 self.sleep(seen, until);
                 spin.has_slept();
@@ -162,16 +198,11 @@ impl Node {
         }
     }
 
-    #[inline]
-    fn attempt<R>(&self, attempt: &mut impl FnMut(&mut State) -> Option<R>) -> Option<R> {
-        attempt(&mut self.inbox.lock())
-    }
-
     fn sleep(&self, seen: u32, mut until: Deadline) {
         if self.inbox.is_starved() {
             until = until.or_sooner(Deadline::after(STARVED));
         }
-        self.inbox.sleep(seen, until, |bell| {
+        let arm = |bell: &Bell| {
             for line in self.lines() {
                 let shared = line.endpoint.shared();
                 let is_left = shared.progress(Way::In, Some(bell.waker()), Some(bell.watcher()));
@@ -180,8 +211,28 @@ impl Node {
                     shared.progress(Way::Out, Some(bell.waker()), Some(bell.watcher()));
                 }
             }
-            true
-        });
+        };
+        let disarm = |bell: &Bell| {
+            self.lines()
+                .for_each(|line| line.endpoint.shared().forget_waker(bell.waker()));
+        };
+        self.inbox.sleep(seen, until, arm, disarm);
+    }
+
+    /// Says over all connections that nothing more is sent.
+    pub(super) fn finish_lines(&self) -> Result<(), Error> {
+        for (rank, link) in (0..).zip(&self.links) {
+            if let Link::Line(line) = link {
+                match line.endpoint.finish() {
+                    Ok(()) | Err(SendError::Closed { .. } | SendError::ClosedLocally { .. }) => {}
+                    Err(source) => {
+                        let source = Box::new(source);
+                        return Err(Error::NotSent { rank, source });
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What came of a request, if it has ended in time. Looks at the connections once at least.

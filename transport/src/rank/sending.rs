@@ -137,7 +137,7 @@ impl Node {
 
     /// A request of a message that the other rank answers, and its number there. If there is none, the body
     /// comes back.
-    #[allow(clippy::type_complexity, reason = "an error, and what is left")]
+    #[allow(clippy::result_large_err, reason = "the message comes back in it")]
     fn offer(
         &self,
         to: u32,

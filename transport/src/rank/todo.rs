@@ -11,10 +11,11 @@ use crate::device::connection::Payload;
 use crate::endpoint::ops::OpId;
 use crate::matching::Heading;
 
-/// Things to be done, most of the time none or one.
+/// Things to be done, most of the time none or one, and two at most where nobody had to wait.
 #[derive(Default)]
 pub(super) struct Todo {
     first: Option<Task>,
+    second: Option<Task>,
     more: Vec<Task>,
 }
 
@@ -87,8 +88,10 @@ impl Rubbish
 
 impl Todo {
     pub(super) fn push(&mut self, task: Task) {
-        if self.first.is_none() && self.more.is_empty() {
+        if self.first.is_none() {
             self.first = Some(task);
+        } else if self.second.is_none() {
+            self.second = Some(task);
         } else {
             self.more.push(task);
         }
@@ -102,12 +105,13 @@ impl Todo {
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.first.is_none() && self.more.is_empty()
+        self.first.is_none()
     }
 
     /// All of them, in order.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Task> + use<> {
         let more = std::mem::take(&mut self.more);
-        self.first.take().into_iter().chain(more)
+        let few = self.first.take().into_iter().chain(self.second.take());
+        few.chain(more)
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn group(way: &str, size: u32, options: &rank::Options) -> Vec<Rank> 
             let ends = join(&listener, &patient());
             for (rank, peer, end) in [(one, other, ends.0), (other, one, ends.1)] {
                 let mesh = all[rank].take().unwrap();
-                all[rank] = Some(mesh.endpoint(peer as u32, end).unwrap());
+                all[rank] = Some(mesh.endpoint(u32::try_from(peer).unwrap(), end).unwrap());
             }
         }
     }

@@ -419,6 +419,33 @@ impl Incoming for Receiver {
         Ok(true)
     }
 
+    #[inline]
+    fn receive_wanted(
+        &mut self,
+        memory: &mut [u8],
+        header: &mut Header,
+        wants: &dyn Fn(&Header) -> bool,
+    ) -> Result<Whole, Fault> {
+        let found = self.front(|letter| {
+            let found = letter.header();
+            if !letter.is_message() || !wants(&found) {
+                return None;
+            }
+            let bytes = letter.bytes()?;
+            memory.get_mut(..bytes.len())?.copy_from_slice(bytes);
+            *header = found;
+            Some(())
+        })?;
+        match found {
+            None => Ok(Whole::Nothing),
+            Some(None) => Ok(Whole::Other),
+            Some(Some(())) => {
+                self.release(header.length);
+                Ok(Whole::Here)
+            }
+        }
+    }
+
     /// A message is here completely or not at all.
     fn begun(&self) -> u64 {
         0

@@ -381,6 +381,31 @@ impl Incoming for ShmIncoming {
         Ok(true)
     }
 
+    #[inline]
+    fn receive_wanted(
+        &mut self,
+        memory: &mut [u8],
+        header: &mut Header,
+        wants: &dyn Fn(&Header) -> bool,
+    ) -> Result<Whole, Fault> {
+        self.standing()?;
+        if self.message.is_none() && self.next()?.is_none() {
+            return Ok(Whole::Nothing);
+        }
+        let Some((mark, found)) = self.short(memory.len()) else {
+            return Ok(Whole::Other);
+        };
+        if !wants(&found) {
+            return Ok(Whole::Other);
+        }
+        // SAFETY: what is copied was read from memory that has values.
+        let memory = unsafe { uninit(memory) };
+        self.copy(mark, memory);
+        self.release(mark);
+        *header = found;
+        Ok(Whole::Here)
+    }
+
     fn begun(&self) -> u64 {
         let header = Header::WIRE_LENGTH as u64;
         let received = self.message.as_ref().map(|begun| begun.received as u64);

@@ -4,7 +4,7 @@
 use jstream::buffer::Spent;
 
 use super::{Receiving, SCRATCH};
-use crate::device::connection::{Fault, Outbound, Payload};
+use crate::device::connection::{Fault, Outbound, Payload, Whole};
 use crate::endpoint::facts::End;
 use crate::endpoint::ops::Notify;
 use crate::endpoint::remote::Served;
@@ -82,6 +82,15 @@ impl Replies {
     }
 }
 
+/// What came of receiving past the taker.
+pub(crate) enum Past {
+    Received(Header),
+    /// Nothing is here.
+    Nothing,
+    /// What is here, or the end, is for the taker.
+    Other,
+}
+
 /// What became of a step.
 enum Step {
     Done,
@@ -90,9 +99,15 @@ enum Step {
 }
 
 impl Receiving {
-    /// From now on `taker` gets all messages, those that are here first.
+    /// From now on `taker` gets all messages, those that are here first. There is one in a connection's
+    /// life.
     pub(in crate::endpoint) fn set_taker(&mut self, taker: std::sync::Arc<dyn Taker>) {
+        if std::mem::replace(&mut self.taken, true) {
+            let peer = self.facts.peer.clone();
+            return taker.lose(RecvError::Taken { peer });
+        }
         self.taker = Some(taker);
+        self.begun_before = self.begun;
         self.drive();
     }
 
@@ -159,6 +174,9 @@ impl Receiving {
         if header.op != 0 {
             return self.step_beside(header);
         }
+        if self.begun_before {
+            return self.finish_begun(taker, header);
+        }
         if !self.begun {
             match taker.choose(&header, &mut self.replies) {
                 Choice::Pool => {}
@@ -186,6 +204,30 @@ impl Receiving {
                 Step::Wait
             }
             Err(fault) => self.step_failed(taker, fault),
+        }
+    }
+
+    /// Receives the next message to the front of `memory`, past the taker, where all of it is here and
+    /// `wants` says so.
+    #[inline]
+    pub(in crate::endpoint) fn receive_past(
+        &mut self,
+        memory: &mut [u8],
+        wants: impl Fn(&Header) -> bool,
+    ) -> Past {
+        let is_free = self.has_taker() && self.kept.is_empty() && !self.begun;
+        let Some(half) = self.half.as_mut().filter(|_| is_free) else {
+            return Past::Other;
+        };
+        let mut header = Header::default();
+        match half.receive_wanted(memory, &mut header, &wants) {
+            Ok(Whole::Here) => {
+                self.end_message(&header);
+                Past::Received(header)
+            }
+            Ok(Whole::Nothing) => Past::Nothing,
+            // A fault is found again by the taker's way.
+            Ok(Whole::Other) | Err(_) => Past::Other,
         }
     }
 
@@ -234,6 +276,32 @@ impl Receiving {
         drop(choice);
         self.common.news = true;
         self.give(taker, &header, arrived.payload)
+    }
+
+    /// A message that had begun before there was a taker.
+    #[cold]
+    fn finish_begun(&mut self, taker: &dyn Taker, header: Header) -> Step {
+        let Some(half) = &mut self.half else {
+            return Step::Wait;
+        };
+        match half.payload(&mut self.into) {
+            Ok(Some(payload)) => {
+                self.end_message(&header);
+                let payload = match self.scratched {
+                    true => self.leave_scratch(payload),
+                    false => payload,
+                };
+                self.begun_before = false;
+                let arrived = self.number(header, payload);
+                self.kept.push_back(arrived);
+                Step::Done
+            }
+            Ok(None) => {
+                self.alarm.disarm();
+                Step::Wait
+            }
+            Err(fault) => self.step_failed(taker, fault),
+        }
     }
 
     /// A frame of puts and gets.

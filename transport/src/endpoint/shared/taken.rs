@@ -1,10 +1,12 @@
 //! Messages that a [`Taker`] gets as they come.
 
 use std::sync::Arc;
+use std::task::Waker;
 
 use super::Shared;
-use crate::endpoint::receiving::Taker;
+use crate::endpoint::receiving::{Past, Taker};
 use crate::endpoint::turn::Direction;
+use crate::header::Header;
 
 impl Shared {
     /// From now on `taker` gets all messages, whoever waits for whatever.
@@ -32,6 +34,49 @@ impl Shared {
             held.drive();
             self.settle(self.sending.leave(held));
         }
+    }
+
+    /// Receives the next message to the front of `memory`, past the taker, if it comes while `again` says to
+    /// look again. `may` is asked first, and after others had the connection; `wants` is asked for the
+    /// message.
+    #[inline]
+    pub(crate) fn receive_past(
+        &self,
+        memory: &mut [u8],
+        may: impl Fn() -> bool,
+        wants: impl Fn(&Header) -> bool,
+        mut again: impl FnMut() -> bool,
+    ) -> Option<Header> {
+        let mut held = self.receiving.lock();
+        let mut may_go_on = may();
+        let mut received = None;
+        while may_go_on {
+            match held.receive_past(memory, &wants) {
+                Past::Received(header) => {
+                    received = Some(header);
+                    break;
+                }
+                Past::Nothing => {}
+                Past::Other => break,
+            }
+            if self.sending.is_pending() || !again() {
+                break;
+            }
+            if self.receiving.is_wanted() {
+                self.settle(self.receiving.leave(held));
+                std::thread::yield_now();
+                held = self.receiving.lock();
+                may_go_on = may();
+            }
+        }
+        self.settle(self.receiving.leave(held));
+        received
+    }
+
+    /// `task` does not wait any more, and what is armed for it alone need not be armed anew.
+    pub(crate) fn forget_waker(&self, task: &Waker) {
+        self.receiving_alarm.forget(task);
+        self.sending_alarm.forget(task);
     }
 
     /// Has what is posted to be sent carried on, if anything is, though nobody waits for it.

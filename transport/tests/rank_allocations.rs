@@ -1,0 +1,98 @@
+//! In steady state a message between ranks costs no allocation, whichever way it takes.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test fails where these fail"
+)]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use common::ranks::{two, ways};
+use jstream::buffer::Pool;
+use jstream_transport::rank::{Rank, Source};
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+// SAFETY: all is left to the system's allocator; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of this same function.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of this same function.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const SIZES: [usize; 5] = [0, 8, 3_000, 20_000, 400_000];
+
+/// One round: what is expected, what is not, confirmed, exchanged, posted.
+fn round(rank: &Rank, pool: &Pool, memory: &mut [u8], bytes: &[u8]) {
+    let other = 1 - rank.rank();
+    for size in SIZES {
+        let bytes = &bytes[..size];
+        if rank.rank() == 0 {
+            rank.send(1, 1, bytes).unwrap();
+            rank.recv(1, 2, memory).unwrap();
+            rank.ssend(1, 3, bytes).unwrap();
+        } else {
+            rank.recv(Source::Any, 1, memory).unwrap();
+            rank.send(0, 2, bytes).unwrap();
+            rank.recv(0, 3, memory).unwrap();
+        }
+        rank.sendrecv(other, 4, bytes, other, 4, memory).unwrap();
+        let receiving = rank.irecv(other, 5);
+        let filled = pool.take(size).unwrap().copy_from(bytes).unwrap();
+        let sending = rank.isend(other, 5, filled);
+        assert_eq!(receiving.wait().unwrap().payload.len(), size);
+        drop(sending.wait().unwrap());
+    }
+}
+
+fn main() {
+    let bytes = vec![5; 400_000];
+    for way in ways() {
+        let (zero, one) = two(way);
+        let (begin, end) = (Barrier::new(2), Barrier::new(2));
+        let run = |rank: &Rank| {
+            let pool = Pool::default();
+            let mut memory = vec![0; 400_000];
+            let mut before = 0;
+            for turn in 0..60 {
+                if turn == 30 {
+                    begin.wait();
+                    before = ALLOCATIONS.load(Ordering::Relaxed);
+                }
+                round(rank, &pool, &mut memory, &bytes);
+            }
+            // The other one has counted before this one frees, or ends.
+            let after = ALLOCATIONS.load(Ordering::Relaxed);
+            end.wait();
+            after - before
+        };
+        let counted = thread::scope(|scope| {
+            let other = scope.spawn(|| run(&one));
+            let counted = run(&zero);
+            other.join().unwrap();
+            counted
+        });
+        println!("{way}: {counted} allocations in 30 rounds");
+        // A lock or a queue that is met for the first time may take some.
+        assert!(counted < 30, "{way}: {counted} allocations in 30 rounds");
+    }
+}
