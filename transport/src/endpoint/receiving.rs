@@ -71,6 +71,8 @@ pub(crate) struct Receiving {
     taker: Option<Arc<dyn Taker>>,
     /// It wants no more for now.
     held: bool,
+    /// The message that has begun did so before there was a taker.
+    early: bool,
     /// What it sends.
     replies: Replies,
 }
@@ -103,6 +105,7 @@ impl Receiving {
             remote: Remote::new(shared),
             taker: None,
             held: false,
+            early: false,
             replies: Replies::default(),
         }
     }
@@ -117,7 +120,7 @@ impl Receiving {
         message: &mut Message,
         other: &mut Option<Result<Arrived, RecvError>>,
     ) -> bool {
-        if !self.posted.is_empty() {
+        if !self.posted.is_empty() || self.taker.is_some() {
             return false;
         }
         if let (Some(half), true) = (&mut self.half, self.kept.is_empty() && !self.begun) {
@@ -156,7 +159,7 @@ impl Receiving {
         header: &mut Header,
         failed: &mut Option<RecvError>,
     ) -> bool {
-        if !self.posted.is_empty() {
+        if !self.posted.is_empty() || self.taker.is_some() {
             return false;
         }
         if let (Some(half), true) = (&mut self.half, self.kept.is_empty() && !self.begun) {

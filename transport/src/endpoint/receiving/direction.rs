@@ -27,6 +27,13 @@ impl Direction for Receiving {
 
     #[inline]
     fn drive(&mut self) {
+        if self.taker.is_some() {
+            self.drive_taker();
+            if self.taker.is_some() {
+                // Nobody else gets a message, nor the memory that one was begun in.
+                return;
+            }
+        }
         while let Some(id) = self.posted.front().copied() {
             let Some(op) = self.ops.get_mut(id) else {
                 return;
@@ -49,9 +56,7 @@ impl Direction for Receiving {
             self.posted.pop_front();
             self.complete(id, result);
         }
-        if self.taker.is_some() {
-            self.drive_taker();
-        } else if self.remote.is_active() {
+        if self.remote.is_active() {
             self.drive_remote();
         }
     }

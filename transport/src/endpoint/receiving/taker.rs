@@ -3,7 +3,7 @@
 
 use jstream::buffer::Spent;
 
-use super::{Receiving, SCRATCH};
+use super::{Place, Receiving, SCRATCH};
 use crate::device::connection::{Fault, Outbound, Payload};
 use crate::endpoint::facts::End;
 use crate::endpoint::ops::Notify;
@@ -90,8 +90,13 @@ enum Step {
 }
 
 impl Receiving {
-    /// From now on `taker` gets all messages, those that are here first.
+    /// From now on `taker` gets all messages, those that are here first. A second one gets none.
     pub(in crate::endpoint) fn set_taker(&mut self, taker: std::sync::Arc<dyn Taker>) {
+        if self.taker.is_some() {
+            taker.lose(self.facts.recv_error(&End::ClosedLocally));
+            return;
+        }
+        self.early = self.begun;
         self.taker = Some(taker);
         self.drive();
     }
@@ -124,7 +129,9 @@ impl Receiving {
                     break false;
                 }
             }
-            if self.held {
+            // Whoever sleeps with the half may have memory that a message was begun in.
+            let is_away = self.half.is_none() && self.end.is_none();
+            if self.held || is_away {
                 break true;
             }
             if let Step::Wait = self.step(&*taker) {
@@ -160,6 +167,7 @@ impl Receiving {
             return self.step_beside(header);
         }
         if !self.begun {
+            self.early = false;
             match taker.choose(&header, &mut self.replies) {
                 Choice::Pool => {}
                 Choice::Jbuf(spent) => self.into = Some(spent.filling()),
@@ -176,6 +184,7 @@ impl Receiving {
             return Step::Wait;
         };
         match half.payload(&mut self.into) {
+            Ok(Some(payload)) if self.early => self.keep_early(header, payload),
             Ok(Some(payload)) => {
                 self.end_message(&header);
                 self.common.news = true;
@@ -208,6 +217,15 @@ impl Receiving {
             }
             Err(error) => self.refused(error),
         }
+    }
+
+    /// A message that was begun before there was a taker, in memory of somebody else.
+    #[cold]
+    fn keep_early(&mut self, header: Header, payload: Payload) -> Step {
+        self.early = false;
+        let arrived = self.complete_message(header, payload, &Place::Pool);
+        self.kept.push_back(arrived);
+        Step::Done
     }
 
     /// A message that was received before there was a taker.
