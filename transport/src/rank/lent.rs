@@ -109,12 +109,12 @@ impl Node {
             Wanted::Pattern(pattern) => state.post(pattern, place, expected, todo),
             Wanted::Claim(claim) => state.post_claimed(claim, place, expected, todo),
         });
-        let outcome = match meanwhile() {
-            Ok(()) => self.wait_spun(spun, deadline, |state| state.take_outcome(id)),
-            Err(error) => {
-                self.with(|state, todo| state.cancel(id, error, todo));
-                None
+        let (outcome, failed) = match meanwhile() {
+            Ok(()) => {
+                let outcome = self.wait_spun(spun, deadline, |state| state.take_outcome(id));
+                (outcome, None)
             }
+            Err(error) => (None, Some(error)),
         };
         let outcome = outcome.unwrap_or_else(|| {
             self.with(|state, todo| state.cancel(id, late(), todo));
@@ -123,6 +123,9 @@ impl Node {
         });
         let (result, elsewhere) = received(outcome, base.as_ptr());
         std::mem::forget(guard);
+        if let Some(error) = failed {
+            return Err(error);
+        }
         let status = result?;
         match elsewhere {
             None => Ok(status),
@@ -138,19 +141,21 @@ impl Node {
         }
     }
 
-    /// Sends bytes of a caller that waits until they were received: `offer` makes a request of them.
+    /// Sends bytes of a caller that waits until they have gone: `post` makes a request of them, if they
+    /// have not at once.
     pub(super) fn send_lent(
         &self,
         bytes: &[u8],
-        offer: impl FnOnce(Body<'static>) -> Result<OpId, Error>,
+        post: impl FnOnce(Body<'static>) -> Result<Option<OpId>, Error>,
     ) -> Result<(), Error> {
         let guard = AbortOnUnwind;
         // SAFETY: this function waits until the request has ended, and does not unwind.
         let segments = [unsafe { segment_of(bytes) }];
         // SAFETY: as above.
         let body = unsafe { body_of(&segments) };
-        let result = match offer(body) {
-            Ok(id) => self.outcome(id).result.map(drop),
+        let result = match post(body) {
+            Ok(Some(id)) => self.outcome(id).result.map(drop),
+            Ok(None) => Ok(()),
             Err(error) => Err(error),
         };
         std::mem::forget(guard);

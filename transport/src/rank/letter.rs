@@ -105,6 +105,16 @@ pub(super) struct Offer {
     /// What is sent when it is wanted; nothing where it was sent at once.
     pub(super) body: Option<Body<'static>>,
     pub(super) length: u64,
+    /// Of one that was sent at once: how far it is.
+    pub(super) half: Half,
+}
+
+/// A message that is to be confirmed has ended when it has gone, and was matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Half {
+    Neither,
+    Gone,
+    Matched,
 }
 
 /// A payload that a peer was asked for.

@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::Error;
-use super::inbox::Inbox;
-use super::request::Outcome;
+use super::inbox::{Inbox, State};
+use super::letter::{Half, Offer};
+use super::request::{Outcome, Sending};
 use super::taker::LineTaker;
-use super::todo::Todo;
+use super::todo::{Task, Todo};
 use super::wire::Frame;
 use crate::device::connection::{Body, Outbound};
 use crate::endpoint::Endpoint;
 use crate::endpoint::ops::{Notify, OpId, Sink};
 use crate::endpoint::receiving::Receipt;
+use crate::endpoint::remote::MOST_REQUESTS;
 use crate::endpoint::sending::Sent;
 use crate::error::SendError;
 
@@ -127,9 +129,6 @@ struct Offers(Arc<Inbox>);
 
 impl Sink for Offers {
     fn sent(self: Arc<Self>, user: u64, sent: Sent) {
-        let Err(error) = sent.result else {
-            return;
-        };
         let id = OpId::of_number(user);
         let mut todo = Todo::default();
         let mut state = self.0.lock();
@@ -137,19 +136,56 @@ impl Sink for Offers {
         let Some(sends) = sends else {
             return;
         };
-        let offer = sends.offer.and_then(|number| {
-            let peer = state.peer(sends.to)?;
-            peer.offers.remove(number)
-        });
-        // What was offered is what is left, or else what was to go with the offer.
-        let body = offer.and_then(|offer| offer.body).or(Some(sent.body));
-        state.complete(
-            id,
-            Outcome::unsent(unsendable(sends.to, error), body),
-            &mut todo,
-        );
+        // What has no offer has ended otherwise, or is going to, with what is sent then.
+        match (sent.result, state.offer(id, sends)) {
+            (_, None) => {}
+            (Ok(()), Some(offer)) if offer.half == Half::Matched => {
+                state.remove_offer(id, sends);
+                state.complete(id, Outcome::sent_from(Some(sent.body)), &mut todo);
+            }
+            (Ok(()), Some(offer)) => offer.half = Half::Gone,
+            (Err(error), Some(_)) => {
+                let offer = state.remove_offer(id, sends);
+                // What was offered is what is left, or else what was to go with the offer.
+                let body = offer.and_then(|offer| offer.body).or(Some(sent.body));
+                let outcome = Outcome::unsent(unsendable(sends.to, error), body);
+                state.complete(id, outcome, &mut todo);
+            }
+        }
         self.0.leave(state);
     }
 
     fn received(self: Arc<Self>, _: u64, _: Receipt) {}
+}
+
+impl State {
+    /// Asks the other rank not to receive a message of this one, if it has not.
+    pub(super) fn withdraw(&mut self, id: OpId, todo: &mut Todo) {
+        let sends = self.requests.get(id).and_then(|request| request.sends);
+        let Some((sends, offer)) = sends.and_then(|sends| Some((sends, sends.offer?))) else {
+            return;
+        };
+        let is_there = self.offer(id, sends).is_some();
+        if let Some(peer) = self.peer(sends.to).filter(|_| is_there) {
+            if (peer.withdrawals as usize) < MOST_REQUESTS {
+                peer.withdrawals = peer.withdrawals.saturating_add(1);
+                let frame = Frame::Withdraw { offer };
+                todo.push(Task::Say {
+                    to: sends.to,
+                    frame,
+                });
+            }
+        }
+    }
+
+    /// What the other rank still has to answer of a request. Another one may have its number since.
+    fn offer(&mut self, id: OpId, sends: Sending) -> Option<&mut Offer> {
+        let offer = self.peer(sends.to)?.offers.get_mut(sends.offer?);
+        offer.filter(|offer| offer.request == id)
+    }
+
+    fn remove_offer(&mut self, id: OpId, sends: Sending) -> Option<Offer> {
+        self.offer(id, sends)?;
+        self.peer(sends.to)?.offers.remove(sends.offer?)
+    }
 }

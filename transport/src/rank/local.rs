@@ -171,6 +171,15 @@ impl Inbox {
         drop(state);
         (matcher, backlogs)
     }
+
+    /// Tells another rank that this one has ended.
+    pub(super) fn end_for(&self, other: &Self) {
+        if !std::ptr::eq(self, other) {
+            let why = Arc::from("it has ended");
+            // What else is to be done is of this rank alone.
+            other.work(|state, todo| state.lose(self.rank, &why, todo));
+        }
+    }
 }
 
 impl State {

@@ -7,12 +7,11 @@ use super::error::Error;
 use super::inbox::{Inbox, State};
 use super::letter::{Ack, Incoming, Letter, Want};
 use super::names::Status;
-use super::request::{Outcome, Place, Request, Sending};
+use super::request::{Outcome, Place, Request};
 use super::todo::{Copy, Task, Todo};
 use super::wire::Frame;
 use crate::device::connection::Payload;
 use crate::endpoint::ops::OpId;
-use crate::endpoint::remote::MOST_REQUESTS;
 use crate::matching::{Arrival, Claim, Heading, Matched, Pattern, Post};
 use crate::rank::error::ElementName;
 
@@ -107,26 +106,6 @@ impl State {
             self.complete(id, Outcome::failed(error), todo);
         }
         cancelled
-    }
-
-    /// Asks the other rank not to receive a message of this one, if it has not.
-    pub(super) fn withdraw(&mut self, id: OpId, todo: &mut Todo) {
-        let sends = self.requests.get(id).and_then(|request| request.sends);
-        let Some(Sending {
-            to,
-            offer: Some(offer),
-        }) = sends
-        else {
-            return;
-        };
-        if let Some(peer) = self.peer(to) {
-            let is_there = peer.offers.get(offer).is_some();
-            if is_there && (peer.withdrawals as usize) < MOST_REQUESTS {
-                peer.withdrawals = peer.withdrawals.saturating_add(1);
-                let frame = Frame::Withdraw { offer };
-                todo.push(Task::Say { to, frame });
-            }
-        }
     }
 
     /// A receive and the message that it gets, which is known already.

@@ -230,7 +230,8 @@ impl Rank {
     ///
     /// # Errors
     ///
-    /// [`Error`], of whichever failed; the receive is taken back when the message is not sent.
+    /// [`Error`], of whichever failed. The receive is taken back when the message is not sent; a message that
+    /// it has by then is gone.
     pub fn sendrecv<E: Element, F: Element>(
         &self,
         to: impl Into<Destination>,

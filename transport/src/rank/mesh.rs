@@ -38,6 +38,8 @@ use crate::endpoint::Endpoint;
 pub struct Mesh {
     inbox: Arc<Inbox>,
     links: Vec<Option<Way>>,
+    /// It is a rank from then on.
+    is_built: bool,
 }
 
 enum Way {
@@ -58,6 +60,7 @@ impl Mesh {
         Self {
             inbox: Inbox::new(rank, size, options),
             links: (0..size).map(|_| None).collect(),
+            is_built: false,
         }
     }
 
@@ -106,8 +109,10 @@ impl Mesh {
 
     /// The rank. Those that it is not connected to are [gone](super::Error::PeerGone).
     #[must_use]
-    pub fn build(self) -> Rank {
-        let Self { inbox, links } = self;
+    pub fn build(mut self) -> Rank {
+        self.is_built = true;
+        let inbox = self.inbox.clone();
+        let links = std::mem::take(&mut self.links);
         let links = (0..).zip(links).map(|(peer, way)| match way {
             _ if peer == inbox.rank => Link::Thread(inbox.clone()),
             Some(Way::Thread(node)) => Link::Thread(node.inbox),
@@ -123,6 +128,20 @@ impl Mesh {
         });
         let links = links.collect();
         Rank::new(Arc::new(Node::new(inbox, links)), 0)
+    }
+}
+
+impl Drop for Mesh {
+    /// The others learn that there is going to be no rank.
+    fn drop(&mut self) {
+        if !self.is_built {
+            drop(self.inbox.close());
+            for way in self.links.iter().flatten() {
+                if let Way::Thread(other) = way {
+                    self.inbox.end_for(&other.inbox);
+                }
+            }
+        }
     }
 }
 

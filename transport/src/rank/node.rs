@@ -70,6 +70,12 @@ impl Node {
         }
     }
 
+    /// Whether a thread that waits for one connection keeps another one waiting.
+    #[inline]
+    pub(super) fn has_many_lines(&self) -> bool {
+        self.lines.len() > 1
+    }
+
     #[inline]
     pub(super) fn lines(&self) -> impl Iterator<Item = &Line> {
         let links = self.lines.iter();
@@ -136,7 +142,11 @@ impl Node {
     pub(super) fn drive_for_task(&self, task: &Waker) {
         self.drive();
         for line in self.lines() {
-            line.endpoint.shared().progress(Way::In, Some(task), None);
+            let shared = line.endpoint.shared();
+            if !shared.progress(Way::In, Some(task), None) {
+                // It has ended, or is held; what is to be sent goes on.
+                shared.progress(Way::Out, Some(task), None);
+            }
         }
     }
 
@@ -266,21 +276,13 @@ impl Node {
 impl Drop for Node {
     /// The others learn that this rank has ended.
     fn drop(&mut self) {
-        let why: Arc<str> = Arc::from("it has ended");
         let rest = self.inbox.close();
         drop(rest);
         for link in &self.links {
             match link {
-                Link::Thread(other) if !Arc::ptr_eq(other, &self.inbox) => {
-                    let mut todo = Todo::default();
-                    let mut state = other.lock();
-                    state.lose(self.inbox.rank, &why, &mut todo);
-                    other.leave(state);
-                    // What else is to be done is of this rank alone.
-                    other.carry_out(todo, |_| {});
-                }
+                Link::Thread(other) => self.inbox.end_for(other),
                 Link::Line(line) => line.endpoint.shared().carry_what_is_left(),
-                Link::Thread(_) | Link::Nobody => {}
+                Link::Nobody => {}
             }
         }
     }

@@ -7,14 +7,17 @@ use jstream::buffer::{Filled, Spent};
 
 use super::error::Error;
 use super::inbox::{Inbox, State};
-use super::letter::{Ack, Letter, Offer};
+use super::letter::{Ack, Half, Letter, Offer};
 use super::line::{Line, outbound, unsendable};
 use super::local::{Left, Posted};
+use super::meet::SMALL;
 use super::node::{Link, Node};
 use super::request::{Request, Sending, payload_of};
 use super::wire::{ANNOUNCEMENT, Frame, Label};
 use crate::device::connection::{Body, Payload};
 use crate::endpoint::ops::{Notify, OpId};
+use crate::endpoint::shared::Patience;
+use crate::error::SendError;
 use crate::matching::Heading;
 
 impl Node {
@@ -33,11 +36,22 @@ impl Node {
             Link::Line(line) if !confirmed && bytes.len() as u64 <= line.eager => {
                 let header = Frame::Eager { label, offer: None }.header();
                 let endpoint = &line.endpoint;
-                endpoint
-                    .send_segments(header, &[IoSlice::new(bytes)], endpoint.patience())
-                    .map_err(|error| unsendable(to, error))
+                let patience = if !self.has_many_lines() {
+                    endpoint.patience()
+                } else if bytes.len() <= SMALL {
+                    Patience::None
+                } else {
+                    return self.send_bytes_posted(to, line, label, bytes, false);
+                };
+                match endpoint.send_segments(header, &[IoSlice::new(bytes)], patience) {
+                    Ok(()) => Ok(()),
+                    Err(SendError::WouldBlock) => {
+                        self.send_bytes_posted(to, line, label, bytes, false)
+                    }
+                    Err(error) => Err(unsendable(to, error)),
+                }
             }
-            Link::Line(line) => self.send_bytes_offered(to, line, label, bytes),
+            Link::Line(line) => self.send_bytes_posted(to, line, label, bytes, confirmed),
             Link::Thread(inbox) => {
                 let heading = label.heading(self.inbox.rank, bytes.len() as u64);
                 let is_long = bytes.len() as u64 > self.inbox.options.eager_between_threads();
@@ -101,36 +115,22 @@ impl Node {
         })
     }
 
-    /// Over a connection, to be wanted or confirmed by the other side.
+    /// Over a connection, carrying on all others meanwhile: whom the message is for may wait for them.
     #[cold]
-    fn send_bytes_offered(
+    fn send_bytes_posted(
         &self,
         to: u32,
         line: &Line,
         label: Label,
         bytes: &[u8],
+        confirmed: bool,
     ) -> Result<(), Error> {
         let length = bytes.len() as u64;
-        let is_long = length > line.eager;
         self.send_lent(bytes, |body| {
-            let offered = self.offer(to, line, is_long.then_some(body), length);
-            let (request, offer) = offered.map_err(|(error, _)| error)?;
-            let (frame, payload) = if is_long {
-                (Frame::Announced { label, offer }, &length.to_le_bytes()[..])
-            } else {
-                let offer = Some(offer);
-                (Frame::Eager { label, offer }, bytes)
-            };
-            let endpoint = &line.endpoint;
-            let segments = [IoSlice::new(payload)];
-            let sent = endpoint.send_segments(frame.header(), &segments, endpoint.patience());
-            match sent {
-                Ok(()) => Ok(request),
-                Err(error) => match self.retract(to, offer, request) {
-                    true => Err(unsendable(to, error)),
-                    // It has ended by itself.
-                    false => Ok(request),
-                },
+            match self.post_to_line(to, line, label, body, length, confirmed) {
+                Posted::Pending(id) => Ok(Some(id)),
+                Posted::Done => Ok(None),
+                Posted::Refused(error, _) => Err(error),
             }
         })
     }
@@ -166,6 +166,7 @@ impl Node {
             request,
             body,
             length,
+            half: Half::Neither,
         });
         if let Some(request) = requests.get_mut(request) {
             request.sends = Some(Sending {
@@ -174,18 +175,6 @@ impl Node {
             });
         }
         Ok((request, number))
-    }
-
-    /// Takes back an offer that was not sent. False when it has ended meanwhile.
-    fn retract(&self, to: u32, offer: u32, request: OpId) -> bool {
-        let mut state = self.inbox.lock();
-        let offer = state.peer(to).and_then(|peer| peer.offers.remove(offer));
-        let is_there = offer.is_some();
-        if is_there {
-            state.requests.remove(request);
-        }
-        drop(state);
-        is_there
     }
 
     /// Posts a message that stands in a jbuf.
@@ -258,6 +247,13 @@ impl Node {
         let moves = line.endpoint.limits().moves && !matches!(body, Body::Borrowed(_));
         let is_long = length > line.eager && !moves;
         if confirmed || is_long {
+            let body = match body {
+                // It may be confirmed before all of it has gone.
+                Body::Borrowed(bytes) if !is_long => {
+                    Body::Owned(line.endpoint.shared().gather(bytes))
+                }
+                body => body,
+            };
             self.post_offered(to, line, label, body, length, is_long)
         } else {
             let frame = Frame::Eager { label, offer: None };

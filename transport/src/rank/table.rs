@@ -40,6 +40,10 @@ impl<T> Table<T> {
         self.entries.get(number as usize)?.as_ref()
     }
 
+    pub(super) fn get_mut(&mut self, number: Number) -> Option<&mut T> {
+        self.entries.get_mut(number as usize)?.as_mut()
+    }
+
     pub(super) fn remove(&mut self, number: Number) -> Option<T> {
         let entry = self.entries.get_mut(number as usize)?.take()?;
         self.free.push(number);

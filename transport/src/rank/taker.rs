@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::Error;
 use super::inbox::{Inbox, State};
-use super::letter::{Ack, Incoming, Letter, Want, strange};
+use super::letter::{Ack, Half, Incoming, Letter, Want, strange};
 use super::line::{outbound, without_payload};
 use super::names::Status;
 use super::request::Outcome;
@@ -214,6 +214,16 @@ impl LineTaker {
         let refused = strange(Frame::Matched { offer }.header().kind);
         self.with(replies, |state, todo| {
             let peer = state.peer(self.rank).ok_or(refused)?;
+            let offered = peer.offers.get_mut(offer).ok_or(refused)?;
+            match (&offered.body, offered.half) {
+                // The rest of it is still to be sent.
+                (None, Half::Neither) => {
+                    offered.half = Half::Matched;
+                    return Ok(());
+                }
+                (None, Half::Matched) => return Err(refused),
+                (None, Half::Gone) | (Some(_), _) => {}
+            }
             let offered = peer.offers.remove(offer).ok_or(refused)?;
             state.complete(offered.request, Outcome::sent_from(offered.body), todo);
             Ok(())

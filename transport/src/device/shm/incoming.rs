@@ -392,17 +392,16 @@ impl Incoming for ShmIncoming {
         if self.message.is_none() && self.next()?.is_none() {
             return Ok(Whole::Nothing);
         }
-        let Some((mark, found)) = self.short(memory.len()) else {
+        let Some(mark) = self.short(memory.len(), header) else {
             return Ok(Whole::Other);
         };
-        if !wants(&found) {
+        if !wants(header) {
             return Ok(Whole::Other);
         }
         // SAFETY: what is copied was read from memory that has values.
         let memory = unsafe { uninit(memory) };
         self.copy(mark, memory);
         self.release(mark);
-        *header = found;
         Ok(Whole::Here)
     }
 

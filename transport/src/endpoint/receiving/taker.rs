@@ -139,7 +139,9 @@ impl Receiving {
                     break false;
                 }
             }
-            if self.held {
+            // Whoever sleeps with the half may have memory that a message was begun in.
+            let is_away = self.half.is_none() && self.end.is_none();
+            if self.held || is_away {
                 break true;
             }
             if let Step::Wait = self.step(&*taker) {
