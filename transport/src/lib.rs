@@ -99,6 +99,7 @@ pub mod guide;
 mod header;
 pub mod matching;
 mod options;
+pub mod rank;
 
 pub use address::Address;
 pub use channel::channel;

@@ -10,6 +10,7 @@ pub(crate) mod bare;
 pub(crate) mod process;
 pub(crate) mod queues;
 pub(crate) mod tasks;
+pub(crate) mod worlds;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
