@@ -38,6 +38,7 @@ fn part() {
         "go" => return,
         "fail" => process::exit(7),
         "start a world" => return start_and_stay(),
+        "be killed while it joins" => return be_killed_while_joining(),
         _ => {}
     }
     let world = World::from_env(&patient()).unwrap();
@@ -158,6 +159,60 @@ fn a_killed_process_is_told_from_those_that_ended() {
     }
 }
 
+/// How long rank 2 lives, in microseconds.
+const LIFE: &str = "JSTREAM_TEST_LIFE";
+
+fn be_killed_while_joining() {
+    if env::var(RANK).is_ok_and(|rank| rank == "2") {
+        let life = env::var(LIFE).unwrap().parse().unwrap();
+        thread::spawn(move || {
+            thread::sleep(Duration::from_micros(life));
+            process::abort();
+        });
+    }
+    match World::from_env(&patient()) {
+        Ok(world) => {
+            let second = world.endpoint(2);
+            let _ = second.map(|second| second.recv_message_timeout(LONG));
+            thread::sleep(LONG);
+        }
+        // It may come when all is over.
+        Err(error) => {
+            let text = error.to_string();
+            let reasons = [
+                "rank 2",
+                "rank 0 went away",
+                "nobody any more",
+                "rank 0 can't",
+            ];
+            assert!(reasons.iter().any(|reason| text.contains(reason)), "{text}");
+        }
+    }
+}
+
+#[test]
+fn whoever_is_killed_while_it_joins_is_named() {
+    for (round, scheme) in SCHEMES.iter().cycle().take(24).enumerate() {
+        let world = World::spawn(&[fresh(scheme)], 4, &patient(), |_| {
+            let mut command = again("part", "be killed while it joins");
+            command.env(LIFE, (round * 250).to_string());
+            command
+        });
+        match world {
+            Ok(world) => {
+                let lost = world.endpoint(2).unwrap().recv_message_timeout(LONG);
+                assert!(!matches!(lost, Err(RecvError::TimedOut { .. })), "{lost:?}");
+                let error = world.finish_within(SHORT).unwrap_err().to_string();
+                assert!(error.contains("rank 2"), "{scheme}: {error}");
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(text.contains("rank 2"), "{scheme}: {text}");
+            }
+        }
+    }
+}
+
 #[test]
 fn those_that_do_not_end_are_killed() {
     let world = processes("stay", &[fresh("uds")], 3).unwrap();
@@ -182,7 +237,7 @@ fn a_program_that_is_missing_is_an_error() {
     );
 }
 
-/// The processes of a world that a process has started.
+/// The processes that stay, of a world that a process has started.
 fn children_of(parent: u32) -> Vec<u32> {
     let numbers = fs::read_dir("/proc").unwrap();
     let numbers = numbers.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
@@ -193,8 +248,8 @@ fn children_of(parent: u32) -> Vec<u32> {
         let (state, of) = (words.next(), words.next());
         let environment = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
         let mut variables = environment.split(|byte| *byte == 0);
-        let is_rank = variables.any(|variable| variable.starts_with(RANK.as_bytes()));
-        state != Some("Z") && of == Some(&parent.to_string()) && is_rank
+        let stays = variables.any(|variable| variable == format!("{ROLE}=stay").as_bytes());
+        state != Some("Z") && of == Some(&parent.to_string()) && stays
     };
     numbers.filter(is_child).collect()
 }

@@ -189,8 +189,8 @@ pub enum Refusal {
     Taken,
     /// It belongs to another world.
     Session,
-    /// All are there.
-    Complete,
+    /// All are there, or they are not waited for any more.
+    Closed,
     /// It was not understood.
     Nonsense,
 }
@@ -204,7 +204,7 @@ impl Refusal {
             Self::Rank => [3, 0, 0],
             Self::Taken => [4, 0, 0],
             Self::Session => [5, 0, 0],
-            Self::Complete => [6, 0, 0],
+            Self::Closed => [6, 0, 0],
             Self::Nonsense => [7, 0, 0],
         }
     }
@@ -216,7 +216,7 @@ impl Refusal {
             [3, ..] => Self::Rank,
             [4, ..] => Self::Taken,
             [5, ..] => Self::Session,
-            [6, ..] => Self::Complete,
+            [6, ..] => Self::Closed,
             [7, ..] => Self::Nonsense,
             _ => return None,
         })
@@ -243,7 +243,9 @@ impl fmt::Display for Refusal {
             Self::Session => {
                 f.write_str("it belongs to another world; give each world addresses of its own")
             }
-            Self::Complete => f.write_str("all ranks of its world are there"),
+            Self::Closed => {
+                f.write_str("it lets in nobody any more: its world is complete, or was given up")
+            }
             Self::Nonsense => f.write_str("it was not understood; are all of one version?"),
         }
     }
@@ -313,7 +315,7 @@ mod tests {
             Refusal::Rank,
             Refusal::Taken,
             Refusal::Session,
-            Refusal::Complete,
+            Refusal::Closed,
             Refusal::Nonsense,
         ] {
             assert_eq!(Refusal::from_words(refusal.to_words()), Some(refusal));

@@ -28,7 +28,7 @@
 //! |---|---|
 //! | several programs, or a person | [`World::join`], or [`World::join_cheapest`] with an address for each device |
 //! | a launcher | [`World::from_env`] |
-//! | the program itself | [`World::processes`], [`World::threads`] |
+//! | the program itself | [`World::processes`], [`World::threads_over`] |
 //!
 //! Joining is not authenticated. Rank 0 draws a [`Session`], a random number that each member shows to the others:
 //! it keeps those out who come to a wrong address by accident. Where strangers can reach the addresses, let who

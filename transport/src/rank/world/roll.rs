@@ -72,7 +72,7 @@ impl<M> Roll<M> {
         match seat {
             Seat::Coming => return Err(Refusal::Taken),
             Seat::Taken(member) if lives(member) => return Err(Refusal::Taken),
-            _ if is_closed => return Err(Refusal::Complete),
+            _ if is_closed => return Err(Refusal::Closed),
             Seat::Free | Seat::Taken(_) => *seat = Seat::Coming,
         }
         Ok(rank)
@@ -160,7 +160,7 @@ mod tests {
         assert!(roll.is_complete());
         assert_eq!(roll.close(), [(1, 10), (2, 20), (3, 30)]);
         let late = roll.reserve(&ask(session, 2), |_| true);
-        assert_eq!(late, Err(Refusal::Complete));
+        assert_eq!(late, Err(Refusal::Closed));
     }
 
     #[test]
