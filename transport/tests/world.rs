@@ -8,14 +8,14 @@
 
 mod common;
 
-use std::io::IoSlice;
 use std::thread;
 use std::time::Duration;
 
 use common::worlds::{known, patient};
-use common::{LONG, SHORT, fresh, over_devices};
+use common::{SHORT, fresh, over_devices};
+use jstream_transport::Address;
 use jstream_transport::rank::world::{Meeting, Refusal, Session, World, WorldError, WorldOptions};
-use jstream_transport::{Address, Header, RecvError};
+use jstream_transport::rank::{self, Source, Tag};
 
 fn brief() -> WorldOptions {
     let mut options = patient();
@@ -25,17 +25,14 @@ fn brief() -> WorldOptions {
 
 /// Each rank sends its number to all others, and receives theirs.
 fn greet_all(world: &World) {
-    for peer in (0..world.size()).filter(|peer| *peer != world.rank()) {
-        let header = Header::tagged(u64::from(world.rank()));
-        world
-            .endpoint(peer)
-            .unwrap()
-            .send_message(header, &[])
-            .unwrap();
+    let peers = (0..world.size()).filter(|peer| *peer != world.rank());
+    for peer in peers.clone() {
+        world.send(peer, 7, &[world.rank()]).unwrap();
     }
-    for peer in (0..world.size()).filter(|peer| *peer != world.rank()) {
-        let message = world.endpoint(peer).unwrap().recv_message_timeout(LONG);
-        assert_eq!(message.unwrap().header.tag(), u64::from(peer));
+    for peer in peers {
+        let mut number = [0];
+        world.recv(peer, 7, &mut number).unwrap();
+        assert_eq!(number, [peer]);
     }
     assert!(world.endpoint(world.rank()).is_none());
 }
@@ -103,27 +100,60 @@ fn all_reach_all(scheme: &str) {
 
 fn messages_arrive_before_the_end(scheme: &str) {
     let ends = World::threads_over(&[fresh(scheme)], 3, &patient(), |world| {
-        let payload = vec![7; 100_000];
+        let payload = vec![7u64; 1000];
         if world.rank() == 0 {
             // It is late, and the others have nothing to wait for.
             thread::sleep(SHORT);
-            let receive = |peer| {
-                let endpoint = world.endpoint(peer).unwrap();
-                (0..20).map(|_| endpoint.recv_message_timeout(LONG).unwrap())
-            };
-            let messages = [1, 2].into_iter().flat_map(receive);
-            return messages.map(|message| message.payload.len()).sum();
+            let mut numbers = vec![0u64; 1000];
+            return (0..40)
+                .map(|_| {
+                    let status = world.recv(Source::Any, Tag::Any, &mut numbers).unwrap();
+                    assert_eq!(numbers, payload);
+                    status.len::<u64>()
+                })
+                .sum();
         }
-        let first = world.endpoint(0).unwrap();
-        for _ in 0..20 {
-            let header = Header::default();
-            first
-                .send_message(header, &[IoSlice::new(&payload)])
-                .unwrap();
+        for tag in 0..20 {
+            world.send(0, tag, &payload).unwrap();
         }
         0
     });
-    assert_eq!(ends.unwrap(), [2 * 20 * 100_000, 0, 0]);
+    assert_eq!(ends.unwrap(), [2 * 20 * 1000, 0, 0]);
+}
+
+#[test]
+fn threads_reach_each_other_directly() {
+    let ranks = World::threads(5, &patient(), |world| {
+        assert!((0..5).all(|peer| world.endpoint(peer).is_none()));
+        for peer in (0..5).filter(|peer| *peer != world.rank()) {
+            world.send(peer, 1, &[world.rank()]).unwrap();
+        }
+        (0..4)
+            .map(|_| {
+                let mut number = [0];
+                world.recv(Source::Any, 1, &mut number).unwrap();
+                number[0]
+            })
+            .sum::<u32>()
+    });
+    assert_eq!(ranks.unwrap(), [10, 9, 8, 7, 6]);
+}
+
+#[test]
+fn contexts_are_the_same_everywhere() {
+    let contexts = World::threads_over(&[fresh("shm")], 3, &patient(), |world| {
+        let other = world.duplicate();
+        world.send((world.rank() + 1) % 3, 1, &[1u8]).unwrap();
+        other.send((world.rank() + 1) % 3, 1, &[2u8]).unwrap();
+        let mut byte = [0];
+        other.recv(Source::Any, Tag::Any, &mut byte).unwrap();
+        assert_eq!(byte, [2]);
+        world.recv(Source::Any, Tag::Any, &mut byte).unwrap();
+        assert_eq!(byte, [1]);
+        other.context()
+    });
+    let contexts = contexts.unwrap();
+    assert!(contexts.iter().all(|context| *context == contexts[0]));
 }
 
 #[test]
@@ -302,19 +332,27 @@ fn who_does_not_end_is_named() {
     }
 }
 
+/// What a world of three does whose rank 1 panics.
+fn one_panics(world: &World) {
+    if world.rank() == 1 {
+        panic!("rank 1 has enough");
+    }
+    let gone = world.recv(1, 1, &mut [0u8]).unwrap_err();
+    assert!(
+        matches!(gone, rank::Error::PeerGone { rank: 1, .. }),
+        "{gone}"
+    );
+}
+
 #[test]
-fn a_panic_of_one_ends_the_others_and_goes_on() {
-    let panicked = std::panic::catch_unwind(|| {
-        World::threads_over(&[fresh("shm")], 3, &patient(), |world| {
-            if world.rank() == 1 {
-                panic!("rank 1 has enough");
-            }
-            // It comes to nothing.
-            let lost = world.endpoint(1).unwrap().recv_message_timeout(LONG);
-            let lost = lost.unwrap_err();
-            assert!(!matches!(lost, RecvError::TimedOut { .. }), "{lost}");
-        })
-    });
-    let payload = panicked.unwrap_err();
-    assert_eq!(payload.downcast_ref::<&str>(), Some(&"rank 1 has enough"));
+fn a_panic_of_one_ends_the_waits_of_others_and_goes_on() {
+    for scheme in [None, Some("inproc"), Some("shm"), Some("tcp")] {
+        let panicked = std::panic::catch_unwind(|| match scheme {
+            None => World::threads(3, &patient(), one_panics),
+            Some(scheme) => World::threads_over(&[fresh(scheme)], 3, &patient(), one_panics),
+        });
+        let payload = panicked.unwrap_err();
+        let said = payload.downcast_ref::<&str>();
+        assert_eq!(said, Some(&"rank 1 has enough"), "{scheme:?}");
+    }
 }

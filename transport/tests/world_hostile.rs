@@ -13,6 +13,7 @@ use std::thread;
 
 use common::worlds::{known, patient};
 use common::{LONG, fresh};
+use jstream_transport::rank::Error;
 use jstream_transport::rank::world::{Meeting, Refusal, Session, World, WorldError};
 use jstream_transport::{Address, Endpoint, Header, Options, connect, listen};
 
@@ -221,8 +222,10 @@ fn strangers_at_a_member_are_refused() {
         assert_eq!(ready.header.kind, READY);
         say(&first, GO, [0; 3], &[]);
         let world = joining.join().unwrap().unwrap();
-        world.endpoint(2).unwrap().send(&7u64).unwrap();
-        assert_eq!(*second.recv_timeout::<u64>(LONG).unwrap().get(), 7);
+        // It was that one who was let in.
+        drop(second);
+        let gone = world.recv(2, 1, &mut [0u8]).unwrap_err();
+        assert!(matches!(gone, Error::PeerGone { rank: 2, .. }), "{gone}");
     });
 }
 

@@ -18,8 +18,9 @@ use std::time::Duration;
 use common::process::{ROLE, again};
 use common::worlds::patient;
 use common::{LONG, SHORT, fresh};
+use jstream_transport::Address;
+use jstream_transport::rank::Error;
 use jstream_transport::rank::world::{RANK, World, WorldError};
-use jstream_transport::{Address, Header, RecvError};
 
 const SCHEMES: [&str; 4] = ["shm", "uds", "tcp", "uring"];
 
@@ -49,8 +50,7 @@ fn part() {
         }
         "stay" => {
             // What becomes of rank 0 ends it.
-            let first = world.endpoint(0).unwrap();
-            let _ = first.recv_message_timeout(LONG);
+            let _ = world.recv(0, 1, &mut [0u8]);
             thread::sleep(LONG);
         }
         "end with its rank" => {
@@ -62,8 +62,7 @@ fn part() {
             if world.rank() == 2 {
                 process::abort();
             }
-            let lost = world.endpoint(2).unwrap().recv_message_timeout(LONG);
-            assert!(matches!(lost, Err(RecvError::Lost { .. })), "{lost:?}");
+            is_gone(&world, 2);
             let others = world.finish().unwrap_err();
             assert!(
                 matches!(&others, WorldError::Unfinished { ranks, .. } if ranks == &[2]),
@@ -74,21 +73,29 @@ fn part() {
     }
 }
 
+/// Waits until a rank is gone that sends nothing.
+fn is_gone(world: &World, rank: u32) {
+    let gone = world.recv(rank, 1, &mut [0u8]).unwrap_err();
+    assert!(
+        matches!(gone, Error::PeerGone { rank: found, .. } if found == rank),
+        "{gone}"
+    );
+}
+
 /// Each rank adds itself to what it gets from the one before, and passes it on.
 fn pass_on(world: &World) -> u64 {
     let (rank, size) = (world.rank(), world.size());
-    let next = world.endpoint((rank + 1) % size).unwrap();
-    let before = world.endpoint((rank + size - 1) % size).unwrap();
-    let mut sum = 0;
+    let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
+    let mut sum = [0];
     if rank > 0 {
-        sum = before.recv_message_timeout(LONG).unwrap().header.tag();
+        world.recv(before, 7, &mut sum).unwrap();
     }
-    let sum = Header::tagged(sum + u64::from(rank));
-    next.send_message(sum, &[]).unwrap();
+    world.send(next, 7, &[sum[0] + u64::from(rank)]).unwrap();
     if rank > 0 {
         return 0;
     }
-    before.recv_message_timeout(LONG).unwrap().header.tag()
+    world.recv(before, 7, &mut sum).unwrap();
+    sum[0]
 }
 
 #[test]
@@ -146,11 +153,7 @@ fn exit_codes_are_told() {
 fn a_killed_process_is_told_from_those_that_ended() {
     for scheme in SCHEMES {
         let world = processes("be killed", &[fresh(scheme)], 4).unwrap();
-        let lost = world.endpoint(2).unwrap().recv_message_timeout(LONG);
-        assert!(
-            matches!(lost, Err(RecvError::Lost { .. })),
-            "{scheme}: {lost:?}"
-        );
+        is_gone(&world, 2);
         let error = world.finish().unwrap_err();
         let WorldError::Children { ends } = &error else {
             panic!("{scheme}: {error}");
@@ -172,8 +175,9 @@ fn be_killed_while_joining() {
     }
     match World::from_env(&patient()) {
         Ok(world) => {
-            let second = world.endpoint(2);
-            let _ = second.map(|second| second.recv_message_timeout(LONG));
+            if world.rank() != 2 {
+                is_gone(&world, 2);
+            }
             thread::sleep(LONG);
         }
         // It may come when all is over.
@@ -200,8 +204,7 @@ fn whoever_is_killed_while_it_joins_is_named() {
         });
         match world {
             Ok(world) => {
-                let lost = world.endpoint(2).unwrap().recv_message_timeout(LONG);
-                assert!(!matches!(lost, Err(RecvError::TimedOut { .. })), "{lost:?}");
+                is_gone(&world, 2);
                 let error = world.finish_within(SHORT).unwrap_err().to_string();
                 assert!(error.contains("rank 2"), "{scheme}: {error}");
             }

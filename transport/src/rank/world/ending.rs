@@ -6,9 +6,46 @@ use std::sync::mpsc;
 use std::thread::Builder;
 use std::time::Duration;
 
+use jstream::buffer::Filled;
+
 use crate::device::deadline::Deadline;
 use crate::endpoint::{CompletionQueue, Endpoint, Outcome};
 use crate::error::{RecvError, Unreceived};
+use crate::rank::Rank;
+
+/// The tag of goodbyes, in a context of their own.
+const GOODBYE: u64 = 0;
+
+/// Says goodbye to all other ranks, and hears theirs: all that they have sent before is here then. Those that did
+/// not say it, in the order of their ranks, and why.
+pub(super) fn goodbye(rank: &Rank, until: Deadline) -> BTreeMap<u32, String> {
+    let others = (0..rank.size()).filter(|other| *other != rank.rank());
+    let heard: Vec<_> = others
+        .clone()
+        .map(|other| (other, rank.irecv(other, GOODBYE)))
+        .collect();
+    let said: Vec<_> = others
+        .map(|other| (other, rank.isend(other, GOODBYE, Filled::nothing())))
+        .collect();
+    let mut lost = BTreeMap::new();
+    for (other, mut request) in heard {
+        let reason = match request.wait_timeout(left(until)) {
+            Some(Ok(_)) => continue,
+            Some(Err(error)) => error.to_string(),
+            None => "it did not say goodbye in time".to_owned(),
+        };
+        lost.insert(other, reason);
+    }
+    for (other, mut request) in said {
+        let reason = match request.wait_timeout(left(until)) {
+            Some(Ok(_)) => continue,
+            Some(Err(error)) => error.to_string(),
+            None => "it did not take a goodbye in time".to_owned(),
+        };
+        lost.entry(other).or_insert(reason);
+    }
+    lost
+}
 
 /// Says to all peers that nothing more comes, and receives until they have said so, too: those who did not,
 /// in the order of their ranks, and why. What they had sent that nobody has received is dropped.

@@ -162,7 +162,7 @@ impl Meeting {
             Ok(()) => {
                 let others = crowd.guests.into_iter();
                 let others = others.map(|(rank, guest)| (rank, guest.endpoint));
-                Ok(World::new(0, self.size, others, &self.options))
+                World::new(0, self.size, others, &self.options)
             }
             Err(error) => {
                 crowd.tell(&error);

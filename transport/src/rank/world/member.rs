@@ -44,7 +44,7 @@ impl Joining<'_> {
         let known = self.connect(&first, session, &seen);
         let others = known.inspect_err(|error| self.give_up(&first, error))?;
         let all = [(0, first)].into_iter().chain(others);
-        Ok(World::new(self.rank, self.size, all, self.options))
+        World::new(self.rank, self.size, all, self.options)
     }
 
     /// Asks a member to be let in: the session, and the host that we are seen at.

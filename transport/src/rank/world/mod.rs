@@ -52,6 +52,7 @@ mod threads;
 mod words;
 
 use std::fmt;
+use std::ops::Deref;
 use std::time::Duration;
 
 pub use self::environment::{PARENT, RANK, SESSION, SIZE, WORLD};
@@ -61,11 +62,12 @@ pub use self::options::WorldOptions;
 pub use self::session::Session;
 
 use self::children::Children;
-use self::ending::farewell;
+use self::ending::goodbye;
 use self::member::Joining;
 use crate::address::Address;
 use crate::device::deadline::Deadline;
 use crate::endpoint::Endpoint;
+use crate::rank::{Mesh, Rank};
 
 /// How many ranks a world has at most. Answers the threat of tables without end.
 const MAX_SIZE: u32 = 1 << 16;
@@ -77,8 +79,10 @@ const GOODBYE: Duration = Duration::from_millis(500);
 ///
 /// It ends when it is dropped. [`finish`](Self::finish) it instead where messages may be on their way.
 pub struct World {
-    rank: u32,
-    /// By rank; there is none to this one.
+    rank: Rank,
+    /// The same in a context of its own, for goodbyes.
+    ending: Rank,
+    /// By rank; there is none to this one, nor to threads that are reached directly.
     endpoints: Vec<Option<Endpoint>>,
     finish_timeout: Duration,
     /// Dropped last: what they may still say comes before their end.
@@ -139,15 +143,22 @@ impl World {
         size: u32,
         others: impl IntoIterator<Item = (u32, Endpoint)>,
         options: &WorldOptions,
-    ) -> Self {
+    ) -> Result<Self, WorldError> {
         let mut endpoints: Vec<_> = (0..size).map(|_| None).collect();
+        let mut mesh = Mesh::new(rank, size, &options.rank);
         for (rank, endpoint) in others {
             let place = usize::try_from(rank).ok();
             if let Some(place) = place.and_then(|place| endpoints.get_mut(place)) {
-                *place = Some(endpoint);
+                *place = Some(endpoint.clone());
+                mesh = mesh.endpoint(rank, endpoint)?;
             }
         }
+        Ok(Self::of(mesh.build(), endpoints, options))
+    }
+
+    fn of(rank: Rank, endpoints: Vec<Option<Endpoint>>, options: &WorldOptions) -> Self {
         Self {
+            ending: rank.duplicate(),
             rank,
             endpoints,
             finish_timeout: options.finish_timeout,
@@ -155,23 +166,8 @@ impl World {
         }
     }
 
-    /// Which one this is.
-    #[must_use]
-    pub fn rank(&self) -> u32 {
-        self.rank
-    }
-
-    /// How many there are.
-    #[must_use]
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "it was made for a size that is an u32"
-    )]
-    pub fn size(&self) -> u32 {
-        self.endpoints.len() as u32
-    }
-
-    /// The connection to another rank; `None` for this one.
+    /// The connection to another rank, for its counters and limits, and for memory that is exposed there: what is sent
+    /// over it belongs to the ranks. `None` for this rank, and for threads that are reached directly.
     #[must_use]
     pub fn endpoint(&self, rank: u32) -> Option<&Endpoint> {
         let place = usize::try_from(rank).ok()?;
@@ -197,9 +193,14 @@ impl World {
     /// As for [`finish`](Self::finish).
     pub fn finish_within(mut self, timeout: Duration) -> Result<(), WorldError> {
         let until = Deadline::after(timeout);
-        let peers = (0..).zip(&mut self.endpoints);
-        let peers = peers.filter_map(|(rank, endpoint)| Some((rank, endpoint.take()?)));
-        let lost = farewell(peers.collect(), until)?;
+        let lost = goodbye(&self.ending, until);
+        // Whoever is connected sees by it that this rank was not lost.
+        for (rank, endpoint) in (0u32..).zip(&self.endpoints) {
+            let said = endpoint.as_ref().map(Endpoint::finish);
+            if let Some(Err(error)) = said.filter(|_| !lost.contains_key(&rank)) {
+                tracing::debug!(rank, %error, "no farewell");
+            }
+        }
         if let Some(children) = self.children.take() {
             let ends = children.finish(until);
             if !ends.is_empty() {
@@ -217,10 +218,18 @@ impl World {
     }
 }
 
+impl Deref for World {
+    type Target = Rank;
+
+    fn deref(&self) -> &Rank {
+        &self.rank
+    }
+}
+
 impl fmt::Debug for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("World")
-            .field("rank", &self.rank)
+            .field("rank", &self.rank())
             .field("size", &self.size())
             .finish_non_exhaustive()
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::session::Session;
 use crate::address::Address;
 use crate::options::Options;
+use crate::rank;
 
 /// How the members of a world find each other, and for how long they try.
 #[derive(Debug, Clone)]
@@ -12,6 +13,8 @@ use crate::options::Options;
 pub struct WorldOptions {
     /// How the connections between members receive, and what they allow.
     pub transport: Options,
+    /// How the ranks receive, and what they allow each other.
+    pub rank: rank::Options,
     /// How long joining may take, until all are there and connected (default 30 s). Answers members
     /// that never start, and strangers that hold a place.
     pub timeout: Duration,
@@ -30,6 +33,7 @@ impl WorldOptions {
     #[must_use]
     pub fn new(transport: Options) -> Self {
         Self {
+            rank: rank::Options::new(transport.pool.clone()),
             transport,
             timeout: Duration::from_secs(30),
             finish_timeout: Duration::from_secs(30),
