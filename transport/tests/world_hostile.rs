@@ -10,7 +10,9 @@ mod common;
 
 use std::io::IoSlice;
 use std::thread;
+use std::time::Duration;
 
+use common::process::{alone, descriptors};
 use common::worlds::{known, patient};
 use common::{LONG, fresh};
 use jstream_transport::rank::Error;
@@ -249,5 +251,36 @@ fn a_member_that_goes_while_all_connect_ends_it_for_all() {
             "{other}"
         );
         leaving.join().unwrap();
+    });
+}
+
+#[test]
+fn worlds_that_fail_leave_nothing_behind() {
+    let name = "worlds_that_fail_leave_nothing_behind";
+    alone(name, || {
+        let fail = |scheme| {
+            let mut options = patient();
+            options.timeout = Duration::from_millis(5);
+            let meeting = Meeting::open(&[known(scheme)], 3, &options).unwrap();
+            let address = &meeting.addresses()[0].clone();
+            thread::scope(|scope| {
+                scope.spawn(|| World::join(address, 2, 3, &patient()).unwrap_err());
+                let strange = connect(address, &Options::default());
+                drop(meeting.join().unwrap_err());
+                drop(strange);
+            });
+        };
+        // Devices keep some for later.
+        common::SCHEMES.into_iter().for_each(fail);
+        let before = descriptors();
+        (0..100).for_each(|_| common::SCHEMES.into_iter().for_each(fail));
+        // Those who said goodbye last may still be about to go.
+        for _ in 0..10_000 {
+            if descriptors() <= before + 5 {
+                return;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        panic!("{} descriptors instead of {before}", descriptors());
     });
 }
