@@ -14,7 +14,7 @@ use std::time::Duration;
 use clap::Parser;
 use jstream_transport::Address;
 use jstream_transport::rank::world::{World, WorldError, WorldOptions};
-use jstream_transport::rank::{self, Rank, RecvRequest, Source};
+use jstream_transport::rank::{self, Rank, Source};
 
 /// Counts primes with processes of uneven speed, one of which is killed on the way.
 #[derive(Parser)]
@@ -83,9 +83,8 @@ struct Queue<'r> {
     workers: BTreeMap<u32, Worker>,
 }
 
+#[derive(Default)]
 struct Worker {
-    /// Ends when the worker does.
-    gone: RecvRequest,
     has: Option<u64>,
     done: u64,
     waits: bool,
@@ -108,7 +107,13 @@ impl Queue<'_> {
         }
     }
 
-    fn received(&mut self, from: u32, [piece, primes]: [u64; 2]) {
+    /// All is found, and nobody is about to say more.
+    fn is_done(&self, pieces: u64) -> bool {
+        let mut workers = self.workers.values();
+        self.found.len() as u64 == pieces && workers.all(|worker| worker.waits)
+    }
+
+    fn received(&mut self, from: u32, piece: u64, primes: u64) {
         let Some(worker) = self.workers.get_mut(&from) else {
             return;
         };
@@ -119,51 +124,48 @@ impl Queue<'_> {
         }
     }
 
-    /// Takes back what those have who are gone.
-    fn look_for_gone(&mut self) {
-        let left = &mut self.left;
-        self.workers.retain(|number, worker| {
-            let Some(Err(why)) = worker.gone.test() else {
-                return true;
-            };
-            println!("{why}; rank {number} had {:?}", worker.has);
-            left.extend(worker.has);
-            false
-        });
+    /// Takes back what one has who is gone.
+    fn gone(&mut self, number: u32) {
+        if let Some(worker) = self.workers.remove(&number) {
+            println!("rank {number} had {:?}", worker.has);
+            self.left.extend(worker.has);
+        }
     }
 }
 
 /// What rank 0 does: how many primes there are in all pieces.
 fn share_out(rank: &Rank, pieces: u64) -> Result<u64, Failure> {
-    let workers = (1..rank.size()).map(|number| {
-        let worker = Worker {
-            gone: rank.irecv(number, NEVER),
-            has: None,
-            done: 0,
-            waits: false,
-        };
-        (number, worker)
-    });
+    let workers = (1..rank.size()).map(|number| (number, Worker::default()));
     let mut queue = Queue {
         rank,
         left: (0..pieces).collect(),
         found: BTreeMap::new(),
         workers: workers.collect(),
     };
-    while (queue.found.len() as u64) < pieces {
-        let mut found = [0; 2];
-        match rank.recv_timeout(Source::Any, FOUND, &mut found, Duration::from_millis(20)) {
-            Ok(status) => queue.received(status.source, found),
-            Err(rank::Error::TimedOut { .. }) => queue.look_for_gone(),
-            Err(error) => return Err(error.into()),
+    // What anybody found; and behind it, at the place of its rank, what each worker never says.
+    let mut requests = vec![rank.irecv(Source::Any, FOUND)];
+    requests.extend((1..rank.size()).map(|number| rank.irecv(number, NEVER)));
+    while !queue.is_done(pieces) {
+        match rank::wait_any(&mut requests) {
+            Some((0, found)) => {
+                let found = found?;
+                let &[piece, primes] = found.payload.view_of::<[u64; 2]>()?;
+                queue.received(found.status.source, piece, primes);
+                if let Some(next) = requests.first_mut() {
+                    *next = rank.irecv(Source::Any, FOUND);
+                }
+            }
+            Some((number, ended)) => {
+                if let Err(why) = ended {
+                    println!("{why}");
+                }
+                queue.gone(u32::try_from(number)?);
+            }
+            None => return Err("nobody works any more".into()),
         }
         queue.give();
     }
-    // Each waits for another piece, or is about to.
     for (number, worker) in queue.workers {
-        if !worker.waits {
-            rank.recv(number, FOUND, &mut [0u64; 2])?;
-        }
         rank.send(number, PIECE, &[NO_MORE])?;
         println!("rank {number} did {} pieces", worker.done);
     }

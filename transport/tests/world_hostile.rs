@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use common::process::{alone, descriptors};
 use common::worlds::{known, patient};
-use common::{LONG, fresh};
+use common::{LONG, SHORT, fresh};
 use jstream_transport::rank::Error;
 use jstream_transport::rank::world::{Meeting, Refusal, Session, World, WorldError};
 use jstream_transport::{Address, Endpoint, Header, Options, connect, listen};
@@ -119,6 +119,22 @@ fn who_goes_away_makes_room_for_another() {
             Err(error) => panic!("{error}"),
         }
     });
+}
+
+#[test]
+fn many_who_are_silent_hold_up_others_for_a_while() {
+    let mut options = patient();
+    options.transport.handshake_timeout = SHORT;
+    let meeting = Meeting::open(&[known("tcp")], 2, &options).unwrap();
+    let address = &meeting.addresses()[0].clone();
+    // More than are heard at a time.
+    let silent: Vec<_> = (0..150).map(|_| common::bare::raw(address)).collect();
+    thread::scope(|scope| {
+        let joining = scope.spawn(|| World::join(address, 1, 2, &patient()));
+        assert_eq!(meeting.join().unwrap().size(), 2);
+        joining.join().unwrap().unwrap();
+    });
+    drop(silent);
 }
 
 /// Rank 0 by hand: whoever joins here is told what the test likes.
@@ -264,7 +280,12 @@ fn worlds_that_fail_leave_nothing_behind() {
             let meeting = Meeting::open(&[known(scheme)], 3, &options).unwrap();
             let address = &meeting.addresses()[0].clone();
             thread::scope(|scope| {
-                scope.spawn(|| World::join(address, 2, 3, &patient()).unwrap_err());
+                scope.spawn(|| {
+                    // It may come when all is over.
+                    let mut options = patient();
+                    options.timeout = SHORT;
+                    World::join(address, 2, 3, &options).unwrap_err();
+                });
                 let strange = connect(address, &Options::default());
                 drop(meeting.join().unwrap_err());
                 drop(strange);
