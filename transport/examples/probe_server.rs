@@ -107,7 +107,11 @@ fn ask(rank: &Rank, requests: u64) -> Result<(), Failure> {
             state >> 20
         });
         let numbers: Vec<u64> = numbers.take(length).collect();
-        let request = [SUM, MAXIMUM, SORT][usize::try_from(number % 3)?];
+        let request = match number % 3 {
+            0 => SUM,
+            1 => MAXIMUM,
+            _ => SORT,
+        };
         rank.send(0, request, &numbers)?;
         let answered = rank.probe(0, request)?;
         let mut answered_with = vec![0u64; answered.status().len::<u64>()];

@@ -20,7 +20,7 @@ use common::worlds::patient;
 use common::{LONG, SHORT, fresh};
 use jstream_transport::Address;
 use jstream_transport::rank::Error;
-use jstream_transport::rank::world::{RANK, World, WorldError};
+use jstream_transport::rank::world::{PARENT, RANK, World, WorldError};
 
 const SCHEMES: [&str; 4] = ["shm", "uds", "tcp", "uring"];
 
@@ -118,6 +118,29 @@ fn processes_of_one_host_share_memory() {
         assert_eq!(world.endpoint(rank).unwrap().scheme(), "shm");
     }
     world.finish().unwrap();
+}
+
+#[test]
+fn commands_may_start_the_processes() {
+    let shell = |told: bool| {
+        World::spawn(&[fresh("shm")], 2, &patient(), |_| {
+            let direct = again("part", "pass on");
+            let mut shell = Command::new("sh");
+            shell.args(["-c", "\"$@\"; exit $?", "sh"]);
+            shell.arg(direct.get_program()).args(direct.get_args());
+            shell.env(ROLE, "pass on");
+            if !told {
+                shell.env_remove(PARENT);
+            }
+            shell
+        })
+    };
+    let world = shell(false).unwrap();
+    assert_eq!(pass_on(&world), 1);
+    world.finish().unwrap();
+    // It is not started by the one it is to end with.
+    let error = shell(true).unwrap_err();
+    assert!(matches!(error, WorldError::Children { .. }), "{error}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Worlds: how ranks find each other, and how they end.
 //!
-//! A [`World`](crate::rank::world::World) is a [`Rank`](crate::rank::Rank) with a beginning and an end: what ranks can do, it
-//! can. Who starts its members decides how they come together:
+//! A [`World`](crate::rank::world::World) is a [`Rank`](crate::rank::Rank) with a beginning and an end: what
+//! ranks can do, it can. Who starts its members decides how they come together:
 //!
 //! | the members are | began by | reach each other |
 //! |---|---|---|
@@ -42,23 +42,26 @@
 //! # On several hosts
 //!
 //! A launcher sets for each process [`JSTREAM_RANK`](crate::rank::world::RANK),
-//! [`JSTREAM_SIZE`](crate::rank::world::SIZE) and [`JSTREAM_WORLD`](crate::rank::world::WORLD), where rank 0 is:
+//! [`JSTREAM_SIZE`](crate::rank::world::SIZE) and [`JSTREAM_WORLD`](crate::rank::world::WORLD), where rank 0
+//! is:
 //!
 //! ```text
 //! JSTREAM_SIZE=4 JSTREAM_WORLD="tcp://node1:7000 shm://simulation" JSTREAM_RANK=0 ./simulation
 //! ```
 //!
-//! Rank 0 listens on both addresses. Those of its host reach it by shared memory, the others by TCP, and each listens
-//! on the same devices for the members above it. A launcher that draws a number and gives it to all as
+//! Rank 0 listens on both addresses. Those of its host reach it by shared memory, the others by TCP, and each
+//! listens on the same devices for the members above it. A launcher that draws a number and gives it to all as
 //! [`JSTREAM_SESSION`](crate::rank::world::SESSION) keeps everybody else out.
 //!
 //! # How a world ends
 //!
-//! [`finish`](crate::rank::world::World::finish) returns when all members have called it, and what they had sent to each
-//! other before is there. A member that ends without it is [gone](crate::rank::Error::PeerGone) for the others: waits for it end with an error,
-//! and their `finish` names it. Whoever started processes hears from it how they ended, too; they never outlive that one.
+//! [`finish`](crate::rank::world::World::finish) returns when all members have called it, and what they had
+//! sent to each other before is there. A member that ends without it is [gone](crate::rank::Error::PeerGone)
+//! for the others: waits for it end with an error, and their `finish` names it. Whoever started processes hears
+//! from it how they ended, too; they never outlive that one.
 //!
 //! # When there is no world
 //!
 //! All of it ends within [`timeout`](crate::rank::world::WorldOptions::timeout), at all members, with an error
-//! that says which one was the cause: who did not come, came twice, was told another size, went away, or was not reached.
+//! that says which one was the cause: who did not come, came twice, was told another size, went away, or was
+//! not reached.

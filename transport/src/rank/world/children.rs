@@ -35,8 +35,8 @@ struct Started {
 }
 
 impl Children {
-    /// Starts them. They may ask the system to kill them when the thread ends that started them, so a thread of its
-    /// own does, which stays until all have ended.
+    /// Starts them. They may ask the system to kill them when the thread ends that started them, so a thread of
+    /// its own does, which stays until all have ended.
     pub(super) fn start(commands: Vec<(u32, Command)>) -> Result<Self, WorldError> {
         let kept = Arc::new(Kept {
             started: Mutex::default(),

@@ -16,8 +16,8 @@ use crate::rank::Rank;
 /// The tag of goodbyes, in a context of their own.
 const GOODBYE: u64 = 0;
 
-/// Says goodbye to all other ranks, and hears theirs: all that they have sent before is here then. Those that did
-/// not say it, in the order of their ranks, and why.
+/// Says goodbye to all other ranks, and hears theirs: all that they have sent before is here then. Those that
+/// did not say it, in the order of their ranks, and why.
 pub(super) fn goodbye(rank: &Rank, until: Deadline) -> BTreeMap<u32, String> {
     let others = (0..rank.size()).filter(|other| *other != rank.rank());
     let heard: Vec<_> = others

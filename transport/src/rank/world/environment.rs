@@ -19,7 +19,8 @@ pub const SIZE: &str = "JSTREAM_SIZE";
 pub const WORLD: &str = "JSTREAM_WORLD";
 /// The variable with the [`Session`], which may be missing.
 pub const SESSION: &str = "JSTREAM_SESSION";
-/// The variable with the number of the process that starts the others, with which they are to end; it may be missing.
+/// The variable with the number of the process that starts the others, with which they are to end; it may be
+/// missing.
 pub const PARENT: &str = "JSTREAM_PARENT";
 
 /// What a process is.

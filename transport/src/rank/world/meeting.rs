@@ -20,8 +20,8 @@ use crate::error::Unreceived;
 
 /// Rank 0 of a world to be, which listens.
 ///
-/// [`World::join`] opens one for rank 0 and waits in it. Who starts the others in between opens it first: then it
-/// can tell them where it is, also where the system chose the port.
+/// [`World::join`] opens one for rank 0 and waits in it. Who starts the others in between opens it first: then
+/// it can tell them where it is, also where the system chose the port.
 ///
 /// ```
 /// use jstream_transport::rank::world::{Meeting, World, WorldOptions};
@@ -134,7 +134,8 @@ impl Meeting {
     ///
     /// # Errors
     ///
-    /// [`WorldError::Missing`] when some don't come in time, or another [`WorldError`]. Those who came are told.
+    /// [`WorldError::Missing`] when some don't come in time, or another [`WorldError`]. Those who came are
+    /// told.
     pub fn join(self) -> Result<World, WorldError> {
         self.join_unless(&mut || Ok(()))
     }

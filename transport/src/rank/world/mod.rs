@@ -1,7 +1,7 @@
 //! Worlds: ranks that find each other, in one process, in many, or on many hosts.
 //!
-//! Rank 0 listens at an address that all know. The others connect to it, in any order and before it is there; each
-//! tells it where it listens itself, gets a table of all, and connects to those of lower rank. So there is
+//! Rank 0 listens at an address that all know. The others connect to it, in any order and before it is there;
+//! each tells it where it listens itself, gets a table of all, and connects to those of lower rank. So there is
 //! one endpoint for each pair, of the cheapest device that works for the two.
 //!
 //! ```
@@ -30,9 +30,9 @@
 //! | a launcher | [`World::from_env`] |
 //! | the program itself | [`World::processes`], [`World::threads_over`] |
 //!
-//! Joining is not authenticated. Rank 0 draws a [`Session`], a random number that each member shows to the others:
-//! it keeps those out who come to a wrong address by accident. Where strangers can reach the addresses, let who
-//! starts the members tell them the session ([`WorldOptions::session`]), as [`World::processes`] does.
+//! Joining is not authenticated. Rank 0 draws a [`Session`], a random number that each member shows to the
+//! others: it keeps those out who come to a wrong address by accident. Where strangers can reach the addresses,
+//! let who starts the members tell them the session ([`WorldOptions::session`]), as [`World::processes`] does.
 
 mod children;
 mod door;
@@ -105,9 +105,9 @@ impl World {
         Self::join_cheapest(std::slice::from_ref(address), rank, size, options)
     }
 
-    /// As [`join`](Self::join), where rank 0 listens on all of `addresses`. The members listen on the same devices, and
-    /// each pair is connected by the cheapest that works: ranks of one host by shared memory, say, and others by TCP.
-    /// Give all the same addresses.
+    /// As [`join`](Self::join), where rank 0 listens on all of `addresses`. The members listen on the same
+    /// devices, and each pair is connected by the cheapest that works: ranks of one host by shared memory, say,
+    /// and others by TCP. Give all the same addresses.
     ///
     /// # Errors
     ///
@@ -166,16 +166,17 @@ impl World {
         }
     }
 
-    /// The connection to another rank, for its counters and limits, and for memory that is exposed there: what is sent
-    /// over it belongs to the ranks. `None` for this rank, and for threads that are reached directly.
+    /// The connection to another rank, for its counters and limits, and for memory that is exposed there: what
+    /// is sent over it belongs to the ranks. `None` for this rank, and for threads that are reached directly.
     #[must_use]
     pub fn endpoint(&self, rank: u32) -> Option<&Endpoint> {
         let place = usize::try_from(rank).ok()?;
         self.endpoints.get(place)?.as_ref()
     }
 
-    /// Ends the world so that all that was sent is delivered: says to all that nothing more comes, and waits until they
-    /// have said so, too. Who started the others waits for their processes, which [`WorldOptions::finish_timeout`] bounds, too.
+    /// Ends the world so that all that was sent is delivered: says to all that nothing more comes, and waits
+    /// until they have said so, too. Who started the others waits for their processes, which
+    /// [`WorldOptions::finish_timeout`] bounds, too.
     ///
     /// # Errors
     ///

@@ -20,8 +20,8 @@ pub struct WorldOptions {
     pub timeout: Duration,
     /// How long [`World::finish`](super::World::finish) may take (default 30 s). Answers members that don't.
     pub finish_timeout: Duration,
-    /// Where this member listens for the others (default: derived from how it reaches rank 0). They try the cheapest
-    /// first.
+    /// Where this member listens for the others (default: derived from how it reaches rank 0). They try the
+    /// cheapest first.
     pub listen: Vec<Address>,
     /// The session, where the members were told it by who started them. Rank 0 then lets in nobody who does not
     /// show it; without it, it draws one, and tells everybody who asks for a place.

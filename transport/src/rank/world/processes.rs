@@ -1,6 +1,7 @@
 //! Worlds of processes that one of them starts.
 
 use std::env;
+use std::ffi::OsStr;
 use std::process::{self, Command};
 
 use super::World;
@@ -14,11 +15,11 @@ use crate::address::Address;
 
 impl World {
     /// Starts this program as often as needed, with the same arguments, so that it runs as a world of `size`
-    /// processes, which meet at `addresses` of rank 0 (port 0 will do). This process is rank 0. In the others, the
-    /// same call joins.
+    /// processes, which meet at `addresses` of rank 0 (port 0 will do). This process is rank 0. In the others,
+    /// the same call joins.
     ///
-    /// The others are killed when this process ends in any way. [`finish`](Self::finish) waits for them, and says
-    /// which ended otherwise than with success.
+    /// The others are killed when this process ends in any way. [`finish`](Self::finish) waits for them, and
+    /// says which ended otherwise than with success.
     ///
     /// ```no_run
     /// use jstream_transport::rank::world::{World, WorldError, WorldOptions};
@@ -51,6 +52,10 @@ impl World {
     /// arguments, or one that starts it on another host. What it starts calls
     /// [`from_env`](Self::from_env), or this.
     ///
+    /// Where the command is not that process itself, but starts it, let it
+    /// [remove](Command::env_remove) the variable [`PARENT`]: nothing then ends that process but the end of the
+    /// others.
+    ///
     /// # Errors
     ///
     /// As for [`processes`](Self::processes).
@@ -78,12 +83,15 @@ impl World {
         let addresses = addresses.collect::<Vec<_>>().join(" ");
         let commands = (1..size).map(|rank| {
             let mut command = command(rank);
+            let is_told = |(name, _): (&OsStr, _)| name == PARENT;
+            if !command.get_envs().any(is_told) {
+                command.env(PARENT, process::id().to_string());
+            }
             command
                 .env(RANK, rank.to_string())
                 .env(SIZE, size.to_string())
                 .env(WORLD, &addresses)
-                .env(SESSION, session.to_string())
-                .env(PARENT, process::id().to_string());
+                .env(SESSION, session.to_string());
             (rank, command)
         });
         let children = Children::start(commands.collect())?;
