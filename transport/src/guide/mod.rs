@@ -11,6 +11,7 @@
 //! | [`e_limits`] | what each limit and each time-out stops |
 //! | [`f_channels`] | typed channels, for those who want no more |
 //! | [`g_ranks`] | ranks: which receive do I want |
+//! | [`h_worlds`] | how ranks find each other, as threads, processes and on hosts, and how they end |
 //!
 //! What stands on the wire is said in `PROTOCOL.md`.
 
@@ -21,3 +22,4 @@ pub mod d_ends;
 pub mod e_limits;
 pub mod f_channels;
 pub mod g_ranks;
+pub mod h_worlds;

@@ -4,7 +4,7 @@
 //! process, straight to where the other receives. A message says its sender, its context and a tag; a receive
 //! says which ones it wants, and gets the first that matches, as [`matching`](crate::matching) tells.
 //!
-//! [`threads`] makes ranks of one process, [`Mesh`] any others.
+//! [`threads`] makes ranks of one process, [`Mesh`] any others. [`world`] is how they find each other.
 //!
 //! | | borrowed elements | jbufs |
 //! |---|---|---|
@@ -50,6 +50,7 @@ mod taker;
 mod todo;
 mod waiting;
 mod wire;
+pub mod world;
 
 pub use self::element::Element;
 pub use self::error::{ElementName, Error, Unreceived, Unsent};

@@ -11,6 +11,7 @@ pub(crate) mod process;
 pub(crate) mod queues;
 pub(crate) mod ranks;
 pub(crate) mod tasks;
+pub(crate) mod worlds;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

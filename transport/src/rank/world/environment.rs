@@ -1,0 +1,113 @@
+//! Which member of which world a process is, as who started it says.
+
+use std::env::{self, VarError};
+use std::str::FromStr;
+
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+
+use super::World;
+use super::error::WorldError;
+use super::options::WorldOptions;
+use super::session::Session;
+use crate::address::Address;
+
+/// The variable with the rank of a process.
+pub const RANK: &str = "JSTREAM_RANK";
+/// The variable with how many ranks there are.
+pub const SIZE: &str = "JSTREAM_SIZE";
+/// The variable with the addresses of rank 0, between spaces.
+pub const WORLD: &str = "JSTREAM_WORLD";
+/// The variable with the [`Session`], which may be missing.
+pub const SESSION: &str = "JSTREAM_SESSION";
+/// The variable with the number of the process that starts the others, with which they are to end; it may be
+/// missing.
+pub const PARENT: &str = "JSTREAM_PARENT";
+
+/// What a process is.
+pub(super) struct Place {
+    pub(super) rank: u32,
+    pub(super) size: u32,
+    addresses: Vec<Address>,
+    session: Option<Session>,
+}
+
+impl Place {
+    /// `None` where no launcher has set anything.
+    pub(super) fn of_this_process() -> Result<Option<Self>, WorldError> {
+        if env::var_os(RANK).is_none() {
+            return Ok(None);
+        }
+        end_with_parent()?;
+        let missing = |variable| WorldError::Environment {
+            variable,
+            problem: "is not set".to_owned(),
+        };
+        let addresses = env::var(WORLD).map_err(|_| missing(WORLD))?;
+        let addresses = addresses.split_whitespace().map(str::parse);
+        let addresses: Result<Vec<Address>, _> = addresses.collect();
+        Ok(Some(Self {
+            rank: variable(RANK)?.ok_or_else(|| missing(RANK))?,
+            size: variable(SIZE)?.ok_or_else(|| missing(SIZE))?,
+            addresses: addresses.map_err(|error| WorldError::Environment {
+                variable: WORLD,
+                problem: format!("has an address that is none: {error}"),
+            })?,
+            session: variable(SESSION)?,
+        }))
+    }
+
+    pub(super) fn join(self, options: &WorldOptions) -> Result<World, WorldError> {
+        let mut options = options.clone();
+        options.session = self.session.or(options.session);
+        World::join_cheapest(&self.addresses, self.rank, self.size, &options)
+    }
+}
+
+impl World {
+    /// Joins as the environment says: [`RANK`], [`SIZE`], [`WORLD`], and where they are set [`SESSION`] and
+    /// [`PARENT`]. So does a launcher tell its processes, on one host or on several, what they are.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError::Environment`] when a variable is missing or wrong, or another [`WorldError`].
+    pub fn from_env(options: &WorldOptions) -> Result<Self, WorldError> {
+        let place = Place::of_this_process()?;
+        let place = place.ok_or_else(|| WorldError::Environment {
+            variable: RANK,
+            problem: "is not set".to_owned(),
+        })?;
+        place.join(options)
+    }
+}
+
+/// A variable, if it is set.
+fn variable<T: FromStr>(variable: &'static str) -> Result<Option<T>, WorldError> {
+    let text = match env::var(variable) {
+        Ok(text) => text,
+        Err(VarError::NotPresent) => return Ok(None),
+        Err(VarError::NotUnicode(_)) => String::new(),
+    };
+    match text.parse() {
+        Ok(value) => Ok(Some(value)),
+        Err(_) => Err(WorldError::Environment {
+            variable,
+            problem: format!("is `{}`, which makes no sense", text.escape_debug()),
+        }),
+    }
+}
+
+/// Has the system kill this process when the one that started it ends, if that one asked for it.
+fn end_with_parent() -> Result<(), WorldError> {
+    let Some(parent) = variable::<i32>(PARENT)? else {
+        return Ok(());
+    };
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(std::io::Error::from)?;
+    // It may have ended before.
+    if getppid().is_some_and(|found| found.as_raw_nonzero().get() == parent) {
+        return Ok(());
+    }
+    Err(WorldError::Environment {
+        variable: PARENT,
+        problem: format!("is {parent}, which did not start this process, or is gone"),
+    })
+}

@@ -1,0 +1,278 @@
+//! Rank 0's part: it lets the others in, and tells each where all are.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::door::{self, Door};
+use super::ending::farewell;
+use super::error::WorldError;
+use super::hall::{Check, Hall, LOOK, Member};
+use super::options::WorldOptions;
+use super::places::host_of;
+use super::roll::Roll;
+use super::session::Session;
+use super::words::Word;
+use super::{GOODBYE, World, check_size};
+use crate::address::Address;
+use crate::device::deadline::Deadline;
+use crate::endpoint::{Completion, CompletionQueue, Endpoint, Incoming, Outcome, listen_all};
+use crate::error::Unreceived;
+
+/// Rank 0 of a world to be, which listens.
+///
+/// [`World::join`] opens one for rank 0 and waits in it. Who starts the others in between opens it first: then
+/// it can tell them where it is, also where the system chose the port.
+///
+/// ```
+/// use jstream_transport::rank::world::{Meeting, World, WorldOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let options = WorldOptions::default();
+/// let meeting = Meeting::open(&["tcp://127.0.0.1:0".parse()?], 2, &options)?;
+/// let address = meeting.addresses()[0].clone();
+/// let other = std::thread::spawn(move || {
+///     World::join(&address, 1, 2, &WorldOptions::default())?.finish()
+/// });
+/// let world = meeting.join()?;
+/// assert_eq!((world.rank(), world.size()), (0, 2));
+/// world.finish()?;
+/// other.join().unwrap()?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Meeting {
+    addresses: Vec<Address>,
+    size: u32,
+    session: Session,
+    options: WorldOptions,
+    hall: Arc<Hall<Guest>>,
+    door: Door,
+}
+
+/// One who has come, and where it listens.
+struct Guest {
+    endpoint: Endpoint,
+    addresses: Vec<Address>,
+}
+
+impl Member for Guest {
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+}
+
+impl Meeting {
+    /// Listens on `addresses` for the other ranks of a world of `size`.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`] when it can't listen on all of them, or there is no world of that size.
+    pub fn open(
+        addresses: &[Address],
+        size: u32,
+        options: &WorldOptions,
+    ) -> Result<Self, WorldError> {
+        check_size(size)?;
+        let session = options.session.map_or_else(Session::new, Ok)?;
+        let listener = listen_all(addresses, &options.transport)
+            .map_err(|source| WorldError::Listen { rank: 0, source })?;
+        let addresses = listener.local_addresses().to_vec();
+        let roll = Roll::new(session, options.session.is_some(), 1, size);
+        let hall = Arc::new(Hall::new(roll));
+        let (entered, options) = (hall.clone(), options.clone());
+        let wait = options.transport.handshake_timeout;
+        let admit = move |incoming: Incoming| {
+            let host = host_of(incoming.peer()).to_owned();
+            let endpoint = incoming.establish().map_err(|error| error.to_string())?;
+            let place = door::ask(&entered, &endpoint, wait)?;
+            let said = Word::Welcome(session, host).say(&endpoint);
+            let heard = match said {
+                Ok(()) => Word::hear(&endpoint, wait).map_err(|unheard| unheard.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
+            match heard {
+                Ok(Word::Here(addresses)) => {
+                    place.take(Guest {
+                        endpoint,
+                        addresses,
+                    });
+                    Ok(())
+                }
+                other => {
+                    let reason = other
+                        .err()
+                        .unwrap_or_else(|| "it spoke out of turn".to_owned());
+                    let rank = place.rank();
+                    entered.note(format!("rank {rank} came, and went away again: {reason}"));
+                    Err(reason)
+                }
+            }
+        };
+        Ok(Self {
+            addresses,
+            size,
+            session,
+            hall,
+            door: Door::open(listener, admit)?,
+            options,
+        })
+    }
+
+    /// Where it listens, with the ports that port 0 became.
+    #[must_use]
+    pub fn addresses(&self) -> &[Address] {
+        &self.addresses
+    }
+
+    /// The number of the world.
+    #[must_use]
+    pub fn session(&self) -> Session {
+        self.session
+    }
+
+    /// Waits until all others have joined and are connected to each other.
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError::Missing`] when some don't come in time, or another [`WorldError`]. Those who came are
+    /// told.
+    pub fn join(self) -> Result<World, WorldError> {
+        self.join_unless(&mut || Ok(()))
+    }
+
+    /// As [`join`](Self::join), as long as there is no reason to give up.
+    pub(super) fn join_unless(self, check: Check<'_>) -> Result<World, WorldError> {
+        let until = Deadline::after(self.options.timeout);
+        let all_came = self.hall.wait(until, check).and_then(|all| {
+            let missing = || WorldError::Missing {
+                ranks: self.hall.missing(),
+                size: self.size,
+                after: self.options.timeout,
+                also: self.hall.noted(),
+            };
+            if all { Ok(()) } else { Err(missing()) }
+        });
+        let guests = self.hall.close();
+        drop(self.door);
+        let crowd = Crowd {
+            guests,
+            options: &self.options,
+            until,
+        };
+        match all_came.and_then(|()| crowd.connect(check)) {
+            Ok(()) => {
+                let others = crowd.guests.into_iter();
+                let others = others.map(|(rank, guest)| (rank, guest.endpoint));
+                World::new(0, self.size, others, &self.options)
+            }
+            Err(error) => {
+                crowd.tell(&error);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Meeting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Meeting")
+            .field("addresses", &self.addresses)
+            .field("size", &self.size)
+            .finish_non_exhaustive()
+    }
+}
+
+/// All others, while they connect to each other.
+struct Crowd<'c> {
+    guests: Vec<(u32, Guest)>,
+    options: &'c WorldOptions,
+    until: Deadline,
+}
+
+impl Crowd<'_> {
+    /// Tells all where all are, and waits until each has reached the others. None holds up another one.
+    fn connect(&self, check: Check<'_>) -> Result<(), WorldError> {
+        let queue = CompletionQueue::new()?;
+        let places = self.guests.iter().map(|(_, guest)| guest.addresses.clone());
+        let (header, table) = Word::Table(places.collect()).to_message();
+        let pool = &self.options.transport.pool;
+        for (rank, guest) in &self.guests {
+            let lost = |reason| WorldError::Lost {
+                rank: *rank,
+                reason,
+            };
+            let spent = pool.take(table.len());
+            let spent = spent.map_err(|error| lost(error.to_string()))?;
+            let filled = spent.copy_from(&table);
+            let filled = filled.map_err(|_| lost("its table has no room".to_owned()))?;
+            queue.post_send(&guest.endpoint, u64::from(*rank), header, filled);
+            queue.post_recv_any(&guest.endpoint, u64::from(*rank));
+        }
+        let mut waiting = self.guests.len();
+        while waiting > 0 {
+            let left = self.until.left().map_or(LOOK, |left| left.min(LOOK));
+            match queue.wait(left) {
+                Some(completion) => {
+                    if is_ready(completion)? {
+                        waiting = waiting.saturating_sub(1);
+                    }
+                }
+                None if self.until.has_passed() => {
+                    return Err(WorldError::TimedOut {
+                        after: self.options.timeout,
+                        what: format!("{waiting} ranks did not reach all others"),
+                    });
+                }
+                None => check()?,
+            }
+        }
+        for (rank, guest) in &self.guests {
+            Word::Go
+                .say(&guest.endpoint)
+                .map_err(|error| WorldError::Lost {
+                    rank: *rank,
+                    reason: error.to_string(),
+                })?;
+        }
+        Ok(())
+    }
+
+    /// Tells those who are there that there will be no world.
+    fn tell(&self, error: &WorldError) {
+        let (about, reason) = match error {
+            WorldError::Failed { rank, reason } => (*rank, reason.clone()),
+            error => (0, error.to_string()),
+        };
+        let failed = Word::Failed(about, reason);
+        for (rank, guest) in &self.guests {
+            if let Err(error) = failed.try_say(&guest.endpoint) {
+                tracing::debug!(rank, %error, "not told that there is no world");
+            }
+        }
+        let endpoints = self.guests.iter();
+        let endpoints = endpoints.map(|(rank, guest)| (*rank, guest.endpoint.clone()));
+        let _ = farewell(endpoints.collect(), Deadline::after(GOODBYE));
+    }
+}
+
+/// Whether a member says that it has reached all others.
+fn is_ready(completion: Completion) -> Result<bool, WorldError> {
+    let rank = u32::try_from(completion.user).unwrap_or(u32::MAX);
+    let lost = |reason: String| WorldError::Lost { rank, reason };
+    match completion.outcome {
+        Outcome::Sent(Ok(_)) => Ok(false),
+        Outcome::Sent(Err(unsent)) => Err(lost(unsent.to_string())),
+        Outcome::Received(Err(Unreceived { error, .. })) => Err(lost(error.to_string())),
+        Outcome::Received(Ok(message)) => {
+            match Word::from_message(&message.header, message.payload.as_bytes()) {
+                Ok(Word::Ready) => Ok(true),
+                Ok(Word::Failed(_, reason)) => Err(WorldError::Failed { rank, reason }),
+                Ok(_) => Err(WorldError::Nonsense {
+                    rank,
+                    reason: "it spoke out of turn".to_owned(),
+                }),
+                Err(reason) => Err(WorldError::Nonsense { rank, reason }),
+            }
+        }
+    }
+}

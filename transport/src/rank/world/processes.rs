@@ -1,0 +1,102 @@
+//! Worlds of processes that one of them starts.
+
+use std::env;
+use std::ffi::OsStr;
+use std::process::{self, Command};
+
+use super::World;
+use super::children::Children;
+use super::environment::{PARENT, Place, RANK, SESSION, SIZE, WORLD};
+use super::error::WorldError;
+use super::meeting::Meeting;
+use super::options::WorldOptions;
+use super::session::Session;
+use crate::address::Address;
+
+impl World {
+    /// Starts this program as often as needed, with the same arguments, so that it runs as a world of `size`
+    /// processes, which meet at `addresses` of rank 0 (port 0 will do). This process is rank 0. In the others,
+    /// the same call joins.
+    ///
+    /// The others are killed when this process ends in any way. [`finish`](Self::finish) waits for them, and
+    /// says which ended otherwise than with success.
+    ///
+    /// ```no_run
+    /// use jstream_transport::rank::world::{World, WorldError, WorldOptions};
+    ///
+    /// fn main() -> Result<(), WorldError> {
+    ///     let addresses = ["tcp://127.0.0.1:0".parse()?];
+    ///     let world = World::processes(&addresses, 4, &WorldOptions::default())?;
+    ///     println!("this is process {} of {}", world.rank(), world.size());
+    ///     world.finish()
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`WorldError`]; [`WorldError::Children`] at once when one of them ends before it has joined.
+    pub fn processes(
+        addresses: &[Address],
+        size: u32,
+        options: &WorldOptions,
+    ) -> Result<Self, WorldError> {
+        let program = env::current_exe()?;
+        Self::spawn(addresses, size, options, |_| {
+            let mut command = Command::new(&program);
+            command.args(env::args_os().skip(1));
+            command
+        })
+    }
+
+    /// As [`processes`](Self::processes), with a command for each rank from 1 on: another program, other
+    /// arguments, or one that starts it on another host. What it starts calls
+    /// [`from_env`](Self::from_env), or this.
+    ///
+    /// Where the command is not that process itself, but starts it, let it
+    /// [remove](Command::env_remove) the variable [`PARENT`]: nothing then ends that process but the end of the
+    /// others.
+    ///
+    /// # Errors
+    ///
+    /// As for [`processes`](Self::processes).
+    pub fn spawn(
+        addresses: &[Address],
+        size: u32,
+        options: &WorldOptions,
+        mut command: impl FnMut(u32) -> Command,
+    ) -> Result<Self, WorldError> {
+        if let Some(place) = Place::of_this_process()? {
+            if place.size != size {
+                return Err(WorldError::Environment {
+                    variable: SIZE,
+                    problem: format!("is {}, but this program asks for {size}", place.size),
+                });
+            }
+            return place.join(options);
+        }
+        let mut options = options.clone();
+        // Nobody else gets in.
+        let session = options.session.map_or_else(Session::new, Ok)?;
+        options.session = Some(session);
+        let meeting = Meeting::open(addresses, size, &options)?;
+        let addresses = meeting.addresses().iter().map(Address::to_string);
+        let addresses = addresses.collect::<Vec<_>>().join(" ");
+        let commands = (1..size).map(|rank| {
+            let mut command = command(rank);
+            let is_told = |(name, _): (&OsStr, _)| name == PARENT;
+            if !command.get_envs().any(is_told) {
+                command.env(PARENT, process::id().to_string());
+            }
+            command
+                .env(RANK, rank.to_string())
+                .env(SIZE, size.to_string())
+                .env(WORLD, &addresses)
+                .env(SESSION, session.to_string());
+            (rank, command)
+        });
+        let children = Children::start(commands.collect())?;
+        let mut world = meeting.join_unless(&mut || children.check())?;
+        world.children = Some(children);
+        Ok(world)
+    }
+}

@@ -1,0 +1,218 @@
+//! Who has come. No input or output, and no locks.
+
+use std::mem;
+
+use super::error::Refusal;
+use super::session::Session;
+use super::words::{Ask, VERSION};
+
+/// The ranks that are waited for, and what is known of those that came.
+pub(super) struct Roll<M> {
+    size: u32,
+    session: Session,
+    /// Who does not show the session is not let in.
+    is_strict: bool,
+    /// The rank of the first seat.
+    first: u32,
+    seats: Vec<Seat<M>>,
+    is_closed: bool,
+}
+
+enum Seat<M> {
+    Free,
+    /// It was told that it is welcome.
+    Coming,
+    Taken(M),
+}
+
+impl<M> Roll<M> {
+    /// Waits for the ranks from `first` on. Where the members don't know the session yet it is not asked for.
+    pub(super) fn new(session: Session, is_strict: bool, first: u32, size: u32) -> Self {
+        Self {
+            size,
+            session,
+            is_strict,
+            first,
+            seats: (first..size).map(|_| Seat::Free).collect(),
+            is_closed: false,
+        }
+    }
+
+    fn seat(&mut self, rank: u32) -> Option<&mut Seat<M>> {
+        let place = usize::try_from(rank.checked_sub(self.first)?).ok()?;
+        self.seats.get_mut(place)
+    }
+
+    /// Keeps a seat for one who asks, or says why not. One who sits there and does not live any more makes
+    /// room.
+    pub(super) fn reserve(
+        &mut self,
+        ask: &Ask,
+        lives: impl Fn(&M) -> bool,
+    ) -> Result<u32, Refusal> {
+        if ask.version != VERSION {
+            return Err(Refusal::Version {
+                theirs: VERSION,
+                ours: ask.version,
+            });
+        }
+        let is_known = ask.session == self.session;
+        if !is_known && (self.is_strict || ask.session != Session::UNKNOWN) {
+            return Err(Refusal::Session);
+        }
+        if ask.size != u64::from(self.size) {
+            return Err(Refusal::Size {
+                theirs: u64::from(self.size),
+                ours: ask.size,
+            });
+        }
+        let rank = u32::try_from(ask.rank).map_err(|_| Refusal::Rank)?;
+        let is_closed = self.is_closed;
+        let seat = self.seat(rank).ok_or(Refusal::Rank)?;
+        match seat {
+            Seat::Coming => return Err(Refusal::Taken),
+            Seat::Taken(member) if lives(member) => return Err(Refusal::Taken),
+            _ if is_closed => return Err(Refusal::Closed),
+            Seat::Free | Seat::Taken(_) => *seat = Seat::Coming,
+        }
+        Ok(rank)
+    }
+
+    /// The one who came does not come after all.
+    pub(super) fn release(&mut self, rank: u32) {
+        if let Some(seat @ Seat::Coming) = self.seat(rank) {
+            *seat = Seat::Free;
+        }
+    }
+
+    /// It came.
+    pub(super) fn take(&mut self, rank: u32, member: M) {
+        if let Some(seat @ Seat::Coming) = self.seat(rank) {
+            *seat = Seat::Taken(member);
+        }
+    }
+
+    /// Frees the seats of those who don't live any more; the last of them.
+    pub(super) fn sweep(&mut self, lives: impl Fn(&M) -> bool) -> Option<u32> {
+        let mut gone = None;
+        for (rank, seat) in (self.first..).zip(&mut self.seats) {
+            if matches!(seat, Seat::Taken(member) if !lives(member)) {
+                *seat = Seat::Free;
+                gone = Some(rank);
+            }
+        }
+        gone
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        let mut seats = self.seats.iter();
+        seats.all(|seat| matches!(seat, Seat::Taken(_)))
+    }
+
+    /// Those who are not there.
+    pub(super) fn missing(&self) -> Vec<u32> {
+        let seats = (self.first..).zip(&self.seats);
+        let missing = seats.filter(|(_, seat)| !matches!(seat, Seat::Taken(_)));
+        missing.map(|(rank, _)| rank).collect()
+    }
+
+    /// Those who are there; nobody is let in any more.
+    pub(super) fn close(&mut self) -> Vec<(u32, M)> {
+        self.is_closed = true;
+        let mut members = Vec::new();
+        for (rank, seat) in (self.first..).zip(&mut self.seats) {
+            if let Seat::Taken(member) = mem::replace(seat, Seat::Free) {
+                members.push((rank, member));
+            }
+        }
+        members
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One who asks for a rank of a world of four.
+    fn ask(session: Session, rank: u64) -> Ask {
+        Ask {
+            version: VERSION,
+            rank,
+            size: 4,
+            session,
+        }
+    }
+
+    #[test]
+    fn all_sit_down_once() {
+        let session = Session::new().unwrap();
+        let mut roll = Roll::new(session, false, 1, 4);
+        for rank in [3, 1, 2] {
+            assert!(!roll.is_complete());
+            let asked = roll.reserve(&ask(session, rank), |_| true);
+            let rank = asked.unwrap();
+            // Twice before it is there, and twice afterwards.
+            let again = ask(Session::UNKNOWN, u64::from(rank));
+            assert_eq!(roll.reserve(&again, |_| true), Err(Refusal::Taken));
+            roll.take(rank, rank * 10);
+            assert_eq!(roll.reserve(&again, |_| true), Err(Refusal::Taken));
+        }
+        assert!(roll.is_complete());
+        assert_eq!(roll.close(), [(1, 10), (2, 20), (3, 30)]);
+        let late = roll.reserve(&ask(session, 2), |_| true);
+        assert_eq!(late, Err(Refusal::Closed));
+    }
+
+    #[test]
+    fn who_does_not_belong_here_is_refused() {
+        let (session, other) = (Session::new().unwrap(), Session::new().unwrap());
+        let mut roll: Roll<()> = Roll::new(session, false, 2, 4);
+        let mut asks = |ask: Ask| roll.reserve(&ask, |()| true);
+        let good = ask(session, 2);
+        assert_eq!(
+            asks(Ask {
+                session: other,
+                ..good
+            }),
+            Err(Refusal::Session)
+        );
+        let (theirs, ours) = (VERSION, 9);
+        let version = Refusal::Version { theirs, ours };
+        assert_eq!(asks(Ask { version: 9, ..good }), Err(version));
+        let size = Refusal::Size { theirs: 4, ours: 5 };
+        assert_eq!(asks(Ask { size: 5, ..good }), Err(size));
+        for rank in [0, 1, 4, 1 << 32, u64::MAX] {
+            assert_eq!(asks(Ask { rank, ..good }), Err(Refusal::Rank));
+        }
+        assert_eq!(asks(good), Ok(2));
+        assert_eq!(roll.missing(), [2, 3]);
+    }
+
+    #[test]
+    fn a_world_that_told_its_session_asks_for_it() {
+        let session = Session::new().unwrap();
+        let mut roll: Roll<()> = Roll::new(session, true, 1, 4);
+        let stranger = roll.reserve(&ask(Session::UNKNOWN, 1), |()| true);
+        assert_eq!(stranger, Err(Refusal::Session));
+        assert_eq!(roll.reserve(&ask(session, 1), |()| true), Ok(1));
+    }
+
+    #[test]
+    fn who_is_gone_makes_room() {
+        let session = Session::new().unwrap();
+        let mut roll = Roll::new(session, false, 1, 4);
+        let coming = roll.reserve(&ask(session, 1), |_| true).unwrap();
+        roll.release(coming);
+        assert_eq!(roll.reserve(&ask(session, 1), |_| true), Ok(1));
+        roll.take(1, "first");
+        let again = roll.reserve(&ask(session, 1), |member| *member != "first");
+        assert_eq!(again, Ok(1));
+        roll.take(1, "second");
+        // One who is there does not go when another one's place is given back.
+        roll.release(1);
+        assert_eq!(roll.missing(), [2, 3]);
+        assert_eq!(roll.sweep(|_| true), None);
+        assert_eq!(roll.sweep(|member| *member != "second"), Some(1));
+        assert_eq!(roll.missing(), [1, 2, 3]);
+    }
+}

@@ -1,0 +1,288 @@
+//! What members say to each other before there is a world. Nothing here does input or output but
+//! through the endpoint that it is given.
+
+use std::fmt::Write;
+use std::io::IoSlice;
+use std::time::Duration;
+
+use super::MAX_SIZE;
+use super::error::Refusal;
+use super::session::Session;
+use crate::address::Address;
+use crate::endpoint::Endpoint;
+use crate::error::{RecvError, SendError};
+use crate::header::Header;
+
+/// The version of this part of the protocol.
+pub(super) const VERSION: u64 = 1;
+
+/// The kinds of the messages; `jsw` and a number.
+const ASK: u32 = 0x6a73_7701;
+const WELCOME: u32 = 0x6a73_7702;
+const HERE: u32 = 0x6a73_7703;
+const TABLE: u32 = 0x6a73_7704;
+const READY: u32 = 0x6a73_7705;
+const GO: u32 = 0x6a73_7706;
+const FAILED: u32 = 0x6a73_7707;
+const REFUSED: u32 = 0x6a73_7708;
+
+/// How many addresses a member has at most. Answers the threat of tables without end.
+pub(super) const MAX_ADDRESSES: usize = 8;
+
+/// The longest message that a member takes from one who is not let in yet: its addresses.
+pub(super) const LONGEST: usize = MAX_ADDRESSES * 513;
+
+/// How much of a reason travels, in bytes.
+const REASON: usize = 512;
+
+/// What one says who wants to be let in, by rank 0 or by another member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ask {
+    pub(super) version: u64,
+    pub(super) rank: u64,
+    pub(super) size: u64,
+    /// [`Session::UNKNOWN`] from who was not told.
+    pub(super) session: Session,
+}
+
+/// What is said back, and what follows.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    Ask(Ask),
+    /// Let in: the session, and the host that the other one is seen at, if there is one.
+    Welcome(Session, String),
+    /// Where a member listens.
+    Here(Vec<Address>),
+    /// Where those listen that are not rank 0, in the order of their ranks.
+    Table(Vec<Vec<Address>>),
+    /// A member is connected to all others.
+    Ready,
+    /// All are.
+    Go,
+    /// The member of that rank gave up, and why.
+    Failed(u32, String),
+    Refused(Refusal),
+}
+
+impl Word {
+    /// The message that says it.
+    pub(super) fn to_message(&self) -> (Header, Vec<u8>) {
+        let says = |kind, words, payload: Vec<u8>| (Header::new(kind, words), payload);
+        match self {
+            Self::Ask(ask) => {
+                let words = [ask.version, ask.rank, ask.size];
+                says(ASK, words, ask.session.bytes().to_vec())
+            }
+            Self::Welcome(session, host) => {
+                let payload = [session.bytes(), host.as_bytes()].concat();
+                says(WELCOME, [VERSION, 0, 0], payload)
+            }
+            Self::Here(addresses) => says(HERE, [0; 3], line(addresses).into_bytes()),
+            Self::Table(places) => {
+                let lines: Vec<_> = places.iter().map(|addresses| line(addresses)).collect();
+                let count = places.len() as u64;
+                says(TABLE, [count, 0, 0], lines.join("\n").into_bytes())
+            }
+            Self::Ready => says(READY, [0; 3], Vec::new()),
+            Self::Go => says(GO, [0; 3], Vec::new()),
+            Self::Failed(rank, reason) => {
+                let end = (0..=reason.len().min(REASON)).rev();
+                let cut = end.filter_map(|length| reason.get(..length)).next();
+                let payload = cut.unwrap_or_default().as_bytes().to_vec();
+                says(FAILED, [u64::from(*rank), 0, 0], payload)
+            }
+            Self::Refused(refusal) => says(REFUSED, refusal.to_words(), Vec::new()),
+        }
+    }
+
+    /// What a message says; the peer may have sent anything.
+    pub(super) fn from_message(header: &Header, payload: &[u8]) -> Result<Self, String> {
+        let [first, second, third] = header.words;
+        Ok(match header.kind {
+            ASK => Self::Ask(Ask {
+                version: first,
+                rank: second,
+                size: third,
+                session: session(payload)?,
+            }),
+            WELCOME => {
+                let (bytes, host) = payload
+                    .split_at_checked(Session::LENGTH)
+                    .ok_or("a welcome without a session")?;
+                Self::Welcome(session(bytes)?, text(host)?.to_owned())
+            }
+            HERE => Self::Here(addresses(text(payload)?)?),
+            TABLE => {
+                let lines = text(payload)?.split('\n').filter(|_| first > 0);
+                let count = u64::from(MAX_SIZE).min(first);
+                // One line too many is enough to see that they are.
+                let most = usize::try_from(count).unwrap_or(0).saturating_add(1);
+                let places: Result<Vec<_>, _> = lines.take(most).map(addresses).collect();
+                let places = places?;
+                if places.len() as u64 != first {
+                    return Err(format!("a table of {first} ranks with {}", places.len()));
+                }
+                Self::Table(places)
+            }
+            READY => Self::Ready,
+            GO => Self::Go,
+            FAILED => {
+                let rank = u32::try_from(first).map_err(|_| format!("a rank of {first}"))?;
+                let reason = text(payload.get(..REASON).unwrap_or(payload));
+                Self::Failed(rank, reason.unwrap_or("?").escape_debug().collect())
+            }
+            REFUSED => {
+                let refusal = Refusal::from_words(header.words);
+                Self::Refused(refusal.ok_or_else(|| format!("a refusal of kind {first}"))?)
+            }
+            kind => return Err(format!("a message of kind {kind:#x}")),
+        })
+    }
+
+    /// Says it.
+    pub(super) fn say(&self, endpoint: &Endpoint) -> Result<(), SendError> {
+        let (header, payload) = self.to_message();
+        endpoint.send_message(header, &[IoSlice::new(&payload)])
+    }
+
+    /// Says it if that needs no waiting.
+    pub(super) fn try_say(&self, endpoint: &Endpoint) -> Result<(), SendError> {
+        let (header, payload) = self.to_message();
+        endpoint.try_send_message(header, &[IoSlice::new(&payload)])
+    }
+
+    /// Hears what the other one says, up to [`LONGEST`] bytes, for so long at most.
+    pub(super) fn hear(endpoint: &Endpoint, wait: Duration) -> Result<Self, Unheard> {
+        let mut memory = [0; LONGEST];
+        let header = endpoint
+            .recv_into_timeout(&mut memory, wait)
+            .map_err(Unheard::Nothing)?;
+        let length = usize::try_from(header.length).unwrap_or(usize::MAX);
+        Self::from_message(&header, memory.get(..length).unwrap_or_default())
+            .map_err(Unheard::Nonsense)
+    }
+
+    /// Hears what has come, however long it is; `None` when nothing has.
+    pub(super) fn try_hear(endpoint: &Endpoint) -> Result<Option<Self>, Unheard> {
+        match endpoint.try_recv_message() {
+            Ok(message) => Self::from_message(&message.header, message.payload.as_bytes())
+                .map(Some)
+                .map_err(Unheard::Nonsense),
+            Err(RecvError::Empty) => Ok(None),
+            Err(error) => Err(Unheard::Nothing(error)),
+        }
+    }
+}
+
+/// Why nothing was heard that could be understood.
+#[derive(Debug)]
+pub(super) enum Unheard {
+    Nothing(RecvError),
+    Nonsense(String),
+}
+
+impl std::fmt::Display for Unheard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Nothing(error) => write!(f, "{error}"),
+            Self::Nonsense(what) => write!(f, "it sent {what}"),
+        }
+    }
+}
+
+/// Addresses have no white space in them.
+fn line(addresses: &[Address]) -> String {
+    let mut line = String::new();
+    for address in addresses {
+        let space = if line.is_empty() { "" } else { " " };
+        let _ = write!(line, "{space}{address}");
+    }
+    line
+}
+
+fn addresses(line: &str) -> Result<Vec<Address>, String> {
+    let words = line.split(' ').take(MAX_ADDRESSES.saturating_add(1));
+    let addresses: Result<Vec<Address>, _> = words.map(str::parse).collect();
+    let addresses = addresses.map_err(|error| format!("an address that is none: {error}"))?;
+    if addresses.len() > MAX_ADDRESSES {
+        return Err(format!("more than {MAX_ADDRESSES} addresses"));
+    }
+    Ok(addresses)
+}
+
+fn session(bytes: &[u8]) -> Result<Session, String> {
+    Session::from_bytes(bytes).ok_or_else(|| format!("a session of {} bytes", bytes.len()))
+}
+
+fn text(bytes: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(bytes).map_err(|error| format!("text that is none: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn places(uris: &[&str]) -> Vec<Address> {
+        uris.iter().map(|uri| uri.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn words_travel() {
+        let session = Session::new().unwrap();
+        for word in [
+            Word::Ask(Ask {
+                version: 1,
+                rank: 3,
+                size: 4,
+                session,
+            }),
+            Word::Welcome(session, "192.0.2.1".to_owned()),
+            Word::Welcome(session, String::new()),
+            Word::Here(places(&["shm://a", "tcp://[::1]:7"])),
+            Word::Table(Vec::new()),
+            Word::Table(vec![places(&["shm://a", "uds://@b"]), places(&["shm://c"])]),
+            Word::Ready,
+            Word::Go,
+            Word::Failed(7, "no more".to_owned()),
+            Word::Refused(Refusal::Taken),
+        ] {
+            let (header, payload) = word.to_message();
+            assert_eq!(Word::from_message(&header, &payload), Ok(word));
+        }
+    }
+
+    #[test]
+    fn what_is_too_much_is_refused() {
+        let says = |kind, first, payload: &[u8]| {
+            Word::from_message(&Header::new(kind, [first, 0, 0]), payload)
+        };
+        let many = ["shm://a"; MAX_ADDRESSES + 1].join(" ");
+        assert!(says(HERE, 0, many.as_bytes()).is_err());
+        assert!(says(HERE, 0, b"").is_err());
+        assert!(says(HERE, 0, b"shm://a\nshm://b").is_err());
+        assert!(says(TABLE, 1, b"shm://a\nshm://b").is_err());
+        assert!(says(TABLE, 3, b"shm://a\nshm://b").is_err());
+        assert!(says(TABLE, u64::MAX, b"shm://a").is_err());
+        assert!(says(ASK, 1, &[0; 17]).is_err());
+        assert!(says(WELCOME, 1, &[0; 15]).is_err());
+        assert!(says(FAILED, u64::MAX, b"").is_err());
+        assert!(says(0, 0, b"").is_err());
+        let reason = says(FAILED, 1, &[b'\n'; 5000]).unwrap();
+        assert!(matches!(reason, Word::Failed(1, reason) if reason.len() == 2 * REASON));
+    }
+
+    proptest! {
+        #[test]
+        fn any_message_is_a_word_or_an_error(
+            kind in prop_oneof![0x6a73_7700u32..0x6a73_770a, any::<u32>()],
+            words in any::<[u64; 3]>(),
+            payload in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
+            if let Ok(word) = Word::from_message(&Header::new(kind, words), &payload) {
+                let (header, payload) = word.to_message();
+                prop_assert!(Word::from_message(&header, &payload).is_ok());
+            }
+        }
+    }
+}
