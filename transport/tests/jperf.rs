@@ -12,3 +12,5 @@ mod common;
 mod run;
 #[path = "jperf/serve.rs"]
 mod serve;
+#[path = "jperf/tune.rs"]
+mod tune;

@@ -7,6 +7,7 @@ use jstream_transport::Address;
 
 use crate::failure::Failure;
 use crate::greeting::Allowed;
+use crate::own::SCHEMES;
 use crate::server::Limits;
 use crate::sizes::{self, Sizes};
 use crate::units::parse_time;
@@ -24,6 +25,7 @@ Examples:
   jperf serve tcp://0.0.0.0:5201 shm://perf        a server, for as long as it is wanted
   jperf run tcp://host:5201 --op bandwidth --size 64K,1M --seconds 5
   jperf run shm --op rate --pin 0,1 --spin inf --json
+  jperf tune --pin 0,1                             what the defaults should be on this machine
 
 Exit codes: 0 when all went well, 1 on a failure, 2 on wrong usage."
 )]
@@ -38,6 +40,8 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Measures, with a server that listens at a URI or with one of its own.
     Run(Run),
+    /// Measures what the best settings of each device are on this machine.
+    Tune(Tune),
 }
 
 #[derive(Debug, Args)]
@@ -194,6 +198,64 @@ pub(crate) struct Run {
     pub(crate) quiet: bool,
 }
 
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+What is measured of each device, with ping-pongs whose payloads are read where they arrive:
+  Options::spin          Messages of 8 bytes; the server thinks for 0 to 20 us before it answers. The shortest
+                         time of spinning that takes at most 1.1 times as long as the best.
+  recv_message from      The length from which on a jbuf is as good as memory of the program. The gain is \
+over jbufs for all lengths.
+  announced from         The length from which on a message that nobody waits for yet is better announced, and
+                         received where it is wanted, than received into a jbuf and copied. The gain is over
+                         announcing none.
+  Options::remote_reads  Messages of 4 to 64 MiB, with and without reading the other process's memory (shm).
+
+All choices take turns, --rounds times; the middle one of each counts. The gain is the time of the default \
+divided by that of the best setting, as the geometric mean of all points; less than 1.05 is nothing to go by. \
+But for the first, both sides spin as long as they wait. \
+Give each side a processor of its own (--pin), and run it twice.")]
+pub(crate) struct Tune {
+    /// The devices (default: all).
+    #[arg(value_name = "SCHEME", value_parser = clap::builder::PossibleValuesParser::new(SCHEMES))]
+    pub(crate) schemes: Vec<String>,
+    /// How many seconds each choice is measured at each point, in each round.
+    #[arg(long, short = 't', value_name = "S", default_value = "0.02", value_parser = seconds)]
+    pub(crate) seconds: Duration,
+    /// How many rounds there are.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rounds: u32,
+    /// The processors of both sides.
+    #[arg(long, value_name = "CPU,CPU", value_delimiter = ',', num_args = 1..=2)]
+    pub(crate) pin: Vec<usize>,
+    /// All that was measured.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) points: bool,
+    /// A line of JSON for each setting, with all that was measured; times are in nanoseconds.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress, and no heading.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+impl Tune {
+    /// Whether the parts fit together.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        two(&self.pin)
+    }
+}
+
+fn two(pin: &[usize]) -> Result<(), Failure> {
+    if pin.len() > 2 {
+        return Err(Failure::Usage(
+            "--pin takes one or two processors".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// The longest time for exchanges that don't count.
+const WARMING: Duration = Duration::from_millis(100);
 /// What a measurement takes where nobody says.
 const USUAL: Duration = Duration::from_millis(500);
 
@@ -206,6 +268,7 @@ impl Run {
         };
         Plan {
             warmup: self.warmup,
+            warming: WARMING,
             iterations: self.iterations.unwrap_or(u64::MAX),
             time: self.seconds.unwrap_or(endless),
             batch: self.batch.unwrap_or(match self.op {
@@ -221,10 +284,7 @@ impl Run {
         if self.receive == Receive::Moved && !matches!(self.op, Op::Pingpong | Op::Pingping) {
             return wrong("--receive moved sends back what came: it is for pingpong and pingping");
         }
-        if self.pin.len() > 2 {
-            return wrong("--pin takes one or two processors");
-        }
-        Ok(())
+        two(&self.pin)
     }
 }
 

@@ -64,7 +64,7 @@ pub(crate) fn write(bytes: &mut [u8], number: u64) {
     }
 }
 
-/// The first byte that is not as [`write`] wrote it.
+/// The first byte that is not as [`write()`] wrote it.
 pub(crate) fn differs(bytes: &[u8], number: u64) -> Option<usize> {
     for (chunk, index) in bytes.chunks(8).zip(0u64..) {
         let word = word(number, index).to_le_bytes();

@@ -7,9 +7,6 @@ use crate::party::Party;
 use crate::times::Times;
 use crate::work::{Plan, Work};
 
-/// The longest time for exchanges that don't count.
-const WARMING: Duration = Duration::from_millis(100);
-
 /// What one connection came to.
 #[derive(Debug)]
 pub(crate) struct Taken {
@@ -37,7 +34,7 @@ pub(crate) fn lead(
     let cold = Instant::now();
     for _ in 0..plan.warmup {
         party.lead(false)?;
-        if cold.elapsed() > WARMING {
+        if cold.elapsed() > plan.warming {
             break;
         }
     }

@@ -17,6 +17,7 @@ mod session;
 mod signals;
 mod sizes;
 mod times;
+mod tune;
 mod units;
 mod work;
 
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
     let done = match Jperf::parse().command {
         Command::Serve(arguments) => server::serve(&arguments),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Tune(arguments) => tune::tune(&arguments),
     };
     match done {
         // Whoever reads has read enough.

@@ -20,7 +20,7 @@ use crate::units::spell_time;
 /// How long a server has to end when it is told to.
 const GRACE: Duration = Duration::from_secs(2);
 /// The schemes of which a server can be started.
-const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
+pub(crate) const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
 /// What all clients of a server of this program's own may ask for together.
 const MEMORY: u64 = 16 * LONGEST;
 
@@ -134,9 +134,7 @@ impl Own {
             "4096",
         ]);
         command.args(["--max-size", &LONGEST.to_string(), "--max-time", "inf"]);
-        if let Some(spin) = settings.spin {
-            command.args(["--spin", &spell_time(spin)]);
-        }
+        command.args(["--spin", &spell_time(settings.spin)]);
         if settings.trust {
             command.arg("--trust");
         }

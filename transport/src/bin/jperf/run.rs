@@ -25,12 +25,10 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let place = Where::of(&arguments.uri)?;
     let sizes = &arguments.size.0;
     let longest = sizes.iter().copied().max().unwrap_or(0);
-    let settings = Settings {
-        spin: arguments.spin,
-        trust: arguments.receive == Receive::Trusted,
-        longest,
-        ..Settings::default()
-    };
+    let mut settings = Settings::usual();
+    settings.spin = arguments.spin.unwrap_or(settings.spin);
+    settings.trust = arguments.receive == Receive::Trusted;
+    settings.longest = longest;
     let mut pins = arguments.pin.iter().copied();
     let (here, there) = (pins.next(), pins.next());
     let own = match &place {
@@ -127,10 +125,10 @@ impl Run {
 const MOST_JBUFS: u32 = 1 << 14;
 
 /// How both sides are set up.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    /// The time before they sleep, if it is not the usual one.
-    pub(crate) spin: Option<Duration>,
+    /// The time before they sleep.
+    pub(crate) spin: Duration,
     pub(crate) trust: bool,
     /// Whether large messages are not read out of the other process.
     pub(crate) no_remote_reads: bool,
@@ -139,15 +137,23 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// The usual ones. They are asked for before a thread is pinned: who has one processor does not spin.
+    pub(crate) fn usual() -> Self {
+        Self {
+            spin: Options::default().spin,
+            trust: false,
+            no_remote_reads: false,
+            longest: 0,
+        }
+    }
+
     /// What connections of this side receive by.
     pub(crate) fn options(&self) -> Options {
         let mut options = Options::new(Pool::default());
         options.max_message = options.max_message.max(self.longest);
         options.queue_bytes = options.queue_bytes.max(self.longest);
         options.remote_reads = !self.no_remote_reads;
-        if let Some(spin) = self.spin {
-            options.spin = spin;
-        }
+        options.spin = self.spin;
         if self.trust {
             // SAFETY: whoever says `--receive trusted` vouches for the program on the other side, as its help
             // tells; nothing of this program changes or maps the memory of a connection.

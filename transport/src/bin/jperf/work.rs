@@ -139,8 +139,10 @@ impl Work {
 /// How long a side goes on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plan {
-    /// Exchanges that don't count, before; fewer if they take too long.
+    /// Exchanges that don't count, before.
     pub(crate) warmup: u64,
+    /// How long these take, at most.
+    pub(crate) warming: Duration,
     /// Exchanges, at most.
     pub(crate) iterations: u64,
     /// The time, at most.
