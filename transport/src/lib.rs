@@ -37,6 +37,9 @@
 //! | puts | [`put`], [`put_notify`] | [`post_put`], [`post_put_notify`] |
 //! | gets | [`get`], [`get_into`] | [`post_get`] |
 //!
+//! Several programs, or threads, that work together are [ranks](rank): they send each other messages by
+//! number and tag, over any of these connections or without one.
+//!
 //! [`matching`] finds the receive of each message by context, source and tag, for programs that carry
 //! messages in their own way.
 //!
@@ -99,6 +102,7 @@ pub mod guide;
 mod header;
 pub mod matching;
 mod options;
+pub mod rank;
 
 pub use address::Address;
 pub use channel::channel;

@@ -56,6 +56,24 @@ impl Spent {
         }
     }
 
+    /// Memory of somebody else, to be received into as into a jbuf. It may be aligned less than jbufs are.
+    ///
+    /// # Safety
+    ///
+    /// `base` must be valid for reads and writes of `capacity` bytes, which nothing else reaches until this
+    /// handle, and what it becomes, is dropped. It is only to be filled as bytes, by
+    /// [`filling`](Self::filling) or [`copy_from`](Self::copy_from), and read as such by
+    /// [`Filled::as_bytes`]; where it is filled no more, reads are enough.
+    #[inline]
+    #[must_use]
+    pub unsafe fn over(base: NonNull<u8>, capacity: usize) -> Self {
+        Self {
+            // SAFETY: the caller promises all but the alignment, which nothing asks for that only fills
+            // bytes and reads them.
+            slot: unsafe { Slot::lent(base, capacity) },
+        }
+    }
+
     /// All of a region as one jbuf, outside any pool. The region is unmapped with it.
     #[must_use]
     pub fn region(region: Region) -> Self {

@@ -107,8 +107,9 @@ impl Slot {
     ///
     /// # Safety
     ///
-    /// `base` must be aligned to [`LEAST_ALIGNMENT`](super::LEAST_ALIGNMENT) and valid for reads and
-    /// writes of `capacity` bytes, which nothing else reaches until this slot is dropped.
+    /// `base` must be aligned to [`LEAST_ALIGNMENT`](super::LEAST_ALIGNMENT), unless it is used as bytes alone,
+    /// and valid for reads and writes of `capacity` bytes, which nothing else reaches until this slot is
+    /// dropped.
     #[inline]
     pub(super) unsafe fn lent(base: NonNull<u8>, capacity: usize) -> Self {
         Self {

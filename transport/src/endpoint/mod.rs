@@ -147,6 +147,7 @@ impl Endpoint {
         }
     }
 
+    #[inline]
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
@@ -240,7 +241,7 @@ impl Endpoint {
     }
 
     #[inline]
-    fn send_segments(
+    pub(crate) fn send_segments(
         &self,
         header: Header,
         segments: &[IoSlice<'_>],
@@ -319,7 +320,7 @@ impl Endpoint {
     }
 
     #[inline]
-    fn patience(&self) -> Patience {
+    pub(crate) fn patience(&self) -> Patience {
         Patience::For(self.shared.facts().send_timeout)
     }
 

@@ -14,6 +14,22 @@ pub(crate) struct OpId {
     generation: u32,
 }
 
+impl OpId {
+    /// One number for it, as a [`Sink`] is given.
+    pub(crate) fn number(self) -> u64 {
+        u64::from(self.slot) << 32 | u64::from(self.generation)
+    }
+
+    /// The one with that number.
+    pub(crate) fn of_number(number: u64) -> Self {
+        let [a, b, c, d, e, f, g, h] = number.to_be_bytes();
+        Self {
+            slot: u32::from_be_bytes([a, b, c, d]),
+            generation: u32::from_be_bytes([e, f, g, h]),
+        }
+    }
+}
+
 /// Who wants to know that an operation has ended.
 pub(crate) enum Notify {
     /// Whoever has the ticket, when it asks.

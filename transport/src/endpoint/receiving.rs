@@ -4,6 +4,7 @@
 mod arrived;
 mod direction;
 mod posted;
+mod taker;
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,6 +17,7 @@ use jstream::buffer::{Filling, Spent};
 
 pub(super) use self::arrived::Place;
 pub(crate) use self::arrived::{Arrived, Missed, Receipt};
+pub(crate) use self::taker::{Choice, Replies, Taker};
 
 use self::arrived::too_small;
 use super::alarm::Alarm;
@@ -65,6 +67,12 @@ pub(crate) struct Receiving {
     alarm_waker: Waker,
     /// Puts and gets, of this side and of the peer.
     pub(super) remote: Remote,
+    /// Who gets all messages as they come.
+    taker: Option<Arc<dyn Taker>>,
+    /// It wants no more for now.
+    held: bool,
+    /// What it sends.
+    replies: Replies,
 }
 
 impl Receiving {
@@ -93,6 +101,9 @@ impl Receiving {
             alarm_waker: alarm.clone().into(),
             alarm,
             remote: Remote::new(shared),
+            taker: None,
+            held: false,
+            replies: Replies::default(),
         }
     }
 

@@ -10,6 +10,7 @@
 
 mod calls;
 mod posted;
+mod taken;
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -250,6 +250,12 @@ pub enum HeaderError {
         /// What kind it is.
         op: u32,
     },
+    /// It is a message between ranks that nobody of this version sends, or not now.
+    #[error("a message of kind {kind:#x} makes no sense; is the peer a rank of a later version?")]
+    Rank {
+        /// Its kind.
+        kind: u32,
+    },
     /// It is a request beyond those that a peer may have without having received the answers.
     #[error("more than {max} requests wait for their answers to be received")]
     TooManyRequests {

@@ -73,6 +73,11 @@ impl<R, M> Matcher<R, M> {
         self.receives.remove_all(is_meant)
     }
 
+    /// Ends the receives from any source in all contexts, as when only the rank itself is left.
+    pub fn end_any_sources(&mut self) -> Vec<Ended<R>> {
+        self.receives.remove_all(|pattern| pattern.source.is_none())
+    }
+
     /// Posts a receive: it gets the first message that `pattern` matches, of those that wait or of those
     /// that arrive. `expected` says what the message's elements have to be, which
     /// [`Matched::agrees`] compares: it chooses no message.

@@ -9,6 +9,7 @@
 pub(crate) mod bare;
 pub(crate) mod process;
 pub(crate) mod queues;
+pub(crate) mod ranks;
 pub(crate) mod tasks;
 
 use std::sync::atomic::{AtomicUsize, Ordering};

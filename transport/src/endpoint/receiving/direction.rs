@@ -49,14 +49,17 @@ impl Direction for Receiving {
             self.posted.pop_front();
             self.complete(id, result);
         }
-        if self.remote.is_active() {
+        if self.taker.is_some() {
+            self.drive_taker();
+        } else if self.remote.is_active() {
             self.drive_remote();
         }
     }
 
     #[inline]
     fn has_posted(&self) -> bool {
-        !self.posted.is_empty() || (self.remote.is_waiting() && self.end.is_none())
+        !self.posted.is_empty()
+            || (self.end.is_none() && (self.remote.is_waiting() || self.has_taker()))
     }
 
     fn has_half(&self) -> bool {

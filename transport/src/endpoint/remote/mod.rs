@@ -43,6 +43,7 @@ use std::sync::Weak;
 
 use self::asker::Asks;
 use self::owner::Exposed;
+pub(super) use self::serving::Served;
 use super::shared::Shared;
 
 /// The most requests whose answers have not been received. Answers the threat of a peer that asks and
@@ -64,7 +65,7 @@ pub(super) struct Remote {
     /// How many bytes the messages have that are kept.
     pub(super) kept_bytes: u64,
     /// Where answers and requests are sent.
-    shared: Weak<Shared>,
+    pub(super) shared: Weak<Shared>,
 }
 
 impl Remote {

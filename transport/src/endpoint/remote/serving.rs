@@ -17,7 +17,7 @@ use crate::error::{HeaderError, RecvError, SendError};
 use crate::header::Header;
 
 /// What became of the frame that came next.
-enum Served {
+pub(in crate::endpoint) enum Served {
     Done,
     /// It is not all here.
     Partly,
@@ -100,7 +100,7 @@ impl Receiving {
     }
 
     /// Receives a frame, whose header is here, and does what it says.
-    fn serve(&mut self, header: Header) -> Served {
+    pub(in crate::endpoint) fn serve(&mut self, header: Header) -> Served {
         let frame = match Frame::of(&header) {
             Ok(frame) => frame,
             Err(error) => return self.refuse(error),
@@ -343,12 +343,30 @@ impl Shared {
         common: &mut Common,
         messages: impl Iterator<Item = Outbound<'static>>,
     ) {
+        // There are no answers among them.
+        let _ = self.post_behind(common, messages.map(|message| (message, Notify::Request)));
+    }
+
+    /// Posts messages under the lock of the direction that receives. Whether some have not gone; an error
+    /// when too many answers wait.
+    pub(in crate::endpoint) fn post_behind(
+        &self,
+        common: &mut Common,
+        messages: impl Iterator<Item = (Outbound<'static>, Notify)>,
+    ) -> Result<bool, HeaderError> {
         let mut held = self.sending.lock();
-        for message in messages {
-            held.post(message, None, Notify::Request);
+        let mut few = true;
+        for (message, notify) in messages {
+            match notify {
+                Notify::Answer => few &= held.post_answer(message),
+                notify => drop(held.post(message, None, notify)),
+            }
         }
+        let is_left = held.has_posted();
         common.to_wake.append(&mut held.common().to_wake);
         common.broke |= self.sending.leave(held).0;
+        few.then_some(is_left)
+            .ok_or(HeaderError::TooManyRequests { max: MOST_REQUESTS })
     }
 
     /// Why no request can be sent any more.

@@ -205,8 +205,8 @@ impl Shared {
                 Push::Begun => begun = true,
                 Push::Untouched => {}
             }
-            // What was posted beside goes on in the sleep.
-            if !self.receiving.is_pending() && spin.again() {
+            // What was posted beside goes on in the sleep, and what is taken as it comes also before it.
+            if (!self.receiving.is_pending() || self.takes_beside()) && spin.again() {
                 continue;
             }
             if deadline.has_passed() {

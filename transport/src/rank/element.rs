@@ -1,0 +1,99 @@
+//! Plain values, and the numbers that their types are told apart by.
+
+use std::any::{TypeId, type_name};
+
+use zerocopy::{FromBytes, Immutable, IntoBytes};
+
+use super::error::ElementName;
+
+/// Plain values that messages consist of: any that [`Filled::view`](jstream::buffer::Filled::view) shows.
+///
+/// The sender's type travels with the message as a number, which is made of the type's name and size: both
+/// sides have to name the same one. `u8` stands for bytes of any type, and agrees with all.
+pub trait Element: FromBytes + IntoBytes + Immutable + 'static {}
+
+impl<T: FromBytes + IntoBytes + Immutable + 'static> Element for T {}
+
+/// The number of a type; 0 of untyped bytes.
+#[inline]
+pub(super) fn descriptor<E: Element>() -> u64 {
+    if TypeId::of::<E>() == TypeId::of::<u8>() {
+        return 0;
+    }
+    number(type_name::<E>(), size_of::<E>())
+}
+
+/// A hash that is the same in all programs.
+#[inline]
+fn number(name: &str, size: usize) -> u64 {
+    const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut hash = (size as u64).wrapping_add(1).wrapping_mul(PRIME);
+    for chunk in name.as_bytes().chunks(8) {
+        let mut word = [0; 8];
+        for (to, from) in word.iter_mut().zip(chunk) {
+            *to = *from;
+        }
+        hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(PRIME);
+        hash ^= hash >> 32;
+    }
+    hash.max(1)
+}
+
+pub(super) fn name_of<E: Element>() -> ElementName {
+    ElementName {
+        descriptor: descriptor::<E>(),
+        name: Some(type_name::<E>()),
+    }
+}
+
+/// The name of a type of the language, by its number.
+pub(super) fn name_by(descriptor: u64) -> ElementName {
+    let known = [
+        name_of::<u8>(),
+        name_of::<u16>(),
+        name_of::<u32>(),
+        name_of::<u64>(),
+        name_of::<u128>(),
+        name_of::<usize>(),
+        name_of::<i8>(),
+        name_of::<i16>(),
+        name_of::<i32>(),
+        name_of::<i64>(),
+        name_of::<i128>(),
+        name_of::<isize>(),
+        name_of::<f32>(),
+        name_of::<f64>(),
+    ];
+    let known = known
+        .into_iter()
+        .find(|known| known.descriptor == descriptor);
+    known.unwrap_or(ElementName {
+        descriptor,
+        name: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_told_apart_and_bytes_are_any() {
+        assert_eq!(descriptor::<u8>(), 0);
+        assert_eq!(name_by(descriptor::<u64>()).name, Some("u64"));
+        let all = [
+            descriptor::<u32>(),
+            descriptor::<i32>(),
+            descriptor::<f32>(),
+            descriptor::<[u32; 1]>(),
+            descriptor::<u64>(),
+        ];
+        for (i, one) in all.iter().enumerate() {
+            assert_ne!(*one, 0);
+            assert!(all.iter().skip(i + 1).all(|other| other != one));
+        }
+        // What stands on the wire does not change.
+        assert_eq!(descriptor::<u64>(), number("u64", 8));
+        assert_eq!(name_by(7).to_string(), "a type with the descriptor 0x7");
+    }
+}

@@ -1,0 +1,346 @@
+//! What a rank has of others: its matcher, its requests, and who waits for them, under one lock.
+//!
+//! Lock order: a direction of an endpoint, then an inbox. Under the lock of an inbox nothing else is
+//! locked: what is to be done with endpoints and other inboxes is [noted](Todo), and done afterwards.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::Waker;
+
+use jstream::buffer::Pool;
+
+use super::bell::Bell;
+use super::error::Error;
+use super::letter::{Incoming, Letter, Offer, Want};
+use super::options::Options;
+use super::request::{Outcome, Request};
+use super::table::{Number, Table};
+use super::todo::Todo;
+use crate::device::deadline::Deadline;
+use crate::endpoint::ops::{OpId, Ops};
+use crate::matching::{Heading, Matcher, MessageId};
+
+/// The inbox of a rank. Those who send to it from other threads share it.
+pub(super) struct Inbox {
+    pub(super) rank: u32,
+    pub(super) size: u32,
+    pub(super) options: Options,
+    state: Mutex<State>,
+    /// Changes whenever something has ended that somebody may wait for.
+    epoch: AtomicU32,
+    /// How many threads wait for something.
+    waiting: AtomicU32,
+    /// How often spinning was in vain lately.
+    pub(super) vain: AtomicU8,
+    /// There are news, or nobody sleeps on the bell.
+    changed: Condvar,
+    /// Where one thread sleeps for all connections, if there are any.
+    pub(super) bell: OnceLock<Bell>,
+    /// The pool of a connection had no room.
+    starved: AtomicBool,
+}
+
+/// What its lock guards.
+pub(super) struct State {
+    pub(super) matcher: Matcher<OpId, Letter>,
+    pub(super) requests: Ops<Request>,
+    /// By rank; this one is among them.
+    pub(super) peers: Vec<Peer>,
+    /// How many of the others have not gone.
+    live: usize,
+    /// Something has ended since the lock was taken.
+    news: bool,
+    to_wake: Vec<Waker>,
+    sleepers: u32,
+    /// A thread sleeps on the bell.
+    is_watched: bool,
+    pub(super) closed: bool,
+}
+
+/// What is known of another rank.
+#[derive(Default)]
+pub(super) struct Peer {
+    /// How it went.
+    pub(super) gone: Option<Arc<str>>,
+    /// Its messages come over a connection.
+    pub(super) is_line: bool,
+    /// What the payload is for that is on its way.
+    pub(super) incoming: Incoming,
+    /// An announcement that has no room, after which the connection is not read.
+    pub(super) stalled: Option<(Heading, Letter)>,
+    /// Messages of this rank that it has to answer.
+    pub(super) offers: Table<Offer>,
+    /// Messages of its that it was asked for.
+    pub(super) wants: Table<Want>,
+    /// Messages of its that wait here and that it may withdraw.
+    pub(super) withdrawable: HashMap<Number, MessageId>,
+    /// How many answers to withdrawals it owes.
+    pub(super) withdrawals: u32,
+    /// Messages of a thread that have no room in the matcher, in order.
+    pub(super) backlog: VecDeque<(Heading, Letter)>,
+}
+
+impl Inbox {
+    pub(super) fn new(rank: u32, size: u32, options: &Options) -> Arc<Self> {
+        let mut matcher = Matcher::new(options.bounds);
+        let mut peers = Vec::new();
+        for number in 0..size {
+            let source = matcher.add_source();
+            debug_assert_eq!(source, number, "sources are ranks");
+            peers.push(Peer::default());
+        }
+        Arc::new(Self {
+            rank,
+            size,
+            options: options.clone(),
+            state: Mutex::new(State {
+                matcher,
+                requests: Ops::new(),
+                live: peers.len().saturating_sub(1),
+                peers,
+                news: false,
+                to_wake: Vec::new(),
+                sleepers: 0,
+                is_watched: false,
+                closed: false,
+            }),
+            epoch: AtomicU32::new(0),
+            waiting: AtomicU32::new(0),
+            vain: AtomicU8::new(0),
+            changed: Condvar::new(),
+            bell: OnceLock::new(),
+            starved: AtomicBool::new(false),
+        })
+    }
+
+    /// Messages of `rank` are going to come over a connection.
+    pub(super) fn add_line(&self, rank: u32) -> io::Result<()> {
+        if self.bell.get().is_none() {
+            let bell = Bell::new()?;
+            self.bell.get_or_init(|| bell);
+        }
+        if let Some(peer) = self.lock().peer(rank) {
+            peer.is_line = true;
+        }
+        Ok(())
+    }
+
+    pub(super) fn set_starved(&self) {
+        self.starved.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the pool of a connection had no room since this was asked.
+    #[inline]
+    pub(super) fn take_starved(&self) -> bool {
+        self.starved.load(Ordering::Relaxed) && self.starved.swap(false, Ordering::Relaxed)
+    }
+
+    pub(super) fn is_starved(&self) -> bool {
+        self.starved.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn pool(&self) -> &Pool {
+        &self.options.pool
+    }
+
+    /// Nothing panics while it is held, except where memory is out and nothing was changed.
+    #[inline]
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Releases the lock, and tells the news.
+    #[inline]
+    pub(super) fn leave<'i>(&'i self, mut state: MutexGuard<'i, State>) {
+        if std::mem::take(&mut state.news) {
+            self.tell(state);
+        }
+    }
+
+    fn tell<'i>(&'i self, mut state: MutexGuard<'i, State>) {
+        // With the load of `epoch`: who sees the change finds what has ended.
+        self.epoch.fetch_add(1, Ordering::Release);
+        if state.sleepers > 0 {
+            self.changed.notify_all();
+        }
+        if let (Some(bell), true) = (self.bell.get(), state.is_watched) {
+            bell.ring();
+        }
+        while let Some(task) = state.to_wake.pop() {
+            drop(state);
+            crate::endpoint::watcher::wake(task);
+            state = self.lock();
+        }
+    }
+
+    #[inline]
+    pub(super) fn epoch(&self) -> u32 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    /// A thread waits as long as this lives.
+    pub(super) fn note_waiting(&self) -> impl Drop + '_ {
+        struct Waits<'i>(&'i AtomicU32);
+        impl Drop for Waits<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        Waits(&self.waiting)
+    }
+
+    pub(super) fn somebody_waits(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Sleeps until there are news since `seen`, the deadline has passed, or for no reason. `arm` has the
+    /// bell rung by the connections; false if something has come meanwhile.
+    pub(super) fn sleep(&self, seen: u32, until: Deadline, arm: impl FnOnce(&Bell) -> bool) {
+        let mut state = self.lock();
+        if self.epoch() != seen {
+            return;
+        }
+        if let (Some(bell), false) = (self.bell.get(), state.is_watched) {
+            state.is_watched = true;
+            bell.expect();
+            drop(state);
+            if arm(bell) && self.epoch() == seen {
+                bell.sleep(until);
+            }
+            bell.forget();
+            let mut state = self.lock();
+            state.is_watched = false;
+            if state.sleepers > 0 {
+                // Another one watches.
+                self.changed.notify_all();
+            }
+            return;
+        }
+        state.sleepers = state.sleepers.saturating_add(1);
+        let left = until.left();
+        let mut state = match left {
+            None => self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner),
+            Some(left) => {
+                self.changed
+                    .wait_timeout(state, left)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0
+            }
+        };
+        state.sleepers = state.sleepers.saturating_sub(1);
+    }
+}
+
+impl State {
+    /// Has all who wait look again.
+    #[inline]
+    pub(super) fn news(&mut self) {
+        self.news = true;
+    }
+
+    /// Ends a request. What belongs to nobody any more is dropped later.
+    pub(super) fn complete(&mut self, id: OpId, outcome: Outcome, todo: &mut Todo) {
+        let Some(request) = self.requests.get_mut(id) else {
+            todo.drop_later(outcome);
+            return;
+        };
+        request.posted = None;
+        let jbuf = request.take_place();
+        let mut outcome = outcome;
+        if outcome.spent.is_none() {
+            outcome.spent = jbuf;
+        }
+        if request.forgotten {
+            self.requests.remove(id);
+            todo.drop_later(outcome);
+            return;
+        }
+        request.outcome = Some(outcome);
+        if let Some(task) = request.task.take() {
+            self.to_wake.push(task);
+        }
+        self.news = true;
+    }
+
+    /// What came of a request, once it has ended.
+    #[inline]
+    pub(super) fn take_outcome(&mut self, id: OpId) -> Option<Outcome> {
+        self.requests.get_mut(id)?.outcome.as_ref()?;
+        self.requests.remove(id)?.outcome
+    }
+
+    /// Why nothing of that rank is going to come; `None` when something may.
+    pub(super) fn gone(&self, rank: u32) -> Option<Error> {
+        let why = self.peers.get(rank as usize)?.gone.clone()?;
+        Some(Error::PeerGone { rank, why })
+    }
+
+    pub(super) fn nobody_is_left(&self) -> bool {
+        self.live == 0 && self.peers.len() > 1
+    }
+
+    #[inline]
+    pub(super) fn peer(&mut self, rank: u32) -> Option<&mut Peer> {
+        self.peers.get_mut(rank as usize)
+    }
+
+    /// A rank has gone: ends what waits for it alone. What it sent before is still received.
+    pub(super) fn lose(&mut self, rank: u32, why: &Arc<str>, todo: &mut Todo) {
+        let error = || Error::PeerGone {
+            rank,
+            why: why.clone(),
+        };
+        let Some(peer) = self.peers.get_mut(rank as usize) else {
+            return;
+        };
+        if peer.gone.is_some() {
+            return;
+        }
+        peer.gone = Some(why.clone());
+        let incoming = std::mem::take(&mut peer.incoming);
+        let stalled = peer.stalled.take();
+        let backlog = std::mem::take(&mut peer.backlog);
+        let offers = peer.offers.drain();
+        let wants = peer.wants.drain();
+        peer.withdrawable.clear();
+        for offer in offers {
+            let outcome = Outcome::unsent(error(), offer.body);
+            self.complete(offer.request, outcome, todo);
+        }
+        for want in wants {
+            self.complete(want.request, Outcome::failed(error()), todo);
+        }
+        match incoming {
+            Incoming::Receive { request, .. }
+            | Incoming::Late { request, .. }
+            | Incoming::Want(Want { request, .. }) => {
+                self.complete(request, Outcome::failed(error()), todo);
+            }
+            Incoming::Message(id) => {
+                if let Some(letter) = self.matcher.message_mut(id) {
+                    todo.drop_later(std::mem::replace(letter, Letter::Lost));
+                }
+            }
+            Incoming::Nothing | Incoming::Unwanted => {}
+        }
+        todo.drop_later((stalled, backlog));
+        self.live = self.live.saturating_sub(1);
+        let mut ended = self.matcher.end_source(rank);
+        if self.nobody_is_left() {
+            ended.extend(self.matcher.end_any_sources());
+        }
+        for ended in ended {
+            let error = match ended.pattern.source {
+                Some(_) => error(),
+                None => Error::NobodyLeft,
+            };
+            self.complete(ended.receive, Outcome::failed(error), todo);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Messages that are known to a rank, in the states that they come through.
+
+use std::sync::Arc;
+
+use jstream::buffer::Filled;
+
+use super::inbox::Inbox;
+use super::request::Outcome;
+use super::table::Number;
+use super::todo::Todo;
+use crate::device::connection::{Body, Payload};
+use crate::endpoint::ops::OpId;
+use crate::error::HeaderError;
+use crate::matching::{Heading, MessageId};
+
+/// What is kept with a message that waits for its receive.
+///
+/// It is never dropped under the lock of an inbox, as it may tell another one.
+pub(super) enum Letter {
+    /// It is here.
+    Here { payload: Payload, ack: Ack },
+    /// Its payload is on its way, and the source's [`Incoming`] says that it is for this message.
+    Coming { ack: Ack },
+    /// Its payload comes when it is wanted.
+    Announced { offer: Number },
+    /// It is memory of a thread that waits; the bytes are dropped before that thread is told.
+    Lent { bytes: Filled, sender: Sender },
+    /// Its source went before all of it was here.
+    Lost,
+}
+
+/// Who wants to know that a message was matched.
+pub(super) enum Ack {
+    Nobody,
+    /// The rank on the other side of the connection, which gave it this number.
+    Line(Number),
+    Thread(Sender),
+    /// A thread whose message had no room: it is told as soon as it has.
+    Admitted(Sender),
+}
+
+/// A request of a thread that sends. It ends when this is dropped.
+pub(super) struct Sender {
+    inbox: Arc<Inbox>,
+    request: OpId,
+    /// The rank that it is for.
+    to: u32,
+    is_done: bool,
+}
+
+impl Sender {
+    pub(super) fn new(inbox: Arc<Inbox>, request: OpId, to: u32) -> Self {
+        Self {
+            inbox,
+            request,
+            to,
+            is_done: false,
+        }
+    }
+
+    /// Whether it is this request.
+    pub(super) fn is(&self, inbox: &Arc<Inbox>, request: OpId) -> bool {
+        Arc::ptr_eq(&self.inbox, inbox) && self.request == request
+    }
+
+    /// The message has its receive.
+    pub(super) fn finish(mut self) {
+        self.is_done = true;
+        self.end(Outcome::sent());
+    }
+
+    fn end(&self, outcome: Outcome) {
+        let mut todo = Todo::default();
+        let mut state = self.inbox.lock();
+        state.complete(self.request, outcome, &mut todo);
+        self.inbox.leave(state);
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        if !self.is_done {
+            let why = Arc::from("it ended before it received the message");
+            let error = super::Error::PeerGone { rank: self.to, why };
+            self.end(Outcome::failed(error));
+        }
+    }
+}
+
+/// What the payload is for that a connection delivers next.
+#[derive(Default)]
+pub(super) enum Incoming {
+    #[default]
+    Nothing,
+    /// A receive whose memory the connection has.
+    Receive { request: OpId, heading: Heading },
+    /// A receive that was posted when it was on its way already, and has its memory still.
+    Late { request: OpId, heading: Heading },
+    /// A message that waits.
+    Message(MessageId),
+    /// A receive that asked for it, and whose memory the connection has.
+    Want(Want),
+    /// Nobody.
+    Unwanted,
+}
+
+/// A message that a peer has to answer.
+pub(super) struct Offer {
+    pub(super) request: OpId,
+    /// What is sent when it is wanted; nothing where it was sent at once.
+    pub(super) body: Option<Body<'static>>,
+    pub(super) length: u64,
+}
+
+/// A payload that a peer was asked for.
+pub(super) struct Want {
+    pub(super) request: OpId,
+    pub(super) heading: Heading,
+}
+
+/// What a peer said that does not keep to the rules.
+pub(super) fn strange(kind: u32) -> HeaderError {
+    HeaderError::Rank { kind }
+}

@@ -1,0 +1,216 @@
+//! Messages between threads: the sender brings them to the other rank's inbox.
+
+use std::sync::Arc;
+
+use super::error::Error;
+use super::inbox::{Inbox, State};
+use super::letter::{Ack, Letter, Sender};
+use super::meet::copied;
+use super::names::Status;
+use super::node::Node;
+use super::request::{Outcome, Request};
+use super::todo::Todo;
+use crate::device::connection::Payload;
+use crate::endpoint::ops::OpId;
+use crate::matching::{Arrival, Heading};
+
+/// What became of a message that was posted.
+pub(super) enum Posted {
+    /// It has gone.
+    Done,
+    /// This request tells.
+    Pending(OpId),
+    /// The other rank has ended.
+    Refused(Error, Option<Payload>),
+}
+
+/// What became of bytes of which a copy was to be left.
+pub(super) enum Left {
+    Done,
+    /// There is no room.
+    NoRoom,
+    Refused(Error),
+}
+
+impl Inbox {
+    /// Works on the state, for a thread of another rank.
+    fn work<R>(&self, work: impl FnOnce(&mut State, &mut Todo) -> R) -> R {
+        let mut todo = Todo::default();
+        let mut state = self.lock();
+        let result = work(&mut state, &mut todo);
+        self.leave(state);
+        if !todo.is_empty() {
+            // A thread's message is neither answered over a connection nor frees room for one.
+            self.carry_out(todo, |_| {});
+        }
+        result
+    }
+
+    fn is_closed(&self, state: &State) -> Option<Error> {
+        state.closed.then(|| Error::PeerGone {
+            rank: self.rank,
+            why: Arc::from("it has ended"),
+        })
+    }
+
+    /// Brings bytes to the receive that waits for them, or leaves a copy.
+    #[inline]
+    pub(super) fn leave_copy(&self, heading: Heading, bytes: &[u8]) -> Left {
+        self.work(|state, todo| {
+            if let Some(error) = self.is_closed(state) {
+                return Left::Refused(error);
+            }
+            if state.has_backlog(heading.envelope.source) {
+                return Left::NoRoom;
+            }
+            match state.matcher.arrive(heading, Letter::Lost) {
+                Ok(Arrival::Matched(matched)) => {
+                    self.bring(state, matched.receive, &heading, bytes, todo);
+                    Left::Done
+                }
+                Ok(Arrival::Waits(id)) => {
+                    let copy = self.pool().take(bytes.len()).ok();
+                    let copy = copy.and_then(|spent| spent.copy_from(bytes).ok());
+                    match (copy, state.matcher.message_mut(id)) {
+                        (Some(copy), Some(letter)) => {
+                            let payload = Payload::Bytes(copy);
+                            let ack = Ack::Nobody;
+                            *letter = Letter::Here { payload, ack };
+                            Left::Done
+                        }
+                        _ => {
+                            let _ = state.matcher.withdraw(id);
+                            Left::NoRoom
+                        }
+                    }
+                }
+                Ok(Arrival::Full(_)) => Left::NoRoom,
+                Err(_) => Left::Refused(Error::PeerGone {
+                    rank: self.rank,
+                    why: Arc::from("it has lost this rank"),
+                }),
+            }
+        })
+    }
+
+    fn bring(&self, state: &mut State, id: OpId, heading: &Heading, bytes: &[u8], todo: &mut Todo) {
+        if !state.accept(id, heading, todo) {
+            return;
+        }
+        let place = state.requests.get_mut(id);
+        let outcome = match place.and_then(|request| request.take_place()) {
+            Some(spent) => copied(Status::of(heading), spent, bytes),
+            None => match self.pool().take(bytes.len()) {
+                Ok(spent) => copied(Status::of(heading), spent, bytes),
+                Err(source) => Outcome::failed(Error::NoBuffer {
+                    length: heading.length,
+                    source,
+                }),
+            },
+        };
+        state.complete(id, outcome, todo);
+    }
+
+    /// Brings a message, or queues it behind those that had no room.
+    pub(super) fn bring_letter(&self, heading: Heading, letter: Letter) -> Result<(), Letter> {
+        self.work(|state, todo| {
+            if self.is_closed(state).is_some() {
+                return Err(letter);
+            }
+            let source = heading.envelope.source;
+            let letter = if state.has_backlog(source) {
+                letter
+            } else {
+                match state.arrive(heading, letter, todo) {
+                    Ok(()) => return Ok(()),
+                    Err(letter) => letter,
+                }
+            };
+            if let Some(peer) = state.peer(source) {
+                peer.backlog.push_back((heading, letter));
+            }
+            Ok(())
+        })
+    }
+
+    /// Brings a message, if there is room.
+    fn try_bring(
+        &self,
+        heading: Heading,
+        payload: Payload,
+    ) -> Result<(), (Option<Error>, Payload)> {
+        self.work(|state, todo| {
+            if let Some(error) = self.is_closed(state) {
+                return Err((Some(error), payload));
+            }
+            if state.has_backlog(heading.envelope.source) {
+                return Err((None, payload));
+            }
+            let ack = Ack::Nobody;
+            match state.arrive(heading, Letter::Here { payload, ack }, todo) {
+                Err(Letter::Here { payload, .. }) => Err((None, payload)),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    /// Ends the rank: nobody asks it for anything any more. What was in it is to be dropped without its
+    /// lock.
+    pub(super) fn close(&self) -> impl Sized + use<> {
+        let mut state = self.lock();
+        state.closed = true;
+        let fresh = crate::matching::Matcher::default();
+        let matcher = std::mem::replace(&mut state.matcher, fresh);
+        let backlogs: Vec<_> = state
+            .peers
+            .iter_mut()
+            .map(|peer| std::mem::take(&mut peer.backlog))
+            .collect();
+        drop(state);
+        (matcher, backlogs)
+    }
+}
+
+impl State {
+    fn has_backlog(&self, source: u32) -> bool {
+        let peer = self.peers.get(source as usize);
+        peer.is_some_and(|peer| !peer.backlog.is_empty())
+    }
+}
+
+impl Node {
+    /// A request of a message for `to`.
+    pub(super) fn sender(&self, to: u32) -> (OpId, Sender) {
+        let request = self.inbox.lock().requests.insert(Request::send(to));
+        (request, Sender::new(self.inbox.clone(), request, to))
+    }
+
+    /// Moves a message to a thread.
+    pub(super) fn post_to_thread(
+        &self,
+        to: u32,
+        inbox: &Inbox,
+        heading: Heading,
+        mut payload: Payload,
+        confirmed: bool,
+    ) -> Posted {
+        if !confirmed {
+            payload = match inbox.try_bring(heading, payload) {
+                Ok(()) => return Posted::Done,
+                Err((Some(error), payload)) => return Posted::Refused(error, Some(payload)),
+                Err((None, payload)) => payload,
+            };
+        }
+        let (request, sender) = self.sender(to);
+        let ack = if confirmed {
+            Ack::Thread(sender)
+        } else {
+            Ack::Admitted(sender)
+        };
+        if let Err(letter) = inbox.bring_letter(heading, Letter::Here { payload, ack }) {
+            // The sender is told by this.
+            drop(letter);
+        }
+        Posted::Pending(request)
+    }
+}

@@ -1,0 +1,379 @@
+//! What happens when a receive and a message meet.
+
+use jstream::buffer::Spent;
+
+use super::element::name_by;
+use super::error::Error;
+use super::inbox::{Inbox, State};
+use super::letter::{Ack, Incoming, Letter, Want};
+use super::names::Status;
+use super::request::{Outcome, Place, Request, Sending};
+use super::todo::{Copy, Task, Todo};
+use super::wire::Frame;
+use crate::device::connection::Payload;
+use crate::endpoint::ops::OpId;
+use crate::endpoint::remote::MOST_REQUESTS;
+use crate::matching::{Arrival, Heading, Matched, Pattern, Post};
+use crate::rank::error::ElementName;
+
+/// Messages of up to so many bytes are copied under the lock of an inbox: taking it again costs more.
+pub(super) const SMALL: usize = 4096;
+
+impl State {
+    /// Posts a receive.
+    pub(super) fn post(
+        &mut self,
+        pattern: Pattern,
+        place: Place,
+        expected: ElementName,
+        todo: &mut Todo,
+    ) -> OpId {
+        let id = self.requests.insert(Request::receive(place, expected));
+        let descriptor = (expected.descriptor != 0).then_some(expected.descriptor);
+        let alone = pattern.source.is_none() && self.nobody_is_left();
+        match self.matcher.post(pattern, descriptor, id) {
+            Ok(Post::Matched(matched)) => {
+                self.meet(matched, todo);
+                self.let_in(todo);
+            }
+            Ok(Post::Waits(receive)) if alone => {
+                let _ = self.matcher.cancel(receive);
+                self.complete(id, Outcome::failed(Error::NobodyLeft), todo);
+            }
+            Ok(Post::Waits(receive)) => {
+                if let Some(request) = self.requests.get_mut(id) {
+                    request.posted = Some(receive);
+                }
+                self.let_in(todo);
+            }
+            Err(unposted) => {
+                let gone = pattern.source.and_then(|rank| self.gone(rank));
+                let error = match (gone, pattern.source) {
+                    (Some(gone), _) => gone,
+                    (None, Some(rank)) => Error::NoRank {
+                        rank,
+                        size: u32::try_from(self.peers.len()).unwrap_or(u32::MAX),
+                    },
+                    (None, None) => Error::NobodyLeft,
+                };
+                self.complete(unposted.receive, Outcome::failed(error), todo);
+            }
+        }
+        id
+    }
+
+    /// Takes back a receive that has no message. False if it has one.
+    pub(super) fn cancel(&mut self, id: OpId, error: Error, todo: &mut Todo) -> bool {
+        let Some(request) = self.requests.get_mut(id) else {
+            return false;
+        };
+        let Some(receive) = request.posted.take() else {
+            return false;
+        };
+        let cancelled = self.matcher.cancel(receive).is_some();
+        if cancelled {
+            self.complete(id, Outcome::failed(error), todo);
+        }
+        cancelled
+    }
+
+    /// Asks the other rank not to receive a message of this one, if it has not.
+    pub(super) fn withdraw(&mut self, id: OpId, todo: &mut Todo) {
+        let sends = self.requests.get(id).and_then(|request| request.sends);
+        let Some(Sending {
+            to,
+            offer: Some(offer),
+        }) = sends
+        else {
+            return;
+        };
+        if let Some(peer) = self.peer(to) {
+            let is_there = peer.offers.get(offer).is_some();
+            if is_there && (peer.withdrawals as usize) < MOST_REQUESTS {
+                peer.withdrawals = peer.withdrawals.saturating_add(1);
+                let frame = Frame::Withdraw { offer };
+                todo.push(Task::Say { to, frame });
+            }
+        }
+    }
+
+    /// A receive and the message that it gets, which is known already.
+    pub(super) fn meet(&mut self, matched: Matched<OpId, Letter>, todo: &mut Todo) {
+        let (id, heading) = (matched.receive, matched.heading);
+        let source = heading.envelope.source;
+        let accepted = self.accept(id, &heading, todo);
+        match matched.message {
+            Letter::Here { payload, ack } => {
+                self.acknowledge(source, ack, todo);
+                if accepted {
+                    self.hand_over(id, &heading, payload, todo);
+                } else {
+                    todo.drop_later(payload);
+                }
+            }
+            Letter::Coming { ack } => {
+                self.acknowledge(source, ack, todo);
+                if let Some(peer) = self.peer(source) {
+                    peer.incoming = if accepted {
+                        Incoming::Late {
+                            request: id,
+                            heading,
+                        }
+                    } else {
+                        Incoming::Unwanted
+                    };
+                }
+            }
+            Letter::Announced { offer } => self.want(id, heading, offer, accepted, todo),
+            Letter::Lent { bytes, sender } => {
+                let request = self.requests.get_mut(id).filter(|_| accepted);
+                match request {
+                    Some(request) => todo.push(Task::Copy(Copy {
+                        request: id,
+                        heading,
+                        from: bytes,
+                        to: request.take_place(),
+                        sender: Some(sender),
+                    })),
+                    None => {
+                        drop(bytes);
+                        todo.push(Task::Finish(sender));
+                    }
+                }
+            }
+            Letter::Lost => self.complete_lost(id, source, todo),
+        }
+    }
+
+    fn complete_lost(&mut self, id: OpId, source: u32, todo: &mut Todo) {
+        if let Some(error) = self.gone(source) {
+            self.complete(id, Outcome::failed(error), todo);
+        }
+    }
+
+    /// A receive got a message that was announced.
+    fn want(&mut self, id: OpId, heading: Heading, offer: u32, accepted: bool, todo: &mut Todo) {
+        let source = heading.envelope.source;
+        let Some(peer) = self.peers.get_mut(source as usize) else {
+            return;
+        };
+        if peer.gone.is_some() {
+            return self.complete_lost(id, source, todo);
+        }
+        peer.withdrawable.remove(&offer);
+        let frame = if accepted {
+            let want = peer.wants.insert(Want {
+                request: id,
+                heading,
+            });
+            Frame::Wanted { offer, want }
+        } else {
+            Frame::Matched { offer }
+        };
+        todo.push(Task::Say { to: source, frame });
+    }
+
+    /// Whether the receive can have the message. If not, it has ended.
+    pub(super) fn accept(&mut self, id: OpId, heading: &Heading, todo: &mut Todo) -> bool {
+        let Some(request) = self.requests.get_mut(id) else {
+            return false;
+        };
+        request.posted = None;
+        match refusal(request.expected, request.capacity, heading) {
+            None => true,
+            Some(error) => {
+                self.complete(id, Outcome::failed(error), todo);
+                false
+            }
+        }
+    }
+
+    /// Tells the sender that its message was matched, if it wants to know.
+    pub(super) fn acknowledge(&mut self, source: u32, ack: Ack, todo: &mut Todo) {
+        match ack {
+            Ack::Nobody => {}
+            Ack::Line(offer) => {
+                if let Some(peer) = self.peer(source).filter(|peer| peer.gone.is_none()) {
+                    peer.withdrawable.remove(&offer);
+                    let frame = Frame::Matched { offer };
+                    todo.push(Task::Say { to: source, frame });
+                }
+            }
+            Ack::Thread(sender) | Ack::Admitted(sender) => todo.push(Task::Finish(sender)),
+        }
+    }
+
+    /// Gives a receive its message, which is here.
+    pub(super) fn hand_over(
+        &mut self,
+        id: OpId,
+        heading: &Heading,
+        payload: Payload,
+        todo: &mut Todo,
+    ) {
+        let Some(request) = self.requests.get_mut(id) else {
+            return todo.drop_later(payload);
+        };
+        let status = Status::of(heading);
+        let filled = match payload {
+            Payload::Bytes(filled) => filled,
+            object => return self.complete(id, Outcome::received(status, object), todo),
+        };
+        match request.take_memory() {
+            None => self.complete(id, Outcome::received(status, Payload::Bytes(filled)), todo),
+            Some(memory) if filled.len() <= SMALL => {
+                let outcome = copied(status, memory, filled.as_bytes());
+                todo.drop_later(Payload::Bytes(filled));
+                self.complete(id, outcome, todo);
+            }
+            Some(memory) => todo.push(Task::Copy(Copy {
+                request: id,
+                heading: *heading,
+                from: filled,
+                to: Some(memory),
+                sender: None,
+            })),
+        }
+    }
+
+    /// Takes a message of a thread. The letter of one that has no room comes back.
+    pub(super) fn arrive(
+        &mut self,
+        heading: Heading,
+        letter: Letter,
+        todo: &mut Todo,
+    ) -> Result<(), Letter> {
+        match self.matcher.arrive(heading, letter) {
+            Ok(Arrival::Matched(matched)) => self.meet(matched, todo),
+            Ok(Arrival::Waits(id)) => {
+                if let Some(Letter::Here { ack, .. }) = self.matcher.message_mut(id) {
+                    if matches!(ack, Ack::Admitted(_)) {
+                        let ack = std::mem::replace(ack, Ack::Nobody);
+                        self.acknowledge(heading.envelope.source, ack, todo);
+                    }
+                }
+            }
+            Ok(Arrival::Full(letter)) => return Err(letter),
+            Err(stray) => todo.drop_later(stray.message),
+        }
+        Ok(())
+    }
+
+    /// Lets in whoever had to wait for room, or for a receive that was posted.
+    #[inline]
+    pub(super) fn let_in(&mut self, todo: &mut Todo) {
+        while let Some(rank) = self.matcher.next_ready() {
+            let Some(peer) = self.peers.get_mut(rank as usize) else {
+                continue;
+            };
+            if peer.is_line {
+                todo.push(Task::Resume { rank });
+                continue;
+            }
+            while let Some((heading, letter)) = self.next_in_backlog(rank) {
+                if let Err(letter) = self.arrive(heading, letter, todo) {
+                    if let Some(peer) = self.peer(rank) {
+                        peer.backlog.push_front((heading, letter));
+                    }
+                    break;
+                }
+            }
+        }
+    }
+
+    fn next_in_backlog(&mut self, rank: u32) -> Option<(Heading, Letter)> {
+        self.peer(rank)?.backlog.pop_front()
+    }
+}
+
+/// Why a receive can't have a message.
+pub(super) fn refusal(
+    expected: ElementName,
+    capacity: Option<usize>,
+    heading: &Heading,
+) -> Option<Error> {
+    let (rank, tag) = (heading.envelope.source, heading.envelope.tag);
+    let sent = heading.descriptor.unwrap_or(0);
+    if sent != 0 && expected.descriptor != 0 && sent != expected.descriptor {
+        return Some(Error::WrongElements {
+            expected,
+            sent: name_by(sent),
+            rank,
+            tag,
+        });
+    }
+    let capacity = capacity? as u64;
+    (heading.length > capacity).then_some(Error::Truncated {
+        length: heading.length,
+        capacity,
+        rank,
+        tag,
+    })
+}
+
+/// A receive whose message is copied to where it wants it.
+pub(super) fn copied(status: Status, to: Spent, bytes: &[u8]) -> Outcome {
+    let capacity = to.capacity() as u64;
+    match to.copy_from(bytes) {
+        Ok(filled) => Outcome::received(status, Payload::Bytes(filled)),
+        Err(overfull) => Outcome {
+            spent: Some(overfull.spent),
+            ..Outcome::failed(Error::Truncated {
+                length: bytes.len() as u64,
+                capacity,
+                rank: status.source,
+                tag: status.tag,
+            })
+        },
+    }
+}
+
+impl Inbox {
+    /// Does what was noted, but for what needs a connection.
+    pub(super) fn carry_out(&self, mut todo: Todo, mut with_line: impl FnMut(Task)) {
+        while !todo.is_empty() {
+            for task in todo.drain() {
+                match task {
+                    Task::Copy(copy) => self.copy(copy),
+                    Task::Finish(sender) => sender.finish(),
+                    Task::Say { .. } | Task::Resume { .. } => with_line(task),
+                    Task::Drop(_) | Task::DropOutcome(_) | Task::DropPayload(_) => {}
+                }
+            }
+        }
+    }
+
+    fn copy(&self, copy: Copy) {
+        let Copy {
+            request,
+            heading,
+            from,
+            to,
+            sender,
+        } = copy;
+        let to = match to {
+            Some(to) => Ok(to),
+            None => self.pool().take(from.len()),
+        };
+        let outcome = match to {
+            Ok(to) => copied(Status::of(&heading), to, from.as_bytes()),
+            Err(source) => Outcome::failed(Error::NoBuffer {
+                length: heading.length,
+                source,
+            }),
+        };
+        drop(from);
+        self.complete(request, outcome);
+        if let Some(sender) = sender {
+            sender.finish();
+        }
+    }
+
+    /// Ends a request.
+    pub(super) fn complete(&self, request: OpId, outcome: Outcome) {
+        let mut todo = Todo::default();
+        let mut state = self.lock();
+        state.complete(request, outcome, &mut todo);
+        self.leave(state);
+    }
+}

@@ -1,0 +1,175 @@
+//! How ranks are connected.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use super::inbox::Inbox;
+use super::line::Line;
+use super::member::Rank;
+use super::node::{Link, Node};
+use super::options::Options;
+use super::todo::Todo;
+use crate::endpoint::Endpoint;
+
+/// A rank that is being connected to the others of its group.
+///
+/// ```
+/// use jstream_transport::rank::{Mesh, Options};
+/// use jstream_transport::{connect, listen};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let listener = listen(&"inproc://mesh".parse()?, &Default::default())?;
+/// let other = std::thread::spawn(move || {
+///     let endpoint = listener.accept().unwrap().establish().unwrap();
+///     let rank = Mesh::new(1, 2, &Options::default()).endpoint(0, endpoint).unwrap().build();
+///     rank.send(0, 7, &[1.5, 2.5]).unwrap();
+/// });
+///
+/// let endpoint = connect(&"inproc://mesh".parse()?, &Default::default())?;
+/// let rank = Mesh::new(0, 2, &Options::default()).endpoint(1, endpoint)?.build();
+/// let mut numbers = [0.0; 4];
+/// let status = rank.recv(1, 7, &mut numbers)?;
+/// assert_eq!((status.source, status.len::<f64>(), numbers[1]), (1, 2, 2.5));
+/// # other.join().unwrap();
+/// # Ok(())
+/// # }
+/// ```
+pub struct Mesh {
+    inbox: Arc<Inbox>,
+    links: Vec<Option<Way>>,
+}
+
+enum Way {
+    Thread(MeshNode),
+    Endpoint(Endpoint),
+}
+
+/// A rank of this process, for the others of this process.
+#[derive(Clone)]
+pub struct MeshNode {
+    inbox: Arc<Inbox>,
+}
+
+impl Mesh {
+    /// Rank `rank` of `size`, connected to nobody but itself.
+    #[must_use]
+    pub fn new(rank: u32, size: u32, options: &Options) -> Self {
+        Self {
+            inbox: Inbox::new(rank, size, options),
+            links: (0..size).map(|_| None).collect(),
+        }
+    }
+
+    /// This rank, for the others of this process: what they send before it is built waits.
+    #[must_use]
+    pub fn node(&self) -> MeshNode {
+        MeshNode {
+            inbox: self.inbox.clone(),
+        }
+    }
+
+    /// Reaches rank `peer` over `endpoint`, whose messages belong to the ranks from then on: nobody else is
+    /// to receive from it.
+    ///
+    /// # Errors
+    ///
+    /// What the system says when it is out of descriptors.
+    ///
+    /// # Panics
+    ///
+    /// When the group has no such rank.
+    pub fn endpoint(mut self, peer: u32, endpoint: Endpoint) -> io::Result<Self> {
+        self.inbox.add_line(peer)?;
+        self.set(peer, Way::Endpoint(endpoint));
+        Ok(self)
+    }
+
+    /// Reaches rank `peer`, of this process, without a connection.
+    ///
+    /// # Panics
+    ///
+    /// When the group has no such rank.
+    #[must_use]
+    pub fn thread(mut self, peer: u32, node: &MeshNode) -> Self {
+        self.set(peer, Way::Thread(node.clone()));
+        self
+    }
+
+    fn set(&mut self, peer: u32, way: Way) {
+        let size = self.links.len();
+        let Some(place) = self.links.get_mut(peer as usize) else {
+            panic!("there is no rank {peer} among {size}")
+        };
+        *place = Some(way);
+    }
+
+    /// The rank. Those that it is not connected to are [gone](super::Error::PeerGone).
+    #[must_use]
+    pub fn build(self) -> Rank {
+        let Self { inbox, links } = self;
+        let links = (0..).zip(links).map(|(peer, way)| match way {
+            _ if peer == inbox.rank => Link::Thread(inbox.clone()),
+            Some(Way::Thread(node)) => Link::Thread(node.inbox),
+            Some(Way::Endpoint(endpoint)) => Link::Line(Line::new(peer, endpoint, &inbox)),
+            None => {
+                let mut todo = Todo::default();
+                let why = Arc::from("it was never connected");
+                let mut state = inbox.lock();
+                state.lose(peer, &why, &mut todo);
+                inbox.leave(state);
+                Link::Nobody
+            }
+        });
+        let links = links.collect();
+        Rank::new(Arc::new(Node::new(inbox, links)), 0)
+    }
+}
+
+/// `size` ranks of this process, connected directly: a message is brought by its sender.
+///
+/// ```
+/// use jstream_transport::rank::{self, Source, Tag};
+///
+/// # fn main() -> Result<(), rank::Error> {
+/// let mut ranks = rank::threads(2, &rank::Options::default());
+/// let (one, zero) = (ranks.pop().unwrap(), ranks.pop().unwrap());
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| one.send(0, 3, b"hello").unwrap());
+///     let mut text = [0u8; 16];
+///     let status = zero.recv(Source::Any, Tag::Any, &mut text)?;
+///     assert_eq!((status.source, status.tag, status.bytes), (1, 3, 5));
+///     Ok(())
+/// })
+/// # }
+/// ```
+#[must_use]
+pub fn threads(size: u32, options: &Options) -> Vec<Rank> {
+    let all: Vec<_> = (0..size)
+        .map(|rank| Mesh::new(rank, size, options))
+        .collect();
+    let nodes: Vec<_> = all.iter().map(Mesh::node).collect();
+    let connected = all.into_iter().map(|mesh| {
+        let others = (0..).zip(&nodes);
+        let mesh = others.fold(mesh, |mesh, (peer, node)| mesh.thread(peer, node));
+        mesh.build()
+    });
+    connected.collect()
+}
+
+impl fmt::Debug for Mesh {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mesh")
+            .field("rank", &self.inbox.rank)
+            .field("size", &self.inbox.size)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for MeshNode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MeshNode")
+            .field("rank", &self.inbox.rank)
+            .finish_non_exhaustive()
+    }
+}

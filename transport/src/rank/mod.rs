@@ -1,0 +1,56 @@
+//! Ranks: members of a group that send messages to each other by number and tag, as in MPI.
+//!
+//! A [`Rank`] sends to any other, whichever way leads there: over a connection, or, between threads of one
+//! process, straight to where the other receives. A message says its sender, its context and a tag; a receive
+//! says which ones it wants, and gets the first that matches, as [`matching`](crate::matching) tells.
+//!
+//! [`threads`] makes ranks of one process, [`Mesh`] any others.
+//!
+//! | | borrowed elements | jbufs |
+//! |---|---|---|
+//! | waits | [`send`](Rank::send), [`ssend`](Rank::ssend), [`recv`](Rank::recv), [`sendrecv`](Rank::sendrecv) | [`send_filled`](Rank::send_filled), [`recv_filled`](Rank::recv_filled) |
+//! | posted, or async | in a [`scope`](Rank::scope) | [`isend`](Rank::isend), [`issend`](Rank::issend), [`irecv`](Rank::irecv), [`irecv_into`](Rank::irecv_into) |
+//!
+//! # What is promised
+//!
+//! - Messages from one rank to another are matched in the order in which they were sent, as far as a receive
+//!   matches both. Among threads of one rank that send, or receive, at once there is no order.
+//! - A message that no receive waits for waits itself, up to the [bounds](crate::matching::Bounds) of the
+//!   receiver. A rank that exceeds them waits when it sends; others don't notice.
+//! - A short message travels at once; a long one is announced, and comes when a receive has it, straight to
+//!   the receive's memory. See [`Rank::eager`].
+//! - A message that does not fit its receive, or is of another type, is an error of that receive alone.
+//! - A rank that ends, or whose connection breaks, ends what waits for it alone: what it has sent before is
+//!   still received.
+
+mod bell;
+mod element;
+mod error;
+mod inbox;
+mod lent;
+mod letter;
+mod line;
+mod local;
+mod meet;
+mod member;
+mod mesh;
+mod names;
+mod node;
+mod options;
+mod request;
+mod requests;
+mod scope;
+mod sending;
+mod table;
+mod taker;
+mod todo;
+mod wire;
+
+pub use self::element::Element;
+pub use self::error::{ElementName, Error, Unreceived, Unsent};
+pub use self::member::Rank;
+pub use self::mesh::{Mesh, MeshNode, threads};
+pub use self::names::{Destination, Source, Status, Tag};
+pub use self::options::Options;
+pub use self::requests::{RankMessage, RecvRequest, SendRequest};
+pub use self::scope::{Scope, ScopedRecv, ScopedSend};

@@ -1,0 +1,236 @@
+//! A rank: its inbox, and its ways to the others. Whoever waits drives the connections.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::Waker;
+use std::time::Duration;
+
+use super::error::Error;
+use super::inbox::{Inbox, State};
+use super::line::Line;
+use super::request::Outcome;
+use super::todo::{Task, Todo};
+use crate::device::deadline::Deadline;
+use crate::endpoint::ops::OpId;
+use crate::endpoint::shared::Way;
+use crate::endpoint::spin::Spin;
+
+/// How soon a connection is looked at again whose pool had no room.
+const STARVED: Duration = Duration::from_millis(1);
+
+/// A rank as all handles of it share it.
+pub(super) struct Node {
+    pub(super) inbox: Arc<Inbox>,
+    /// By rank.
+    links: Vec<Link>,
+    /// The ranks that are connected.
+    lines: Vec<u32>,
+    /// How many contexts there are.
+    pub(super) contexts: AtomicU32,
+}
+
+/// The way to a rank.
+pub(super) enum Link {
+    Nobody,
+    /// It is of this process, or this rank itself.
+    Thread(Arc<Inbox>),
+    Line(Line),
+}
+
+impl Node {
+    pub(super) fn new(inbox: Arc<Inbox>, links: Vec<Link>) -> Self {
+        let lines = (0..).zip(&links);
+        let lines = lines.filter(|(_, link)| matches!(link, Link::Line(_)));
+        Self {
+            lines: lines.map(|(rank, _)| rank).collect(),
+            inbox,
+            links,
+            contexts: AtomicU32::new(1),
+        }
+    }
+
+    /// The way to a rank.
+    #[inline]
+    pub(super) fn link(&self, rank: u32) -> Result<&Link, Error> {
+        match self.links.get(rank as usize) {
+            Some(Link::Nobody) | None => Err(Error::NoRank {
+                rank,
+                size: self.inbox.size,
+            }),
+            Some(link) => Ok(link),
+        }
+    }
+
+    #[inline]
+    pub(super) fn lines(&self) -> impl Iterator<Item = &Line> {
+        let links = self.lines.iter();
+        links.filter_map(|rank| match self.links.get(*rank as usize) {
+            Some(Link::Line(line)) => Some(line),
+            _ => None,
+        })
+    }
+
+    /// The connections, with the ranks that they lead to.
+    pub(super) fn line(&self, rank: u32) -> Option<&Line> {
+        match self.links.get(rank as usize) {
+            Some(Link::Line(line)) => Some(line),
+            _ => None,
+        }
+    }
+
+    /// Works on the state, and does afterwards what was noted meanwhile.
+    #[inline]
+    pub(super) fn with<R>(&self, work: impl FnOnce(&mut State, &mut Todo) -> R) -> R {
+        let mut todo = Todo::default();
+        let mut state = self.inbox.lock();
+        let result = work(&mut state, &mut todo);
+        self.inbox.leave(state);
+        if !todo.is_empty() {
+            self.carry_out(todo);
+        }
+        result
+    }
+
+    /// Does what was noted under the lock of this rank's inbox.
+    pub(super) fn carry_out(&self, todo: Todo) {
+        self.inbox.carry_out(todo, |task| match task {
+            Task::Say { to, frame } => {
+                if let Some(line) = self.line(to) {
+                    line.say(frame);
+                }
+            }
+            Task::Resume { rank } => {
+                if let Some(line) = self.line(rank) {
+                    line.endpoint.shared().resume();
+                }
+            }
+            _ => {}
+        });
+    }
+
+    /// Carries on all connections, as far as they go now.
+    #[inline]
+    pub(super) fn drive(&self) {
+        if self.inbox.take_starved() {
+            self.lines()
+                .for_each(|line| line.endpoint.shared().resume());
+        }
+        self.lines().for_each(|line| line.endpoint.shared().drive());
+    }
+
+    /// As [`drive`](Self::drive), and has `task` woken when one can go on.
+    pub(super) fn drive_for_task(&self, task: &Waker) {
+        self.drive();
+        for line in self.lines() {
+            line.endpoint.shared().progress(Way::In, Some(task), None);
+        }
+    }
+
+    /// Waits until `attempt` answers, or the deadline has passed (`None`).
+    pub(super) fn wait<R>(
+        &self,
+        deadline: impl FnOnce() -> Deadline,
+        mut attempt: impl FnMut(&mut State) -> Option<R>,
+    ) -> Option<R> {
+        let inbox = &*self.inbox;
+        let seen = inbox.epoch();
+        if let Some(answer) = self.attempt(&mut attempt) {
+            return Some(answer);
+        }
+        let _waits = inbox.note_waiting();
+        let until = deadline();
+        let vain = inbox.vain.load(Ordering::Relaxed);
+        let mut spin = Spin::begin(inbox.options.spin, vain, until);
+        let mut seen = seen;
+        loop {
+            self.drive();
+            if inbox.epoch() != seen {
+                seen = inbox.epoch();
+                if let Some(answer) = self.attempt(&mut attempt) {
+                    let mut vain = vain;
+                    spin.end(&mut vain);
+                    inbox.vain.store(vain, Ordering::Relaxed);
+                    return Some(answer);
+                }
+            } else if spin.again() {
+            } else if until.has_passed() {
+                return self.attempt(&mut attempt);
+            } else {
+                self.sleep(seen, until);
+                spin.has_slept();
+            }
+        }
+    }
+
+    #[inline]
+    fn attempt<R>(&self, attempt: &mut impl FnMut(&mut State) -> Option<R>) -> Option<R> {
+        attempt(&mut self.inbox.lock())
+    }
+
+    fn sleep(&self, seen: u32, mut until: Deadline) {
+        if self.inbox.is_starved() {
+            until = until.or_sooner(Deadline::after(STARVED));
+        }
+        self.inbox.sleep(seen, until, |bell| {
+            for line in self.lines() {
+                let shared = line.endpoint.shared();
+                let is_left = shared.progress(Way::In, Some(bell.waker()), Some(bell.watcher()));
+                if !is_left {
+                    // It has ended, or is held; what is to be sent goes on.
+                    shared.progress(Way::Out, Some(bell.waker()), Some(bell.watcher()));
+                }
+            }
+            true
+        });
+    }
+
+    /// What came of a request, if it has ended in time. Looks at the connections once at least.
+    pub(super) fn wait_for(&self, id: OpId, deadline: Deadline) -> Option<Outcome> {
+        self.wait(|| deadline, |state| state.take_outcome(id))
+    }
+
+    /// Has a message withdrawn that the other rank may not have received. What comes of it, its request says.
+    pub(super) fn cancel_send(&self, id: OpId) {
+        self.with(|state, todo| state.withdraw(id, todo));
+    }
+
+    /// Nobody asks for a request any more: a receive without a message is taken back, a message is sent all
+    /// the same.
+    pub(super) fn forget(&self, id: OpId) {
+        let dropped = self.with(|state, todo| {
+            state.cancel(id, Error::Cancelled, todo);
+            let outcome = state.take_outcome(id);
+            if let (None, Some(request)) = (&outcome, state.requests.get_mut(id)) {
+                request.forgotten = true;
+                request.task = None;
+            }
+            outcome
+        });
+        drop(dropped);
+        self.lines()
+            .for_each(|line| line.endpoint.shared().carry_what_is_left());
+    }
+}
+
+impl Drop for Node {
+    /// The others learn that this rank has ended.
+    fn drop(&mut self) {
+        let why: Arc<str> = Arc::from("it has ended");
+        let rest = self.inbox.close();
+        drop(rest);
+        for link in &self.links {
+            match link {
+                Link::Thread(other) if !Arc::ptr_eq(other, &self.inbox) => {
+                    let mut todo = Todo::default();
+                    let mut state = other.lock();
+                    state.lose(self.inbox.rank, &why, &mut todo);
+                    other.leave(state);
+                    // What else is to be done is of this rank alone.
+                    other.carry_out(todo, |_| {});
+                }
+                Link::Line(line) => line.endpoint.shared().carry_what_is_left(),
+                Link::Thread(_) | Link::Nobody => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Handles of what was posted to a rank.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use jstream::buffer::{Filled, Spent};
+
+use super::error::{Error, Unreceived, Unsent};
+use super::local::Posted;
+use super::names::Status;
+use super::node::Node;
+use super::request::Outcome;
+use crate::device::connection::Payload;
+use crate::device::deadline::Deadline;
+use crate::endpoint::ops::OpId;
+
+/// A message that was received, in a jbuf.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RankMessage {
+    /// Who sent it, and what it is.
+    pub status: Status,
+    /// The payload; nobody has believed its bytes yet.
+    pub payload: Filled,
+}
+
+/// A request that has not ended, or whose outcome nobody has taken.
+pub(super) struct Pending {
+    node: Arc<Node>,
+    /// None once the outcome was taken.
+    id: Option<OpId>,
+}
+
+impl Pending {
+    pub(super) fn new(node: Arc<Node>, id: OpId) -> Self {
+        Self { node, id: Some(id) }
+    }
+
+    pub(super) fn node(&self) -> &Arc<Node> {
+        &self.node
+    }
+
+    pub(super) fn id(&self) -> Option<OpId> {
+        self.id
+    }
+
+    /// The outcome, if it comes in time. Never again once it was given.
+    pub(super) fn wait(&mut self, deadline: Deadline) -> Option<Outcome> {
+        let outcome = self.node.wait_for(self.id?, deadline)?;
+        self.id = None;
+        Some(outcome)
+    }
+
+    /// The outcome, if it is known by now.
+    pub(super) fn take(&mut self) -> Option<Outcome> {
+        let outcome = self.node.inbox.lock().take_outcome(self.id?)?;
+        self.id = None;
+        Some(outcome)
+    }
+
+    /// # Panics
+    ///
+    /// When the outcome was given already.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
+        let Some(id) = self.id else {
+            panic!("polled after it was ready")
+        };
+        let register = || {
+            let mut state = self.node.inbox.lock();
+            let outcome = state.take_outcome(id);
+            if let (None, Some(request)) = (&outcome, state.requests.get_mut(id)) {
+                let known = request
+                    .task
+                    .as_ref()
+                    .is_some_and(|task| task.will_wake(context.waker()));
+                if !known {
+                    request.task = Some(context.waker().clone());
+                }
+            }
+            outcome
+        };
+        let outcome = register().or_else(|| {
+            self.node.drive_for_task(context.waker());
+            register()
+        });
+        match outcome {
+            Some(outcome) => {
+                self.id = None;
+                Poll::Ready(outcome)
+            }
+            None => Poll::Pending,
+        }
+    }
+
+    /// Takes it back, if it has no message. False if it has one, or has ended.
+    pub(super) fn cancel_receive(&self) -> bool {
+        self.id.is_some_and(|id| {
+            self.node
+                .with(|state, todo| state.cancel(id, Error::Cancelled, todo))
+        })
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let Some(id) = self.id.take() {
+            self.node.forget(id);
+        }
+    }
+}
+
+/// A message that was posted to be sent.
+///
+/// Waiting for it carries on everything that its rank has posted. As a future it does the same when it is
+/// polled. A message whose request is dropped is still sent, unless the rank ends before it is wanted.
+#[must_use = "says whether the message was sent"]
+pub struct SendRequest {
+    state: State<Result<Option<Spent>, Unsent>>,
+}
+
+/// A message that is to be received.
+///
+/// A request that is dropped is [cancelled](Self::cancel); a message that it has already is lost with it.
+#[must_use = "gives the message"]
+pub struct RecvRequest {
+    state: State<Result<RankMessage, Unreceived>>,
+}
+
+enum State<R> {
+    Pending(Pending),
+    /// It has ended when it was posted.
+    Ended(Option<R>),
+}
+
+/// What came of a message.
+fn sent(outcome: Outcome) -> Result<Option<Spent>, Unsent> {
+    match outcome.result {
+        Ok(_) => Ok(outcome.spent),
+        Err(error) => Err(Unsent {
+            error,
+            filled: outcome.payload.and_then(bytes),
+        }),
+    }
+}
+
+fn bytes(payload: Payload) -> Option<Filled> {
+    match payload {
+        Payload::Bytes(filled) => Some(filled),
+        Payload::Object(_) => None,
+    }
+}
+
+/// What came of a receive.
+pub(super) fn received(outcome: Outcome, node: &Node) -> Result<RankMessage, Unreceived> {
+    let spent = outcome.spent;
+    let failed = |error| Unreceived { error, spent: None };
+    match outcome.result {
+        Ok(status) => {
+            let payload = match outcome.payload {
+                Some(payload) => node.bytes_of(payload).map_err(failed)?,
+                None => Filled::nothing(),
+            };
+            let bytes = payload.len() as u64;
+            let status = Status { bytes, ..status };
+            Ok(RankMessage { status, payload })
+        }
+        Err(error) => Err(Unreceived { error, spent }),
+    }
+}
+
+macro_rules! request {
+    ($request:ident: $result:ty, $convert:expr) => {
+        impl $request {
+            /// Waits until it has ended.
+            ///
+            /// # Errors
+            ///
+            /// Says why it came to nothing, and gives back the jbuf.
+            ///
+            /// # Panics
+            ///
+            /// When the outcome was taken before.
+            pub fn wait(mut self) -> $result {
+                match self.outcome(Deadline::NEVER) {
+                    Some(result) => result,
+                    None => panic!("the outcome was taken before"),
+                }
+            }
+
+            /// As [`wait`](Self::wait), for so long at most: `None` when it has not ended then, or the
+            /// outcome was taken before.
+            pub fn wait_timeout(&mut self, timeout: Duration) -> Option<$result> {
+                self.outcome(Deadline::after(timeout))
+            }
+
+            /// The outcome, if it is known. It is given once.
+            pub fn test(&mut self) -> Option<$result> {
+                self.outcome(Deadline::after(Duration::ZERO))
+            }
+
+            fn outcome(&mut self, deadline: Deadline) -> Option<$result> {
+                match &mut self.state {
+                    State::Pending(pending) => {
+                        let outcome = pending.wait(deadline)?;
+                        Some($convert(outcome, pending.node()))
+                    }
+                    State::Ended(result) => result.take(),
+                }
+            }
+        }
+
+        impl Future for $request {
+            type Output = $result;
+
+            fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+                match &mut self.state {
+                    State::Pending(pending) => pending
+                        .poll(context)
+                        .map(|outcome| $convert(outcome, pending.node())),
+                    State::Ended(result) => match result.take() {
+                        Some(result) => Poll::Ready(result),
+                        None => panic!("polled after it was ready"),
+                    },
+                }
+            }
+        }
+
+        impl Waitable for $request {
+            type Output = $result;
+
+            fn pending(&self) -> Option<(&Arc<Node>, Option<OpId>)> {
+                match &self.state {
+                    State::Pending(pending) => Some((pending.node(), pending.id())),
+                    State::Ended(_) => None,
+                }
+            }
+
+            fn take(&mut self) -> Option<Self::Output> {
+                match &mut self.state {
+                    State::Pending(pending) => {
+                        let outcome = pending.take()?;
+                        Some($convert(outcome, pending.node()))
+                    }
+                    State::Ended(result) => result.take(),
+                }
+            }
+        }
+
+        impl fmt::Debug for $request {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($request)).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+/// A request that can be waited for together with others.
+pub(super) trait Waitable {
+    type Output;
+
+    /// Its rank, and which request it is; `None` when it has ended without one.
+    fn pending(&self) -> Option<(&Arc<Node>, Option<OpId>)>;
+
+    /// The outcome, if it is known by now and nobody has taken it.
+    fn take(&mut self) -> Option<Self::Output>;
+}
+
+request!(SendRequest: Result<Option<Spent>, Unsent>, |outcome, _: &Arc<Node>| sent(outcome));
+request!(RecvRequest: Result<RankMessage, Unreceived>, |outcome, node: &Arc<Node>| received(
+    outcome, node
+));
+
+impl SendRequest {
+    pub(super) fn new(node: Arc<Node>, posted: Posted) -> Self {
+        let state = match posted {
+            Posted::Done => State::Ended(Some(Ok(None))),
+            Posted::Pending(id) => State::Pending(Pending::new(node, id)),
+            Posted::Refused(error, payload) => State::Ended(Some(Err(Unsent {
+                error,
+                filled: payload.and_then(bytes),
+            }))),
+        };
+        Self { state }
+    }
+}
+
+impl RecvRequest {
+    pub(super) fn new(node: Arc<Node>, id: Option<OpId>) -> Self {
+        let state = match id {
+            Some(id) => State::Pending(Pending::new(node, id)),
+            None => State::Ended(Some(Ok(RankMessage {
+                status: Status::NULL,
+                payload: Filled::nothing(),
+            }))),
+        };
+        Self { state }
+    }
+
+    /// Gives up: [`Error::Cancelled`] has the jbuf that was posted. A message that it has already is waited
+    /// for, and given.
+    ///
+    /// # Errors
+    ///
+    /// [`Unreceived`] in any other case.
+    ///
+    /// # Panics
+    ///
+    /// When the outcome was taken before.
+    pub fn cancel(self) -> Result<RankMessage, Unreceived> {
+        if let State::Pending(pending) = &self.state {
+            pending.cancel_receive();
+        }
+        self.wait()
+    }
+}

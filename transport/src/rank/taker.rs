@@ -1,0 +1,371 @@
+//! What comes from a rank over its connection.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::error::Error;
+use super::inbox::{Inbox, State};
+use super::letter::{Ack, Incoming, Letter, Want, strange};
+use super::line::{outbound, without_payload};
+use super::names::Status;
+use super::request::Outcome;
+use super::table::Number;
+use super::todo::{Task, Todo};
+use super::wire::{ANNOUNCEMENT, Frame, Label};
+use crate::device::connection::{Body, Payload};
+use crate::endpoint::ops::{Notify, OpId, Sink};
+use crate::endpoint::receiving::{Choice, Replies, Taker};
+use crate::error::{HeaderError, RecvError};
+use crate::header::Header;
+use crate::matching::{Arrival, Heading, Matched};
+
+/// Takes what comes from a rank.
+///
+/// Its methods are called one at a time, as the direction is locked.
+pub(super) struct LineTaker {
+    pub(super) inbox: Arc<Inbox>,
+    pub(super) rank: u32,
+    /// The longest message that the connection receives.
+    pub(super) max_receive: u64,
+    pub(super) whole: Arc<dyn Sink>,
+    /// Nothing more comes. It is known to the inbox by then.
+    pub(super) gone: Arc<AtomicBool>,
+}
+
+impl LineTaker {
+    fn with<R>(&self, replies: &mut Replies, work: impl FnOnce(&mut State, &mut Todo) -> R) -> R {
+        let mut todo = Todo::default();
+        let mut state = self.inbox.lock();
+        let result = work(&mut state, &mut todo);
+        self.inbox.leave(state);
+        if !todo.is_empty() {
+            self.carry_out(todo, replies);
+        }
+        result
+    }
+
+    #[cold]
+    fn carry_out(&self, todo: Todo, replies: &mut Replies) {
+        self.inbox.carry_out(todo, |task| {
+            // What comes from a rank is answered to that rank, and frees no room.
+            if let Task::Say { frame, .. } = task {
+                replies.alone |= !self.inbox.somebody_waits();
+                // A peer that asks and does not read must not fill the memory.
+                let notify = match frame {
+                    Frame::Withdrawn { .. } => Notify::Answer,
+                    _ => Notify::Nobody,
+                };
+                replies.push(without_payload(frame), notify);
+            }
+        });
+    }
+
+    fn eager(
+        &self,
+        header: &Header,
+        label: Label,
+        offer: Option<Number>,
+        replies: &mut Replies,
+    ) -> Choice {
+        let heading = label.heading(self.rank, header.length);
+        let ack = offer.map_or(Ack::Nobody, Ack::Line);
+        self.with(replies, |state, todo| {
+            match state.matcher.arrive(heading, Letter::Coming { ack }) {
+                Ok(Arrival::Matched(matched)) => self.matched(state, matched, todo),
+                Ok(Arrival::Waits(id)) => {
+                    if let Some(peer) = state.peer(self.rank) {
+                        peer.incoming = Incoming::Message(id);
+                        if let Some(offer) = offer {
+                            peer.withdrawable.insert(offer, id);
+                        }
+                    }
+                    Choice::Pool
+                }
+                Ok(Arrival::Full(_)) => Choice::Hold,
+                Err(_) => Choice::Refuse(strange(header.kind)),
+            }
+        })
+    }
+
+    /// A receive waited for it: the payload goes where that wants it.
+    fn matched(
+        &self,
+        state: &mut State,
+        matched: Matched<OpId, Letter>,
+        todo: &mut Todo,
+    ) -> Choice {
+        let (request, heading) = (matched.receive, matched.heading);
+        if let Letter::Coming { ack } = matched.message {
+            state.acknowledge(self.rank, ack, todo);
+        }
+        let accepted = state.accept(request, &heading, todo);
+        let incoming = if accepted {
+            Incoming::Receive { request, heading }
+        } else {
+            Incoming::Unwanted
+        };
+        if let Some(peer) = state.peer(self.rank) {
+            peer.incoming = incoming;
+        }
+        if accepted {
+            state.place_of(request)
+        } else {
+            Choice::Pool
+        }
+    }
+
+    /// The payload that was asked for.
+    fn data(&self, header: &Header, want: Number, replies: &mut Replies) -> Choice {
+        self.with(replies, |state, _| {
+            let refused = Choice::Refuse(strange(header.kind));
+            let Some(peer) = state.peer(self.rank) else {
+                return refused;
+            };
+            // Before memory is taken for it.
+            let expected = peer.wants.get(want);
+            if expected.is_none_or(|want| want.heading.length != header.length) {
+                return refused;
+            }
+            let Some(want) = peer.wants.remove(want) else {
+                return refused;
+            };
+            let request = want.request;
+            peer.incoming = Incoming::Want(want);
+            state.place_of(request)
+        })
+    }
+
+    fn announced(
+        &self,
+        label: Label,
+        offer: Number,
+        payload: &[u8],
+        replies: &mut Replies,
+    ) -> Result<bool, HeaderError> {
+        let refused = strange(Frame::Announced { label, offer }.header().kind);
+        let length = payload.try_into().map_err(|_| refused)?;
+        let length = u64::from_le_bytes(length);
+        if length > self.max_receive {
+            return Err(refused);
+        }
+        let heading = label.heading(self.rank, length).announced();
+        let wanted = self.with(replies, |state, todo| {
+            self.arrive(state, heading, offer, todo)
+        });
+        Ok(wanted)
+    }
+
+    /// Whether more may come.
+    fn arrive(&self, state: &mut State, heading: Heading, offer: Number, todo: &mut Todo) -> bool {
+        match state.matcher.arrive(heading, Letter::Announced { offer }) {
+            Ok(Arrival::Matched(matched)) => state.meet(matched, todo),
+            Ok(Arrival::Waits(id)) => {
+                if let Some(peer) = state.peer(self.rank) {
+                    peer.withdrawable.insert(offer, id);
+                }
+            }
+            Ok(Arrival::Full(letter)) => {
+                if let Some(peer) = state.peer(self.rank) {
+                    peer.stalled = Some((heading, letter));
+                }
+                return false;
+            }
+            Err(stray) => todo.drop_later(stray.message),
+        }
+        true
+    }
+
+    /// The other rank wants a message of this one.
+    fn wanted(
+        &self,
+        offer: Number,
+        want: Number,
+        replies: &mut Replies,
+    ) -> Result<(), HeaderError> {
+        let refused = strange(Frame::Wanted { offer, want }.header().kind);
+        let offered = {
+            let mut state = self.inbox.lock();
+            let peer = state.peer(self.rank).ok_or(refused)?;
+            // One that was sent at once is not to be sent again.
+            let has_body = peer.offers.get(offer).is_some_and(|o| o.body.is_some());
+            if !has_body {
+                return Err(refused);
+            }
+            let offered = peer.offers.remove(offer).ok_or(refused)?;
+            if let Some(request) = state.requests.get_mut(offered.request) {
+                if let Some(sends) = &mut request.sends {
+                    sends.offer = None;
+                }
+            }
+            offered
+        };
+        let body = offered.body.unwrap_or(Body::Taken);
+        let message = outbound(Frame::Data { want }, offered.length, body);
+        let notify = Notify::Sink(self.whole.clone(), offered.request.number());
+        replies.alone |= !self.inbox.somebody_waits();
+        replies.push(message, notify);
+        Ok(())
+    }
+
+    /// The other rank has matched a message of this one, and wants no payload of it any more.
+    fn answered(&self, offer: Number, replies: &mut Replies) -> Result<(), HeaderError> {
+        let refused = strange(Frame::Matched { offer }.header().kind);
+        self.with(replies, |state, todo| {
+            let peer = state.peer(self.rank).ok_or(refused)?;
+            let offered = peer.offers.remove(offer).ok_or(refused)?;
+            state.complete(offered.request, Outcome::sent_from(offered.body), todo);
+            Ok(())
+        })
+    }
+
+    fn withdraw(&self, offer: Number, replies: &mut Replies) {
+        self.with(replies, |state, todo| {
+            let State { matcher, peers, .. } = state;
+            let peer = peers.get_mut(self.rank as usize);
+            let id = peer.and_then(|peer| peer.withdrawable.remove(&offer));
+            let letter = id.and_then(|id| matcher.withdraw(id));
+            let was_there = letter.is_some();
+            if let Some(letter) = letter {
+                if let (Letter::Coming { .. }, Some(peer)) = (&letter, state.peer(self.rank)) {
+                    peer.incoming = Incoming::Unwanted;
+                }
+                todo.drop_later(letter);
+            }
+            let frame = Frame::Withdrawn { offer, was_there };
+            todo.push(Task::Say {
+                to: self.rank,
+                frame,
+            });
+        });
+    }
+
+    fn withdrawn(
+        &self,
+        offer: Number,
+        was_there: bool,
+        replies: &mut Replies,
+    ) -> Result<(), HeaderError> {
+        let refused = strange(Frame::Withdrawn { offer, was_there }.header().kind);
+        self.with(replies, |state, todo| {
+            let peer = state.peer(self.rank).ok_or(refused)?;
+            peer.withdrawals = peer.withdrawals.checked_sub(1).ok_or(refused)?;
+            if !was_there {
+                state.news();
+                return Ok(());
+            }
+            let offered = peer.offers.remove(offer).ok_or(refused)?;
+            let outcome = Outcome::unsent(Error::Cancelled, offered.body);
+            state.complete(offered.request, outcome, todo);
+            Ok(())
+        })
+    }
+}
+
+impl State {
+    /// Where a receive wants what a connection delivers.
+    fn place_of(&mut self, request: OpId) -> Choice {
+        let request = self.requests.get_mut(request);
+        match request.and_then(|request| request.take_place()) {
+            Some(spent) => Choice::Jbuf(spent),
+            None => Choice::Pool,
+        }
+    }
+
+    /// The payload that was on its way is here.
+    fn complete_incoming(&mut self, rank: u32, payload: Payload, todo: &mut Todo) {
+        let Some(peer) = self.peer(rank) else {
+            return todo.drop_later(payload);
+        };
+        match std::mem::take(&mut peer.incoming) {
+            Incoming::Receive { request, heading } | Incoming::Want(Want { request, heading }) => {
+                let outcome = Outcome::received(Status::of(&heading), payload);
+                self.complete(request, outcome, todo);
+            }
+            Incoming::Late { request, heading } => {
+                self.hand_over(request, &heading, payload, todo);
+            }
+            Incoming::Message(id) => match self.matcher.message_mut(id) {
+                Some(letter) => {
+                    let ack = match std::mem::replace(letter, Letter::Lost) {
+                        Letter::Coming { ack } => ack,
+                        _ => Ack::Nobody,
+                    };
+                    *letter = Letter::Here { payload, ack };
+                    // Who waits for it to be complete, as a probe does.
+                    self.news();
+                }
+                None => todo.drop_later(payload),
+            },
+            Incoming::Nothing | Incoming::Unwanted => todo.drop_later(payload),
+        }
+    }
+}
+
+impl Taker for LineTaker {
+    #[inline]
+    fn choose(&self, header: &Header, replies: &mut Replies) -> Choice {
+        let refused = || Choice::Refuse(strange(header.kind));
+        match Frame::of(header) {
+            Ok(Frame::Eager { label, offer }) => self.eager(header, label, offer, replies),
+            Ok(Frame::Data { want }) => self.data(header, want, replies),
+            Ok(Frame::Announced { .. }) if header.length == ANNOUNCEMENT => Choice::Brief,
+            Ok(Frame::Announced { .. }) => refused(),
+            Ok(_) if header.length == 0 => Choice::Brief,
+            Ok(_) => refused(),
+            Err(error) => Choice::Refuse(error),
+        }
+    }
+
+    #[inline]
+    fn take(&self, _: &Header, payload: Payload, replies: &mut Replies) -> Result<(), HeaderError> {
+        self.with(replies, |state, todo| {
+            state.complete_incoming(self.rank, payload, todo);
+        });
+        Ok(())
+    }
+
+    fn take_brief(
+        &self,
+        header: &Header,
+        payload: &[u8],
+        replies: &mut Replies,
+    ) -> Result<bool, HeaderError> {
+        match Frame::of(header)? {
+            Frame::Announced { label, offer } => {
+                return self.announced(label, offer, payload, replies);
+            }
+            Frame::Wanted { offer, want } => self.wanted(offer, want, replies)?,
+            Frame::Matched { offer } => self.answered(offer, replies)?,
+            Frame::Withdraw { offer } => self.withdraw(offer, replies),
+            Frame::Withdrawn { offer, was_there } => self.withdrawn(offer, was_there, replies)?,
+            Frame::Eager { .. } | Frame::Data { .. } => return Err(strange(header.kind)),
+        }
+        Ok(true)
+    }
+
+    fn resume(&self, replies: &mut Replies) -> bool {
+        self.with(replies, |state, todo| {
+            let peer = state.peer(self.rank);
+            match peer.and_then(|peer| peer.stalled.take()) {
+                Some((heading, Letter::Announced { offer })) => {
+                    self.arrive(state, heading, offer, todo)
+                }
+                _ => true,
+            }
+        })
+    }
+
+    fn starve(&self) {
+        self.inbox.set_starved();
+    }
+
+    fn lose(&self, error: RecvError) {
+        let why = Arc::from(error.to_string());
+        let mut todo = Todo::default();
+        let mut state = self.inbox.lock();
+        state.lose(self.rank, &why, &mut todo);
+        self.inbox.leave(state);
+        self.gone.store(true, Ordering::Release);
+        self.inbox.carry_out(todo, |_| {});
+    }
+}

@@ -1,0 +1,203 @@
+//! What ranks say to each other over a connection: kinds of messages, and their words.
+
+use super::table::Number;
+use crate::error::HeaderError;
+use crate::header::Header;
+use crate::matching::{Envelope, Heading};
+
+/// The kinds; `jsr` and a number.
+const EAGER: u32 = 0x6a73_7201;
+const EAGER_CONFIRMED: u32 = 0x6a73_7202;
+const ANNOUNCED: u32 = 0x6a73_7203;
+const WANTED: u32 = 0x6a73_7204;
+const DATA: u32 = 0x6a73_7205;
+const MATCHED: u32 = 0x6a73_7206;
+const WITHDRAW: u32 = 0x6a73_7207;
+const WITHDRAWN: u32 = 0x6a73_7208;
+
+/// How long the payload of an announcement is: the length of the message.
+pub(super) const ANNOUNCEMENT: u64 = 8;
+
+/// A message between ranks, without its payload. Numbers named `offer` were given out by who sends the
+/// message that it is about, those named `want` by who receives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// A message whose payload comes with it. Its sender may wait for it to be matched.
+    Eager { label: Label, offer: Option<Number> },
+    /// A message whose payload comes when it is wanted.
+    Announced { label: Label, offer: Number },
+    /// The payload is wanted now.
+    Wanted { offer: Number, want: Number },
+    /// The payload that was wanted.
+    Data { want: Number },
+    /// The message was matched, and its payload is not wanted any more.
+    Matched { offer: Number },
+    /// The message is not to be received, if nobody has yet.
+    Withdraw { offer: Number },
+    /// The answer to that.
+    Withdrawn { offer: Number, was_there: bool },
+}
+
+/// What is matched, but for the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Label {
+    pub(super) context: u32,
+    pub(super) tag: u64,
+    /// 0 without a type.
+    pub(super) descriptor: u64,
+}
+
+impl Label {
+    /// The same with its source and the length of the payload.
+    #[inline]
+    pub(super) fn heading(self, source: u32, length: u64) -> Heading {
+        let envelope = Envelope {
+            context: self.context,
+            source,
+            tag: self.tag,
+        };
+        let mut heading = Heading::new(envelope, length);
+        heading.descriptor = (self.descriptor != 0).then_some(self.descriptor);
+        heading
+    }
+}
+
+impl Frame {
+    #[inline]
+    pub(super) fn header(self) -> Header {
+        let labelled = |kind, label: Label, number: u32| {
+            let last = u64::from(label.context) | u64::from(number) << 32;
+            Header::new(kind, [label.tag, label.descriptor, last])
+        };
+        let numbered =
+            |kind, one: u32, other: u32| Header::new(kind, [u64::from(one), u64::from(other), 0]);
+        match self {
+            Self::Eager { label, offer: None } => labelled(EAGER, label, 0),
+            Self::Eager {
+                label,
+                offer: Some(offer),
+            } => labelled(EAGER_CONFIRMED, label, offer),
+            Self::Announced { label, offer } => labelled(ANNOUNCED, label, offer),
+            Self::Wanted { offer, want } => numbered(WANTED, offer, want),
+            Self::Data { want } => numbered(DATA, want, 0),
+            Self::Matched { offer } => numbered(MATCHED, offer, 0),
+            Self::Withdraw { offer } => numbered(WITHDRAW, offer, 0),
+            Self::Withdrawn { offer, was_there } => {
+                numbered(WITHDRAWN, offer, u32::from(was_there))
+            }
+        }
+    }
+
+    /// What a header says.
+    ///
+    /// # Errors
+    ///
+    /// If nobody of this version sends it.
+    #[inline]
+    pub(super) fn of(header: &Header) -> Result<Self, HeaderError> {
+        let strange = HeaderError::Rank { kind: header.kind };
+        let [first, second, third] = header.words;
+        let (low, high) = (lower(third), lower(third >> 32));
+        let label = Label {
+            context: low,
+            tag: first,
+            descriptor: second,
+        };
+        let number = |word: u64| u32::try_from(word).map_err(|_| strange);
+        let frame = match header.kind {
+            EAGER => Self::Eager { label, offer: None },
+            EAGER_CONFIRMED => Self::Eager {
+                label,
+                offer: Some(high),
+            },
+            ANNOUNCED => Self::Announced { label, offer: high },
+            WANTED => Self::Wanted {
+                offer: number(first)?,
+                want: number(second)?,
+            },
+            DATA => Self::Data {
+                want: number(first)?,
+            },
+            MATCHED => Self::Matched {
+                offer: number(first)?,
+            },
+            WITHDRAW => Self::Withdraw {
+                offer: number(first)?,
+            },
+            WITHDRAWN => Self::Withdrawn {
+                offer: number(first)?,
+                was_there: second == 1,
+            },
+            _ => return Err(strange),
+        };
+        Ok(frame)
+    }
+}
+
+#[inline]
+fn lower(word: u64) -> u32 {
+    let [a, b, c, d, ..] = word.to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_frame_comes_back() {
+        let label = Label {
+            context: 0x0403_0201,
+            tag: u64::MAX,
+            descriptor: 7,
+        };
+        let frames = [
+            Frame::Eager { label, offer: None },
+            Frame::Eager {
+                label,
+                offer: Some(0),
+            },
+            Frame::Announced {
+                label,
+                offer: u32::MAX,
+            },
+            Frame::Wanted { offer: 1, want: 2 },
+            Frame::Data { want: 3 },
+            Frame::Matched { offer: 4 },
+            Frame::Withdraw { offer: 5 },
+            Frame::Withdrawn {
+                offer: 6,
+                was_there: true,
+            },
+            Frame::Withdrawn {
+                offer: 6,
+                was_there: false,
+            },
+        ];
+        for frame in frames {
+            assert_eq!(Frame::of(&frame.header()), Ok(frame));
+        }
+        let header = Header::new(EAGER_CONFIRMED, [1, 2, 0x0000_0004_0000_0003]);
+        let Ok(Frame::Eager { label, offer }) = Frame::of(&header) else {
+            panic!()
+        };
+        assert_eq!(
+            (label.tag, label.descriptor, label.context, offer),
+            (1, 2, 3, Some(4))
+        );
+    }
+
+    #[test]
+    fn what_nobody_sends_is_refused() {
+        for header in [
+            Header::default(),
+            Header::new(EAGER - 1, [0; 3]),
+            Header::new(WITHDRAWN + 1, [0; 3]),
+            Header::new(DATA, [1 << 32, 0, 0]),
+            Header::new(WANTED, [0, u64::MAX, 0]),
+        ] {
+            let kind = header.kind;
+            assert_eq!(Frame::of(&header), Err(HeaderError::Rank { kind }));
+        }
+    }
+}
