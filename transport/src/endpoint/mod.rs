@@ -24,7 +24,7 @@ pub(crate) mod shared;
 pub(crate) mod spin;
 pub(crate) mod ticket;
 pub(crate) mod timer;
-mod tools;
+pub(crate) mod tools;
 mod turn;
 mod typed;
 pub(crate) mod watcher;

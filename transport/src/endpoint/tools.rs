@@ -15,24 +15,24 @@ const KEPT: usize = 8;
     clippy::vec_box,
     reason = "a tool is large, and is taken out and put back for each object"
 )]
-pub(super) struct Tools {
+pub(crate) struct Tools {
     writers: Mutex<Vec<Box<Writer>>>,
     readers: Mutex<Vec<Box<Reader>>>,
 }
 
 impl Tools {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             writers: Mutex::new(Vec::new()),
             readers: Mutex::new(Vec::new()),
         }
     }
 
-    pub(super) fn with_writer<R>(&self, work: impl FnOnce(&mut Writer) -> R) -> R {
+    pub(crate) fn with_writer<R>(&self, work: impl FnOnce(&mut Writer) -> R) -> R {
         with(&self.writers, work)
     }
 
-    pub(super) fn with_reader<R>(&self, work: impl FnOnce(&mut Reader) -> R) -> R {
+    pub(crate) fn with_reader<R>(&self, work: impl FnOnce(&mut Reader) -> R) -> R {
         with(&self.readers, work)
     }
 }

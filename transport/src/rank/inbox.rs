@@ -56,6 +56,8 @@ pub(super) struct State {
     sleepers: u32,
     /// A thread sleeps on the bell.
     is_watched: bool,
+    /// How many wait for a message to be here, whoever receives it.
+    pub(super) probers: u32,
     pub(super) closed: bool,
 }
 
@@ -104,6 +106,7 @@ impl Inbox {
                 to_wake: Vec::new(),
                 sleepers: 0,
                 is_watched: false,
+                probers: 0,
                 closed: false,
             }),
             epoch: AtomicU32::new(0),
@@ -244,6 +247,12 @@ impl State {
         self.news = true;
     }
 
+    /// A message waits.
+    #[inline]
+    pub(super) fn note_arrival(&mut self) {
+        self.news |= self.probers > 0;
+    }
+
     /// Ends a request. What belongs to nobody any more is dropped later.
     pub(super) fn complete(&mut self, id: OpId, outcome: Outcome, todo: &mut Todo) {
         let Some(request) = self.requests.get_mut(id) else {
@@ -285,6 +294,11 @@ impl State {
         self.live == 0 && self.peers.len() > 1
     }
 
+    pub(super) fn lines_are_gone(&self) -> bool {
+        let mut lines = self.peers.iter().filter(|peer| peer.is_line);
+        lines.all(|peer| peer.gone.is_some())
+    }
+
     #[inline]
     pub(super) fn peer(&mut self, rank: u32) -> Option<&mut Peer> {
         self.peers.get_mut(rank as usize)
@@ -303,6 +317,7 @@ impl State {
             return;
         }
         peer.gone = Some(why.clone());
+        self.news = true;
         let incoming = std::mem::take(&mut peer.incoming);
         let stalled = peer.stalled.take();
         let backlog = std::mem::take(&mut peer.backlog);

@@ -18,7 +18,7 @@ use super::request::{Outcome, Place};
 use crate::device::connection::{Body, Payload};
 use crate::device::deadline::Deadline;
 use crate::endpoint::ops::OpId;
-use crate::matching::Pattern;
+use crate::matching::{Claim, Pattern};
 use crate::rank::error::ElementName;
 
 /// Ends the process where going on would free memory that is lent.
@@ -76,13 +76,19 @@ pub(super) unsafe fn body_of(segments: &[IoSlice<'static>]) -> Body<'static> {
     Body::Borrowed(unsafe { slice::from_raw_parts(segments.as_ptr(), segments.len()) })
 }
 
+/// Which message is received.
+pub(super) enum Wanted {
+    Pattern(Pattern),
+    Claim(Claim),
+}
+
 impl Node {
     /// Waits for a message that is received to the front of `memory`. Between posting and waiting it does
     /// what is to be done `meanwhile`; if that fails, the receive is taken back.
     #[inline]
     pub(super) fn receive_into(
         &self,
-        pattern: Pattern,
+        wanted: Wanted,
         expected: ElementName,
         memory: &mut [u8],
         meanwhile: impl FnOnce() -> Result<(), Error>,
@@ -95,7 +101,10 @@ impl Node {
         // it ends; it does not unwind.
         let spent = unsafe { jbuf_of(base, length) };
         let place = Place::Memory(spent);
-        let id = self.with(|state, todo| state.post(pattern, place, expected, todo));
+        let id = self.with(|state, todo| match wanted {
+            Wanted::Pattern(pattern) => state.post(pattern, place, expected, todo),
+            Wanted::Claim(claim) => state.post_claimed(claim, place, expected, todo),
+        });
         let outcome = match meanwhile() {
             Ok(()) => self.wait(deadline, |state| state.take_outcome(id)),
             Err(error) => {

@@ -58,11 +58,6 @@ impl Sender {
         }
     }
 
-    /// Whether it is this request.
-    pub(super) fn is(&self, inbox: &Arc<Inbox>, request: OpId) -> bool {
-        Arc::ptr_eq(&self.inbox, inbox) && self.request == request
-    }
-
     /// The message has its receive.
     pub(super) fn finish(mut self) {
         self.is_done = true;

@@ -76,6 +76,7 @@ impl Inbox {
                             let payload = Payload::Bytes(copy);
                             let ack = Ack::Nobody;
                             *letter = Letter::Here { payload, ack };
+                            state.note_arrival();
                             Left::Done
                         }
                         _ => {

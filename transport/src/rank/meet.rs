@@ -13,7 +13,7 @@ use super::wire::Frame;
 use crate::device::connection::Payload;
 use crate::endpoint::ops::OpId;
 use crate::endpoint::remote::MOST_REQUESTS;
-use crate::matching::{Arrival, Heading, Matched, Pattern, Post};
+use crate::matching::{Arrival, Claim, Heading, Matched, Pattern, Post};
 use crate::rank::error::ElementName;
 
 /// Messages of up to so many bytes are copied under the lock of an inbox: taking it again costs more.
@@ -60,6 +60,38 @@ impl State {
             }
         }
         id
+    }
+
+    /// Posts a receive for the message of a claim.
+    pub(super) fn post_claimed(
+        &mut self,
+        claim: Claim,
+        place: Place,
+        expected: ElementName,
+        todo: &mut Todo,
+    ) -> OpId {
+        let id = self.requests.insert(Request::receive(place, expected));
+        let (heading, message) = self.matcher.take(claim);
+        let matched = Matched {
+            receive: id,
+            message,
+            heading,
+            expected: None,
+        };
+        self.meet(matched, todo);
+        self.let_in(todo);
+        id
+    }
+
+    /// Gives up a claim.
+    pub(super) fn restore(&mut self, claim: Claim, todo: &mut Todo) {
+        match self.matcher.restore(claim) {
+            Some(matched) => {
+                self.meet(matched, todo);
+                self.let_in(todo);
+            }
+            None => self.note_arrival(),
+        }
     }
 
     /// Takes back a receive that has no message. False if it has one.
@@ -252,6 +284,7 @@ impl State {
                         self.acknowledge(heading.envelope.source, ack, todo);
                     }
                 }
+                self.note_arrival();
             }
             Ok(Arrival::Full(letter)) => return Err(letter),
             Err(stray) => todo.drop_later(stray.message),

@@ -11,6 +11,7 @@ use zerocopy::IntoBytes;
 
 use super::element::{Element, descriptor, name_of};
 use super::error::{ElementName, Error, Unsent};
+use super::lent::Wanted;
 use super::local::Posted;
 use super::names::{Destination, Source, Status, Tag, pattern};
 use super::node::{Link, Node};
@@ -71,6 +72,22 @@ impl Rank {
     pub fn duplicate(&self) -> Self {
         let context = self.node.contexts.fetch_add(1, Ordering::Relaxed);
         Self::new(self.node.clone(), context)
+    }
+
+    /// Says to the ranks that it is connected to that nothing more is sent, and waits until they have said
+    /// so too, or have gone: so that what was sent is received before the process ends, and no connection is
+    /// reset. What comes meanwhile waits as usual.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`] when one of them is still there then, and [`Error::NotSent`] when what was posted
+    /// does not get away.
+    pub fn finish(&self, timeout: Duration) -> Result<(), Error> {
+        let deadline = Deadline::after(timeout);
+        self.node.finish_lines()?;
+        let all_gone = |state: &mut super::inbox::State| state.lines_are_gone().then_some(());
+        let gone = self.node.wait(|| deadline, all_gone);
+        gone.ok_or(Error::TimedOut { after: timeout })
     }
 
     /// Up to which length messages to `rank` travel at once, in bytes; longer ones are announced, and come
@@ -186,7 +203,7 @@ impl Rank {
     ) -> Result<Status, Error> {
         match self.pattern(from, tag) {
             Some(pattern) => self.node.receive_into(
-                pattern,
+                Wanted::Pattern(pattern),
                 name_of::<E>(),
                 elements.as_mut_bytes(),
                 || Ok(()),
@@ -215,7 +232,7 @@ impl Rank {
         let sending = || self.send(to, send_tag, sent);
         match self.pattern(from, recv_tag) {
             Some(pattern) => self.node.receive_into(
-                pattern,
+                Wanted::Pattern(pattern),
                 name_of::<F>(),
                 elements.as_mut_bytes(),
                 sending,

@@ -36,7 +36,10 @@ mod member;
 mod mesh;
 mod names;
 mod node;
+mod object;
 mod options;
+mod persistent;
+mod probe;
 mod request;
 mod requests;
 mod scope;
@@ -44,6 +47,7 @@ mod sending;
 mod table;
 mod taker;
 mod todo;
+mod waiting;
 mod wire;
 
 pub use self::element::Element;
@@ -52,5 +56,10 @@ pub use self::member::Rank;
 pub use self::mesh::{Mesh, MeshNode, threads};
 pub use self::names::{Destination, Source, Status, Tag};
 pub use self::options::Options;
-pub use self::requests::{RankMessage, RecvRequest, SendRequest};
+pub use self::persistent::{PersistentRecv, PersistentSend};
+pub use self::probe::Probed;
+pub use self::requests::{RankMessage, RecvRequest, Request, SendRequest};
 pub use self::scope::{Scope, ScopedRecv, ScopedSend};
+pub use self::waiting::{
+    test_all, test_any, test_some, wait_all, wait_any, wait_any_timeout, wait_some,
+};

@@ -1,7 +1,7 @@
 //! A rank: its inbox, and its ways to the others. Whoever waits drives the connections.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::task::Waker;
 use std::time::Duration;
 
@@ -14,6 +14,8 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::ops::OpId;
 use crate::endpoint::shared::Way;
 use crate::endpoint::spin::Spin;
+use crate::endpoint::tools::Tools;
+use crate::error::SendError;
 
 /// How soon a connection is looked at again whose pool had no room.
 const STARVED: Duration = Duration::from_millis(1);
@@ -27,6 +29,10 @@ pub(super) struct Node {
     lines: Vec<u32>,
     /// How many contexts there are.
     pub(super) contexts: AtomicU32,
+    /// Behind the request that came last of several that somebody waited for.
+    pub(super) turn: AtomicUsize,
+    /// What objects are written and read with.
+    pub(super) tools: Tools,
 }
 
 /// The way to a rank.
@@ -46,6 +52,8 @@ impl Node {
             inbox,
             links,
             contexts: AtomicU32::new(1),
+            turn: AtomicUsize::new(0),
+            tools: Tools::new(),
         }
     }
 
@@ -127,14 +135,24 @@ impl Node {
     }
 
     /// Waits until `attempt` answers, or the deadline has passed (`None`).
+    #[inline]
     pub(super) fn wait<R>(
         &self,
         deadline: impl FnOnce() -> Deadline,
         mut attempt: impl FnMut(&mut State) -> Option<R>,
     ) -> Option<R> {
+        self.wait_unlocked(deadline, || attempt(&mut self.inbox.lock()))
+    }
+
+    /// As [`wait`](Self::wait), for what takes the lock by itself.
+    pub(super) fn wait_unlocked<R>(
+        &self,
+        deadline: impl FnOnce() -> Deadline,
+        mut attempt: impl FnMut() -> Option<R>,
+    ) -> Option<R> {
         let inbox = &*self.inbox;
         let seen = inbox.epoch();
-        if let Some(answer) = self.attempt(&mut attempt) {
+        if let Some(answer) = attempt() {
             return Some(answer);
         }
         let _waits = inbox.note_waiting();
@@ -146,7 +164,7 @@ impl Node {
             self.drive();
             if inbox.epoch() != seen {
                 seen = inbox.epoch();
-                if let Some(answer) = self.attempt(&mut attempt) {
+                if let Some(answer) = attempt() {
                     let mut vain = vain;
                     spin.end(&mut vain);
                     inbox.vain.store(vain, Ordering::Relaxed);
@@ -154,17 +172,12 @@ impl Node {
                 }
             } else if spin.again() {
             } else if until.has_passed() {
-                return self.attempt(&mut attempt);
+                return attempt();
             } else {
                 self.sleep(seen, until);
                 spin.has_slept();
             }
         }
-    }
-
-    #[inline]
-    fn attempt<R>(&self, attempt: &mut impl FnMut(&mut State) -> Option<R>) -> Option<R> {
-        attempt(&mut self.inbox.lock())
     }
 
     fn sleep(&self, seen: u32, mut until: Deadline) {
@@ -182,6 +195,19 @@ impl Node {
             }
             true
         });
+    }
+
+    /// Says over all connections that nothing more is sent.
+    pub(super) fn finish_lines(&self) -> Result<(), Error> {
+        for (rank, link) in (0..).zip(&self.links) {
+            if let Link::Line(line) = link {
+                match line.endpoint.finish() {
+                    Ok(()) | Err(SendError::Closed { .. } | SendError::ClosedLocally { .. }) => {}
+                    Err(source) => return Err(Error::NotSent { rank, source }),
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What came of a request, if it has ended in time. Looks at the connections once at least.

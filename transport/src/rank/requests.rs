@@ -44,8 +44,14 @@ impl Pending {
         &self.node
     }
 
-    pub(super) fn id(&self) -> Option<OpId> {
-        self.id
+    /// Whether it has ended, or the outcome was taken.
+    fn is_done(&self) -> bool {
+        let Some(id) = self.id else {
+            return true;
+        };
+        let state = self.node.inbox.lock();
+        let request = state.requests.get(id);
+        request.is_none_or(|request| request.outcome.is_some())
     }
 
     /// The outcome, if it comes in time. Never again once it was given.
@@ -57,7 +63,8 @@ impl Pending {
 
     /// The outcome, if it is known by now.
     pub(super) fn take(&mut self) -> Option<Outcome> {
-        let outcome = self.node.inbox.lock().take_outcome(self.id?)?;
+        let id = self.id?;
+        let outcome = self.node.inbox.lock().take_outcome(id)?;
         self.id = None;
         Some(outcome)
     }
@@ -229,17 +236,26 @@ macro_rules! request {
             }
         }
 
-        impl Waitable for $request {
+        impl Request for $request {
             type Output = $result;
+        }
 
-            fn pending(&self) -> Option<(&Arc<Node>, Option<OpId>)> {
+        impl Waitable for $request {
+            fn pending(&self) -> Option<&Arc<Node>> {
                 match &self.state {
-                    State::Pending(pending) => Some((pending.node(), pending.id())),
+                    State::Pending(pending) => pending.id.map(|_| pending.node()),
                     State::Ended(_) => None,
                 }
             }
 
-            fn take(&mut self) -> Option<Self::Output> {
+            fn is_done(&self) -> bool {
+                match &self.state {
+                    State::Pending(pending) => pending.is_done(),
+                    State::Ended(_) => true,
+                }
+            }
+
+            fn take(&mut self) -> Option<<Self as Request>::Output> {
                 match &mut self.state {
                     State::Pending(pending) => {
                         let outcome = pending.take()?;
@@ -258,15 +274,25 @@ macro_rules! request {
     };
 }
 
-/// A request that can be waited for together with others.
-pub(super) trait Waitable {
+/// A request that can be waited for together with others: see [`wait_any`](super::wait_any).
+#[allow(private_bounds, reason = "nobody else implements it")]
+pub trait Request: Waitable {
+    /// What comes of it.
     type Output;
+}
 
-    /// Its rank, and which request it is; `None` when it has ended without one.
-    fn pending(&self) -> Option<(&Arc<Node>, Option<OpId>)>;
+/// What is asked of a request among others.
+pub(super) trait Waitable {
+    /// Its rank and number, if its outcome is still to be taken.
+    fn pending(&self) -> Option<&Arc<Node>>;
+
+    /// Whether it has ended, or its outcome was taken.
+    fn is_done(&self) -> bool;
 
     /// The outcome, if it is known by now and nobody has taken it.
-    fn take(&mut self) -> Option<Self::Output>;
+    fn take(&mut self) -> Option<<Self as Request>::Output>
+    where
+        Self: Request;
 }
 
 request!(SendRequest: Result<Option<Spent>, Unsent>, |outcome, _: &Arc<Node>| sent(outcome));
@@ -285,6 +311,26 @@ impl SendRequest {
             }))),
         };
         Self { state }
+    }
+}
+
+impl SendRequest {
+    /// Takes the message back, if it was announced over a connection, or is to be confirmed there, and no
+    /// receive has it: [`Error::Cancelled`] then has the jbuf, if that was not sent. Waits for the answer of
+    /// the other rank. Any other message has its own outcome, which is waited for.
+    ///
+    /// # Errors
+    ///
+    /// [`Unsent`].
+    ///
+    /// # Panics
+    ///
+    /// When the outcome was taken before.
+    pub fn cancel(self) -> Result<Option<Spent>, Unsent> {
+        if let State::Pending(Pending { node, id: Some(id) }) = &self.state {
+            node.cancel_send(*id);
+        }
+        self.wait()
     }
 }
 

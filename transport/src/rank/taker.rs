@@ -79,6 +79,7 @@ impl LineTaker {
                             peer.withdrawable.insert(offer, id);
                         }
                     }
+                    state.note_arrival();
                     Choice::Pool
                 }
                 Ok(Arrival::Full(_)) => Choice::Hold,
@@ -163,6 +164,7 @@ impl LineTaker {
                 if let Some(peer) = state.peer(self.rank) {
                     peer.withdrawable.insert(offer, id);
                 }
+                state.note_arrival();
             }
             Ok(Arrival::Full(letter)) => {
                 if let Some(peer) = state.peer(self.rank) {

@@ -1,0 +1,152 @@
+//! Objects, sent and received between ranks.
+
+use jstream::{Erased, Received, Transportable};
+
+use super::error::{ElementName, Error};
+use super::local::Posted;
+use super::member::Rank;
+use super::names::{Destination, Source, Status, Tag};
+use super::node::{Link, Node};
+use super::request::{Outcome, Place};
+use super::requests::{Pending, SendRequest};
+use super::wire::Label;
+use crate::device::connection::Payload;
+use crate::device::deadline::Deadline;
+
+impl Rank {
+    /// Sends an object, and all that it reaches. Returns when the object may be changed again.
+    ///
+    /// ```
+    /// use jstream_transport::rank;
+    ///
+    /// # fn main() -> Result<(), rank::Error> {
+    /// let ranks = rank::threads(2, &rank::Options::default());
+    /// ranks[1].send_object(0, 7, &vec!["one".to_owned(), "two".to_owned()])?;
+    /// let (words, status) = ranks[0].recv_object::<Vec<String>>(1, 7)?;
+    /// assert_eq!((status.source, &*words.get()[1]), (1, "two"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error`].
+    pub fn send_object<T: Transportable>(
+        &self,
+        to: impl Into<Destination>,
+        tag: u64,
+        object: &T,
+    ) -> Result<(), Error> {
+        let Destination::Rank(to) = to.into() else {
+            return Ok(());
+        };
+        let node = self.node();
+        let pool = match node.link(to)? {
+            Link::Line(line) => &line.endpoint.shared().facts().pool,
+            Link::Thread(inbox) => inbox.pool(),
+            Link::Nobody => return Ok(()),
+        };
+        let written = node
+            .tools
+            .with_writer(|writer| writer.write_to(object, pool));
+        let filled = written.map_err(Error::Write)?;
+        let posted = node.post_filled(to, self.label::<u8>(tag), filled, false);
+        SendRequest::new(node.clone(), posted).wait()?;
+        Ok(())
+    }
+
+    /// Sends on an object that was received. Between threads, and inside the process, it moves as it is, and
+    /// who receives the same type gets it without reading it again. Elsewhere it becomes a message again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`]; the object is gone.
+    pub fn send_received<T>(
+        &self,
+        to: impl Into<Destination>,
+        tag: u64,
+        received: Received<T>,
+    ) -> Result<(), Error>
+    where
+        T: Transportable + 'static,
+        Received<T>: Send,
+        for<'x> T::InPlace<'x>: Transportable,
+    {
+        let Destination::Rank(to) = to.into() else {
+            return Ok(());
+        };
+        let object = Payload::Object(Erased::new(received));
+        let posted = self.node().post_object(to, self.label::<u8>(tag), object)?;
+        SendRequest::new(self.node().clone(), posted).wait()?;
+        Ok(())
+    }
+
+    /// Waits for a message, and reads the object that it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Read`] when it is no `T`, which is gone then; else as for [`recv`](Self::recv).
+    pub fn recv_object<T: Transportable + 'static>(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<(Received<T>, Status), Error> {
+        let node = self.node();
+        let Some(pattern) = self.pattern(from, tag) else {
+            return Err(Error::PeerGone {
+                rank: Status::NOBODY,
+                why: "nobody sends no object".into(),
+            });
+        };
+        let id =
+            node.with(|state, todo| state.post(pattern, Place::Pool, ElementName::BYTES, todo));
+        let mut pending = Pending::new(node.clone(), id);
+        match pending.wait(Deadline::NEVER) {
+            Some(outcome) => node.object_of(outcome),
+            None => unreachable!("who waits for ever waits until it has ended"),
+        }
+    }
+}
+
+impl Node {
+    fn post_object(&self, to: u32, label: Label, object: Payload) -> Result<Posted, Error> {
+        match self.link(to)? {
+            Link::Thread(inbox) => {
+                let length = match &object {
+                    Payload::Object(object) => object.capacity() as u64,
+                    Payload::Bytes(filled) => filled.len() as u64,
+                };
+                let heading = label.heading(self.inbox.rank, length);
+                Ok(self.post_to_thread(to, inbox, heading, object, false))
+            }
+            Link::Line(_) => {
+                let filled = self.bytes_of(object)?;
+                Ok(self.post_filled(to, label, filled, false))
+            }
+            Link::Nobody => Ok(Posted::Done),
+        }
+    }
+
+    fn object_of<T: Transportable + 'static>(
+        &self,
+        outcome: Outcome,
+    ) -> Result<(Received<T>, Status), Error> {
+        let status = outcome.result?;
+        let payload = match outcome.payload {
+            Some(Payload::Object(object)) => match object.downcast::<T>() {
+                Ok(received) => return Ok((received, status)),
+                Err(object) => Payload::Object(object),
+            },
+            Some(payload) => payload,
+            None => Payload::Bytes(jstream::Filled::nothing()),
+        };
+        let filled = self.bytes_of(payload)?;
+        let read = self.tools.with_reader(|reader| reader.read::<T>(filled));
+        read.map(|received| (received, status))
+            .map_err(|failure| Error::Read {
+                rank: status.source,
+                tag: status.tag,
+                source: Box::new(failure.error),
+            })
+    }
+}

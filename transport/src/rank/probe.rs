@@ -1,0 +1,218 @@
+//! Messages that are looked at before they are received.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use zerocopy::IntoBytes;
+
+use super::element::{Element, name_of};
+use super::error::{ElementName, Error};
+use super::inbox::State;
+use super::lent::Wanted;
+use super::letter::Letter;
+use super::member::Rank;
+use super::names::{Source, Status, Tag};
+use super::node::Node;
+use super::request::Place;
+use super::requests::{Pending, RankMessage, received};
+use crate::device::deadline::Deadline;
+use crate::matching::{Claim, Pattern};
+
+/// A message that was found, and that nobody else receives. Dropping it gives it back: it is received as if it
+/// had not been found.
+pub struct Probed {
+    node: Arc<Node>,
+    status: Status,
+    /// Nothing for a message of nobody, and none once it was received.
+    claim: Option<Claim>,
+}
+
+impl Rank {
+    /// Waits for a message without receiving it. What comes of it is a handle that receives exactly that
+    /// message: threads that probe at once get different ones.
+    ///
+    /// ```
+    /// use jstream_transport::rank::{self, Source, Tag};
+    ///
+    /// # fn main() -> Result<(), rank::Error> {
+    /// let ranks = rank::threads(2, &rank::Options::default());
+    /// ranks[1].send(0, 7, &[1u64, 2, 3])?;
+    /// let found = ranks[0].probe(Source::Any, Tag::Any)?;
+    /// let mut numbers = vec![0u64; found.status().len::<u64>()];
+    /// found.recv(&mut numbers)?;
+    /// assert_eq!(numbers, [1, 2, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error`], when no message can come.
+    pub fn probe(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Result<Probed, Error> {
+        let found = self.probe_until(from.into(), tag.into(), Deadline::NEVER)?;
+        found.ok_or(Error::Cancelled)
+    }
+
+    /// As [`probe`](Self::probe), for so long at most.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`] then.
+    pub fn probe_timeout(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+        timeout: Duration,
+    ) -> Result<Probed, Error> {
+        let found = self.probe_until(from.into(), tag.into(), Deadline::after(timeout))?;
+        found.ok_or(Error::TimedOut { after: timeout })
+    }
+
+    /// The message that a receive would get, if it is here.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`], when none is here and none can come.
+    pub fn iprobe(
+        &self,
+        from: impl Into<Source>,
+        tag: impl Into<Tag>,
+    ) -> Result<Option<Probed>, Error> {
+        let now = Deadline::after(Duration::ZERO);
+        self.probe_until(from.into(), tag.into(), now)
+    }
+
+    fn probe_until(
+        &self,
+        from: Source,
+        tag: Tag,
+        deadline: Deadline,
+    ) -> Result<Option<Probed>, Error> {
+        let node = self.node().clone();
+        let Some(pattern) = self.pattern(from, tag) else {
+            return Ok(Some(Probed {
+                node,
+                status: Status::NULL,
+                claim: None,
+            }));
+        };
+        let prober = Prober::new(&node);
+        let found = node.wait(|| deadline, |state| state.find(&pattern));
+        drop(prober);
+        let Some((status, claim)) = found.transpose()? else {
+            return Ok(None);
+        };
+        Ok(Some(Probed {
+            node,
+            status,
+            claim: Some(claim),
+        }))
+    }
+}
+
+/// Has whoever waits told of messages that nobody received.
+struct Prober<'n>(&'n Node);
+
+impl<'n> Prober<'n> {
+    fn new(node: &'n Node) -> Self {
+        let mut state = node.inbox.lock();
+        state.probers = state.probers.saturating_add(1);
+        Self(node)
+    }
+}
+
+impl Drop for Prober<'_> {
+    fn drop(&mut self) {
+        let mut state = self.0.inbox.lock();
+        state.probers = state.probers.saturating_sub(1);
+    }
+}
+
+impl State {
+    /// Claims a message, or says why none can come.
+    fn find(&mut self, pattern: &Pattern) -> Option<Result<(Status, Claim), Error>> {
+        // The rest of a message that was lost with its source never comes.
+        while let Some(claim) = self.matcher.claim(pattern) {
+            if let Some(Letter::Lost) = self.matcher.message_mut(claim.message()) {
+                drop(self.matcher.take(claim));
+                continue;
+            }
+            return Some(Ok((Status::of(claim.heading()), claim)));
+        }
+        match pattern.source {
+            Some(rank) if rank as usize >= self.peers.len() => Some(Err(Error::NoRank {
+                rank,
+                size: u32::try_from(self.peers.len()).unwrap_or(u32::MAX),
+            })),
+            Some(rank) => self.gone(rank).map(Err),
+            None => self.nobody_is_left().then_some(Err(Error::NobodyLeft)),
+        }
+    }
+}
+
+impl Probed {
+    /// Who sent it, and what it is.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// Receives it to the front of `elements`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Rank::recv`].
+    pub fn recv<E: Element>(mut self, elements: &mut [E]) -> Result<Status, Error> {
+        match self.claim.take() {
+            Some(claim) => self.node.receive_into(
+                Wanted::Claim(claim),
+                name_of::<E>(),
+                elements.as_mut_bytes(),
+                || Ok(()),
+                || Deadline::NEVER,
+                || Error::Cancelled,
+            ),
+            None => Ok(self.status),
+        }
+    }
+
+    /// Receives it in a jbuf.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Rank::recv_filled`].
+    pub fn recv_filled(mut self) -> Result<RankMessage, Error> {
+        let Some(claim) = self.claim.take() else {
+            let payload = jstream::Filled::nothing();
+            return Ok(RankMessage {
+                status: self.status,
+                payload,
+            });
+        };
+        let id = self
+            .node
+            .with(|state, todo| state.post_claimed(claim, Place::Pool, ElementName::BYTES, todo));
+        let mut pending = Pending::new(self.node.clone(), id);
+        match pending.wait(Deadline::NEVER) {
+            Some(outcome) => Ok(received(outcome, &self.node)?),
+            None => unreachable!("who waits for ever waits until it has ended"),
+        }
+    }
+}
+
+impl Drop for Probed {
+    fn drop(&mut self) {
+        if let Some(claim) = self.claim.take() {
+            self.node.with(|state, todo| state.restore(claim, todo));
+        }
+    }
+}
+
+impl fmt::Debug for Probed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Probed")
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}
