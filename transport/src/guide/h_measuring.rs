@@ -16,6 +16,7 @@
 //! | `pingping` | both sides send, then both receive | the time of a crossing |
 //! | `bandwidth` | a window of messages there, a short answer | bytes in a second |
 //! | `rate` | the same | messages in a second |
+//! | `tags` | tagged messages between ranks there, as many back | half of that, for each message |
 //!
 //! They are those of IMB and of the OSU benchmarks; `jperf run --help` has the definitions. `--json` prints a line
 //! for each length, in nanoseconds.
@@ -41,7 +42,8 @@
 //!
 //! # Settings
 //!
-//! `jperf tune` tries [`spin`](crate::Options::spin), receiving into memory against jbufs, announcing messages
-//! against sending them at once, and [`remote_reads`](crate::Options::remote_reads), on each device, and prints what
-//! gains more than one part in twenty as code. Defaults are made for machines with a processor for each side; on
+//! `jperf tune` tries [`spin`](crate::Options::spin), receiving into memory against jbufs, the lengths of messages
+//! that ranks send at once ([`eager`](crate::rank::Options::eager)), and
+//! [`remote_reads`](crate::Options::remote_reads), on each device, and prints what gains more than one part in twenty
+//! as code. Defaults are made for machines with a processor for each side; on
 //! others, these figures are the reason to change them, and nothing else is.

@@ -57,6 +57,38 @@ fn every_way_of_receiving() {
 }
 
 #[test]
+fn tagged_messages_are_matched() {
+    for scheme in SCHEMES {
+        for order in ["in", "reverse", "any"] {
+            for window in [1, 10] {
+                let options = [
+                    "--order",
+                    order,
+                    "--window",
+                    &window.to_string(),
+                    "--depth",
+                    "30",
+                ];
+                let arguments = [scheme, "--op", "tags", "--size", "0,8,200K", "--check"];
+                let rows = few(&[&arguments[..], &options].concat());
+                assert_eq!(rows.len(), 3);
+                for row in rows {
+                    assert_eq!(
+                        (&row["order"], &row["window"]),
+                        (&order.into(), &window.into())
+                    );
+                    assert_eq!((&row["depth"], &row["samples"]), (&30.into(), &50.into()));
+                }
+            }
+        }
+    }
+    let rows = few(&[
+        "shm", "--op", "tags", "-c", "3", "--size", "8,1K", "--touch",
+    ]);
+    assert_eq!((rows.len(), &rows[1]["samples"]), (2, &150.into()));
+}
+
+#[test]
 fn payloads_are_touched_where_they_are() {
     for receive in ["into", "jbuf", "moved"] {
         for touch in ["--touch=clean", "--touch"] {
@@ -166,6 +198,11 @@ fn wrong_usage_ends_with_two() {
             &["run", "shm", "--op", "rate", "--receive", "moved"],
             "pingpong and pingping",
         ),
+        (
+            &["run", "shm", "--op", "tags", "--receive", "jbuf"],
+            "memory of the program",
+        ),
+        (&["run", "shm", "--depth", "3"], "for tags"),
         (&["run", "shm", "--json", "--histogram"], "--histogram"),
     ] {
         let text = failed(2, arguments);

@@ -96,7 +96,7 @@ fn a_client_that_is_killed_harms_nobody() {
     ];
     let server = Server::start(&names, &[]);
     for address in &server.addresses {
-        for op in ["pingpong", "bandwidth"] {
+        for op in ["pingpong", "bandwidth", "tags"] {
             let mut killed = program(&["run", address, "--op", op, "-t", "60", "--size", "64K"])
                 .stdout(Stdio::null())
                 .spawn()
@@ -110,7 +110,7 @@ fn a_client_that_is_killed_harms_nobody() {
     }
     server.signal(Signal::TERM);
     let said = server.end();
-    assert_eq!(said.matches("has connected").count(), 12, "{said}");
+    assert_eq!(said.matches("has connected").count(), 18, "{said}");
 }
 
 #[test]
@@ -150,6 +150,19 @@ fn garbage_harms_nobody() {
     let said = server.end();
     assert!(said.contains("makes no sense here; is it jperf?"), "{said}");
     assert!(!said.contains('\x1b'));
+}
+
+#[test]
+fn who_stays_too_long_is_ended() {
+    let server = Server::start(&["tcp://127.0.0.1:0"], &["--max-time", "1s"]);
+    // It waits for messages of a rank, which has no end of its own.
+    let silent = client(server.address());
+    tell(&silent, BEGIN, [5, 8, 1]);
+    assert_eq!(hear(&silent).header.kind, READY);
+    assert!(silent.recv_message_timeout(LONG).is_err());
+    works(server.address());
+    server.signal(Signal::TERM);
+    server.end();
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn each_device_has_its_settings() {
             assert!(found.next().is_none(), "{scheme}, {setting}");
             Some(row)
         };
-        for setting in ["Options::spin", "recv_message from", "announced from"] {
+        for setting in ["Options::spin", "recv_message from", "rank::Options::eager"] {
             let row = of(setting).unwrap();
             let points = row["points"].as_array().unwrap();
             assert!(points.len() >= 5, "{row}");
@@ -37,6 +37,11 @@ fn each_device_has_its_settings() {
         }
         let spin = of("Options::spin").unwrap();
         assert!(spin["default"].is_u64() && spin["here"].is_u64(), "{spin}");
+        let eager = of("rank::Options::eager").unwrap();
+        assert!(
+            eager["default"].as_u64().unwrap() > 0 && eager["here"].is_u64(),
+            "{eager}"
+        );
         if let Some(reads) = of("Options::remote_reads") {
             assert_eq!((scheme, &reads["default"]), ("shm", &true.into()));
             // The best of two is no worse than either.

@@ -11,7 +11,7 @@ use crate::own::SCHEMES;
 use crate::server::Limits;
 use crate::sizes::{self, Sizes};
 use crate::units::parse_time;
-use crate::work::{Op, Plan, Receive, Touch};
+use crate::work::{Op, Order, Plan, Receive, Touch};
 
 /// Measures what messages cost between two processes, hosts or threads.
 #[derive(Debug, Parser)]
@@ -94,13 +94,15 @@ pub(crate) struct Serve {
 }
 
 impl Serve {
-    pub(crate) fn limits(&self) -> Limits {
+    /// What clients may do, of a server that spins for so long.
+    pub(crate) fn limits(&self, spin: Duration) -> Limits {
         Limits {
             allowed: Allowed {
                 longest: self.max_size,
                 memory: self.max_memory,
             },
             clients: self.max_clients,
+            spin,
             idle: self.idle,
             time: self.max_time,
             once: self.once,
@@ -121,6 +123,10 @@ What is measured (--op), as IMB and the OSU benchmarks define it:
   bandwidth  The client sends --window messages one behind the other; when all of them are received, the
              server answers with an empty one. Bytes in a second of all payloads (osu_bw).
   rate       The same; messages in a second (osu_mbw_mr).
+  tags       Both sides are ranks, as in MPI. The client sends --window messages with tags from 0 on (default 1: a
+             ping-pong of tagged messages), and the server as many back when it has all of them. Receives are
+             posted in the order of the tags, in the reverse one, or for any tag of anybody (--order); --depth
+             receives of other tags wait beside. The time is half of all that, divided by the messages of a window.
 
 Times are min, p50 (half are shorter), p99 and max over all samples. A sample is --batch exchanges; in bandwidth and \
 rate an exchange is a window, and its time is divided by the messages in it. With several connections, each \
@@ -157,9 +163,15 @@ pub(crate) struct Run {
     /// How many exchanges there are between two looks at the clock (default: 1; 2 for pingping).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     batch: Option<u64>,
-    /// How many messages come before an answer (bandwidth and rate).
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
-    pub(crate) window: u32,
+    /// How many messages come before an answer (bandwidth and rate: 64 by default; tags: 1).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 16))]
+    window: Option<u32>,
+    /// The order in which tagged messages are received.
+    #[arg(long, value_enum, default_value = "in")]
+    pub(crate) order: Order,
+    /// How many receives of other tags wait beside.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1 << 20))]
+    pub(crate) depth: u32,
     /// What is done to payloads: with --touch alone, all is written before it is sent, and read where it
     /// arrives.
     #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_value = "none", default_missing_value = "dirty")]
@@ -205,9 +217,8 @@ What is measured of each device, with ping-pongs whose payloads are read where t
                          time of spinning that takes at most 1.1 times as long as the best.
   recv_message from      The length from which on a jbuf is as good as memory of the program. The gain is \
 over jbufs for all lengths.
-  announced from         The length from which on a message that nobody waits for yet is better announced, and
-                         received where it is wanted, than received into a jbuf and copied. The gain is over
-                         announcing none.
+  rank::Options::eager   The length up to which a message of a rank that no receive waits for yet is better sent
+                         at once, and copied twice, than announced, and received where it is wanted.
   Options::remote_reads  Messages of 4 to 64 MiB, with and without reading the other process's memory (shm).
 
 All choices take turns, --rounds times; the middle one of each counts. The gain is the time of the default \
@@ -278,11 +289,25 @@ impl Run {
         }
     }
 
+    /// How many messages come before an answer.
+    pub(crate) fn window(&self) -> u32 {
+        self.window.unwrap_or(match self.op {
+            Op::Tags => 1,
+            _ => 64,
+        })
+    }
+
     /// Whether the parts fit together.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let wrong = |text: &str| Err(Failure::Usage(text.to_owned()));
         if self.receive == Receive::Moved && !matches!(self.op, Op::Pingpong | Op::Pingping) {
             return wrong("--receive moved sends back what came: it is for pingpong and pingping");
+        }
+        if self.op == Op::Tags && (self.receive != Receive::Into || self.cold) {
+            return wrong("ranks receive into memory of the program: neither --receive nor --cold");
+        }
+        if self.op != Op::Tags && (self.order != Order::In || self.depth > 0) {
+            return wrong("--order and --depth are for tags");
         }
         two(&self.pin)
     }

@@ -1,5 +1,9 @@
 //! The memory that messages are sent from and received to, and what stands in it.
 
+use std::hint::black_box;
+
+use crate::work::{Touch, Work};
+
 /// Places of one length, used in turn.
 #[derive(Debug)]
 pub(crate) struct Places {
@@ -36,9 +40,37 @@ impl Places {
     }
 }
 
+/// Makes what message `number` says, as far as the work wants it.
+#[inline]
+pub(crate) fn prepare(bytes: &mut [u8], work: &Work, number: u64) {
+    if work.check {
+        write(bytes, number);
+    } else if work.touch == Touch::Dirty {
+        let [fill, ..] = number.to_le_bytes();
+        bytes.fill(fill);
+    }
+}
+
+/// Looks at message `number`, of `length` bytes, as far as the work wants it; the byte from which on it is not
+/// what was sent.
+#[inline]
+pub(crate) fn inspect(bytes: &[u8], length: u64, work: &Work, number: u64) -> Result<(), usize> {
+    if length != work.size as u64 {
+        return Err(usize::try_from(length).unwrap_or(0).min(work.size));
+    }
+    if work.check {
+        if let Some(at) = differs(bytes, number) {
+            return Err(at);
+        }
+    } else if work.touch != Touch::None {
+        black_box(sum(bytes));
+    }
+    Ok(())
+}
+
 /// Looks at all bytes: their sum as words of 8, and what is left.
 #[inline]
-pub(crate) fn sum(bytes: &[u8]) -> u64 {
+fn sum(bytes: &[u8]) -> u64 {
     let words = bytes.chunks_exact(8);
     let rest: u64 = words.remainder().iter().copied().map(u64::from).sum();
     // Each chunk is of 8 bytes.
@@ -55,7 +87,7 @@ fn word(number: u64, index: u64) -> u64 {
 }
 
 /// Writes what message `number` says.
-pub(crate) fn write(bytes: &mut [u8], number: u64) {
+fn write(bytes: &mut [u8], number: u64) {
     for (chunk, index) in bytes.chunks_mut(8).zip(0..) {
         let word = word(number, index).to_le_bytes();
         if let Some(word) = word.get(..chunk.len()) {
@@ -65,7 +97,7 @@ pub(crate) fn write(bytes: &mut [u8], number: u64) {
 }
 
 /// The first byte that is not as [`write()`] wrote it.
-pub(crate) fn differs(bytes: &[u8], number: u64) -> Option<usize> {
+fn differs(bytes: &[u8], number: u64) -> Option<usize> {
     for (chunk, index) in bytes.chunks(8).zip(0u64..) {
         let word = word(number, index).to_le_bytes();
         if word.get(..chunk.len()) != Some(chunk) {

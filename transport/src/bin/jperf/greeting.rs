@@ -5,7 +5,7 @@
 //! server  Welcome version, longest payload, most memory
 //! client  Begin   what, length, window and places     (again and again)
 //! server  Ready, or Refused with the reason
-//! both    Data ... the last one is Last
+//! both    Data ... the last one is Last; or from here on, messages of ranks
 //! ```
 
 use std::io::IoSlice;
@@ -15,7 +15,7 @@ use jstream_transport::{Endpoint, Header, Message};
 
 use crate::failure::Failure;
 use crate::output::spelled;
-use crate::work::{Op, Receive, Touch, Work};
+use crate::work::{Op, Order, Receive, Touch, Work};
 
 /// Of what they say; the other side must have the same.
 const VERSION: u64 = 1;
@@ -128,12 +128,13 @@ pub(crate) struct Allowed {
     pub(crate) memory: u64,
 }
 
-const OPS: [Op; 5] = [
+const OPS: [Op; 6] = [
     Op::Pingpong,
     Op::Pingping,
     Op::Bandwidth,
     Op::Rate,
     Op::Rendezvous,
+    Op::Tags,
 ];
 const RECEIVES: [Receive; 5] = [
     Receive::Into,
@@ -143,6 +144,8 @@ const RECEIVES: [Receive; 5] = [
     Receive::Copied,
 ];
 const TOUCHES: [Touch; 3] = [Touch::None, Touch::Clean, Touch::Dirty];
+
+const ORDERS: [Order; 3] = [Order::In, Order::Reverse, Order::Any];
 
 /// Where `one` stands among `all`.
 fn number<T: PartialEq>(all: &[T], one: &T) -> u64 {
@@ -162,9 +165,11 @@ impl Work {
             | number(&RECEIVES, &self.receive) << 8
             | number(&TOUCHES, &self.touch) << 16
             | u64::from(self.check) << 24
+            | number(&ORDERS, &self.order) << 28
             | u64::from(self.think) << 32;
         let turns = u64::from(self.window) | u64::from(self.places) << 32;
-        [what, self.size as u64, turns]
+        let size = self.size as u64 | u64::from(self.depth) << 32;
+        [what, size, turns]
     }
 
     /// What these words of a stranger say, if it makes sense and is allowed.
@@ -173,6 +178,8 @@ impl Work {
         allowed: Allowed,
     ) -> Result<Self, String> {
         let low = |word: u64| u32::try_from(word & u64::from(u32::MAX)).unwrap_or(0);
+        let depth = low(size >> 32);
+        let size = u64::from(low(size));
         let unknown = || "it asks for something that this version does not know".to_owned();
         if size > allowed.longest {
             return Err(format!(
@@ -185,6 +192,8 @@ impl Work {
             receive: *RECEIVES.get(part(what, 8)).ok_or_else(unknown)?,
             touch: *TOUCHES.get(part(what, 16)).ok_or_else(unknown)?,
             check: part(what, 24) & 1 != 0,
+            order: *ORDERS.get(part(what, 28) & 15).ok_or_else(unknown)?,
+            depth,
             size: usize::try_from(size).map_err(|_| unknown())?,
             window: low(turns).max(1),
             places: low(turns >> 32).max(1),
@@ -220,8 +229,10 @@ mod tests {
             touch: Touch::Dirty,
             check: true,
             size: 1 << 16,
-            window: 64,
+            window: 8,
             places: 3,
+            order: Order::Reverse,
+            depth: 100,
             think: 5_000,
         }
     }
@@ -247,7 +258,17 @@ mod tests {
             ..work()
         };
         assert!(refused(wide).contains("too many"));
-        for words in [[99, 8, 1], [99 << 8, 8, 1], [99 << 16, 8, 1]] {
+        let deep = Work {
+            depth: u32::MAX,
+            ..work()
+        };
+        assert!(refused(deep).contains("too many"));
+        for words in [
+            [99, 8, 1],
+            [99 << 8, 8, 1],
+            [99 << 16, 8, 1],
+            [9 << 28, 8, 1],
+        ] {
             assert!(
                 Work::of_words(words, ALLOWED)
                     .unwrap_err()

@@ -3,9 +3,14 @@
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
-use crate::party::Party;
 use crate::times::Times;
 use crate::work::{Plan, Work};
+
+/// The part of who begins.
+pub(crate) trait Exchange: Send {
+    /// Does one exchange, which may be the last.
+    fn exchange(&mut self, is_last: bool) -> Result<(), Failure>;
+}
 
 /// What one connection came to.
 #[derive(Debug)]
@@ -26,14 +31,14 @@ pub(crate) fn picoseconds(time: Duration) -> u64 {
 
 /// Does all of a plan. `ready` is called when it is warm.
 pub(crate) fn lead(
-    party: &mut Party<'_>,
+    party: &mut impl Exchange,
     work: &Work,
     plan: &Plan,
     ready: impl FnOnce(),
 ) -> Result<Taken, Failure> {
     let cold = Instant::now();
     for _ in 0..plan.warmup {
-        party.lead(false)?;
+        party.exchange(false)?;
         if cold.elapsed() > plan.warming {
             break;
         }
@@ -47,7 +52,7 @@ pub(crate) fn lead(
         let after = exchanges.saturating_add(plan.batch);
         let is_last = after >= plan.iterations || at.duration_since(begun) >= plan.time;
         for left in (0..plan.batch).rev() {
-            party.lead(is_last && left == 0)?;
+            party.exchange(is_last && left == 0)?;
         }
         // One look serves as the end of this time and the beginning of the next.
         let now = Instant::now();

@@ -16,6 +16,7 @@ mod server;
 mod session;
 mod signals;
 mod sizes;
+mod tagged;
 mod times;
 mod tune;
 mod units;

@@ -105,6 +105,7 @@ impl Own {
                 memory: MEMORY,
             },
             clients: usize::MAX,
+            spin: settings.spin,
             idle: Duration::from_secs(60),
             time: Duration::MAX,
             once: false,

@@ -1,16 +1,16 @@
 //! One side of a connection at work.
 
 use std::collections::VecDeque;
-use std::hint::black_box;
 use std::io::IoSlice;
 use std::time::{Duration, Instant};
 
 use jstream::buffer::Filled;
 use jstream_transport::{Endpoint, Header, Message};
 
-use crate::buffers::{self, Places};
+use crate::buffers::{Places, inspect, prepare};
 use crate::failure::Failure;
 use crate::greeting::{ACK, ANNOUNCED, DATA, LAST, WANTED, WRONG, expect, instead, tell};
+use crate::lead::Exchange;
 use crate::work::{Op, Receive, Touch, Work};
 
 /// A side, and the memory that it works with.
@@ -57,30 +57,6 @@ impl<'e> Party<'e> {
         Ok(party)
     }
 
-    /// The part of the side that begins: one exchange, which may be the last.
-    #[inline]
-    pub(crate) fn lead(&mut self, is_last: bool) -> Result<(), Failure> {
-        let kind = if is_last { LAST } else { DATA };
-        match self.work.op {
-            Op::Pingpong => {
-                self.send(kind)?;
-                self.recv().map(drop)
-            }
-            Op::Pingping => self.cross(kind).map(drop),
-            Op::Bandwidth | Op::Rate => {
-                for left in (0..self.work.window).rev() {
-                    self.send(if left == 0 { kind } else { DATA })?;
-                }
-                let header = self.endpoint.recv_into_timeout(&mut [], self.patience)?;
-                expect(&header, ACK, None)
-            }
-            Op::Rendezvous => {
-                self.announce(kind)?;
-                self.ask().map(drop)
-            }
-        }
-    }
-
     /// The part of the other side, until the last exchange; `go_on` is asked now and then whether it may.
     pub(crate) fn follow(
         &mut self,
@@ -110,6 +86,7 @@ impl<'e> Party<'e> {
                     self.announce(kind)?;
                     kind
                 }
+                Op::Tags => unreachable!("ranks do that"),
             };
             if kind == LAST {
                 return Ok(());
@@ -284,21 +261,36 @@ impl<'e> Party<'e> {
     }
 }
 
+impl Exchange for Party<'_> {
+    #[inline]
+    fn exchange(&mut self, is_last: bool) -> Result<(), Failure> {
+        let kind = if is_last { LAST } else { DATA };
+        match self.work.op {
+            Op::Pingpong => {
+                self.send(kind)?;
+                self.recv().map(drop)
+            }
+            Op::Pingping => self.cross(kind).map(drop),
+            Op::Bandwidth | Op::Rate => {
+                for left in (0..self.work.window).rev() {
+                    self.send(if left == 0 { kind } else { DATA })?;
+                }
+                let header = self.endpoint.recv_into_timeout(&mut [], self.patience)?;
+                expect(&header, ACK, None)
+            }
+            Op::Rendezvous => {
+                self.announce(kind)?;
+                self.ask().map(drop)
+            }
+            Op::Tags => unreachable!("ranks do that"),
+        }
+    }
+}
+
 /// What a message that came is not.
 enum Wrong {
     Kind(Failure),
     Payload { at: usize },
-}
-
-/// Makes what message `number` says, as far as the work wants it.
-#[inline]
-fn prepare(bytes: &mut [u8], work: &Work, number: u64) {
-    if work.check {
-        buffers::write(bytes, number);
-    } else if work.touch == Touch::Dirty {
-        let [fill, ..] = number.to_le_bytes();
-        bytes.fill(fill);
-    }
 }
 
 /// Looks at what came, as far as the work wants it.
@@ -307,20 +299,8 @@ fn look(bytes: &[u8], header: &Header, work: &Work, number: u64) -> Result<(), W
     if !matches!(header.kind, DATA | LAST) {
         return Err(Wrong::Kind(instead(header, Some(bytes))));
     }
-    if header.length != work.size as u64 {
-        let at = usize::try_from(header.length).unwrap_or(0).min(work.size);
-        return Err(Wrong::Payload { at });
+    if work.check && header.tag() != number {
+        return Err(Wrong::Payload { at: 0 });
     }
-    if work.check {
-        let at = match header.tag() == number {
-            true => buffers::differs(bytes, number),
-            false => Some(0),
-        };
-        if let Some(at) = at {
-            return Err(Wrong::Payload { at });
-        }
-    } else if work.touch != Touch::None {
-        black_box(buffers::sum(bytes));
-    }
-    Ok(())
+    inspect(bytes, header.length, work, number).map_err(|at| Wrong::Payload { at })
 }

@@ -6,7 +6,7 @@ use serde_json::json as object;
 use crate::arguments::Run;
 use crate::failure::Failure;
 use crate::times::Times;
-use crate::work::Work;
+use crate::work::{Op, Work};
 use crate::{chart, machine, output, units};
 
 /// What a measurement came to.
@@ -54,8 +54,12 @@ impl<'r> Report<'r> {
         if arguments.connections > 1 {
             title.push_str(&format!(", {} connections", arguments.connections));
         }
-        if !arguments.op.is_latency() {
-            title.push_str(&format!(", window {}", arguments.window));
+        if arguments.op.has_window() {
+            title.push_str(&format!(", window {}", arguments.window()));
+        }
+        if arguments.op == Op::Tags {
+            title.push_str(&format!(", order {}", arguments.order.name()));
+            title.push_str(&format!(", depth {}", arguments.depth));
         }
         title.push_str(&format!(
             "; a look at the clock takes {}",
@@ -90,7 +94,9 @@ impl<'r> Report<'r> {
             "cold": self.arguments.cold,
             "check": work.check,
             "connections": row.connections,
-            "window": if work.op.is_latency() { None } else { Some(work.window) },
+            "window": work.op.has_window().then_some(work.window),
+            "order": (work.op == Op::Tags).then_some(work.order.name()),
+            "depth": (work.op == Op::Tags).then_some(work.depth),
             "samples": times.count(),
             "min_ns": ns(times.min()),
             "p50_ns": ns(times.quantile(500)),

@@ -1,5 +1,6 @@
 //! `jperf run`: the side that measures.
 
+use std::mem;
 use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
@@ -10,13 +11,14 @@ use jstream_transport::{Endpoint, Options, connect};
 use crate::arguments::Run;
 use crate::failure::Failure;
 use crate::greeting::{self, BEGIN, READY, hear, tell};
-use crate::lead::{Taken, lead};
+use crate::lead::{Exchange, Taken, lead};
 use crate::output::{self, Progress};
 use crate::own::{Own, Where};
 use crate::party::Party;
 use crate::report::{Report, Row};
+use crate::tagged::{CLIENT, Tagged};
 use crate::times::Times;
-use crate::work::{Plan, Receive, Touch, Work};
+use crate::work::{Op, Plan, Receive, Touch, Work};
 use crate::{machine, units};
 
 /// `jperf run`.
@@ -48,12 +50,15 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         machine::pin(cpu)?;
     }
     let options = settings.options();
-    let mut endpoints = Vec::new();
-    for _ in 0..arguments.connections {
-        let endpoint = connect(address, &options)?;
-        greeting::join(&endpoint, arguments.patience)?;
-        endpoints.push(endpoint);
-    }
+    let connect_all = || {
+        let endpoints = (0..arguments.connections).map(|_| {
+            let endpoint = connect(address, &options)?;
+            greeting::join(&endpoint, arguments.patience)?;
+            Ok(endpoint)
+        });
+        endpoints.collect::<Result<Vec<_>, Failure>>()
+    };
+    let mut endpoints = connect_all()?;
     let first = endpoints.first();
     let notes = first
         .map(|endpoint| endpoint.degraded())
@@ -81,7 +86,22 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
             "{} of {length} bytes over {address}",
             work.op.name()
         ));
-        let row = measure(&endpoints, work, &arguments.plan(), arguments.patience)?;
+        let (plan, patience) = (arguments.plan(), arguments.patience);
+        let row = if work.op == Op::Tags {
+            if endpoints.is_empty() {
+                endpoints = connect_all()?;
+            }
+            // The ranks end with their connections.
+            measure_tags(
+                mem::take(&mut endpoints),
+                work,
+                &plan,
+                settings.spin,
+                patience,
+            )?
+        } else {
+            measure(&endpoints, work, &plan, patience)?
+        };
         progress.step("");
         report.row(&row)?;
     }
@@ -101,8 +121,10 @@ impl Run {
             touch: self.touch,
             check: self.check,
             size,
-            window: self.window,
+            window: self.window(),
             places: 1,
+            order: self.order,
+            depth: self.depth,
             think: 0,
         };
         if self.cold {
@@ -176,7 +198,30 @@ pub(crate) fn measure(
         hear(endpoint, READY, patience)?;
         parties.push(Party::new(endpoint, work, patience)?);
     }
-    let all = match parties.as_mut_slice() {
+    row(&mut parties, work, plan)
+}
+
+/// Measures once, with ranks over all connections at a time.
+fn measure_tags(
+    endpoints: Vec<Endpoint>,
+    work: Work,
+    plan: &Plan,
+    spin: Duration,
+    patience: Duration,
+) -> Result<Row, Failure> {
+    let mut ranks = Vec::with_capacity(endpoints.len());
+    for endpoint in endpoints {
+        tell(&endpoint, BEGIN, work.to_words())?;
+        hear(&endpoint, READY, patience)?;
+        ranks.push(Tagged::new(&endpoint, CLIENT, work, spin)?);
+    }
+    row(&mut ranks, work, plan)
+}
+
+/// What all parties together come to.
+fn row(parties: &mut [impl Exchange], work: Work, plan: &Plan) -> Result<Row, Failure> {
+    let connections = parties.len();
+    let all = match parties {
         [party] => vec![lead(party, &work, plan, || {})?],
         parties => lead_all(parties, &work, plan)?,
     };
@@ -195,14 +240,18 @@ pub(crate) fn measure(
     let messages = exchanges.saturating_mul(work.messages());
     Ok(Row {
         work,
-        connections: endpoints.len(),
+        connections,
         times,
         messages_per_second: messages as f64 / seconds.max(1e-9),
     })
 }
 
 /// A thread for each connection; none begins to count before all are warm.
-fn lead_all(parties: &mut [Party<'_>], work: &Work, plan: &Plan) -> Result<Vec<Taken>, Failure> {
+fn lead_all(
+    parties: &mut [impl Exchange],
+    work: &Work,
+    plan: &Plan,
+) -> Result<Vec<Taken>, Failure> {
     let barrier = Barrier::new(parties.len());
     let barrier = &barrier;
     thread::scope(|scope| {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jstream::Pool;
 use jstream::buffer::PoolOptions;
@@ -16,6 +16,9 @@ use crate::greeting::Allowed;
 use crate::session;
 use crate::{machine, output, signals};
 
+/// How often it is looked who has stayed for too long.
+const ROUND: Duration = Duration::from_secs(1);
+
 /// What strangers may ask for.
 #[derive(Debug, Clone)]
 pub(crate) struct Limits {
@@ -23,6 +26,8 @@ pub(crate) struct Limits {
     pub(crate) allowed: Allowed,
     /// How many clients there are at once.
     pub(crate) clients: usize,
+    /// How long ranks look again and again before they sleep.
+    pub(crate) spin: Duration,
     /// How long one may be silent.
     pub(crate) idle: Duration,
     /// How long one may stay.
@@ -45,13 +50,19 @@ pub(crate) struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// Those who are here, with what ends their connections once they are established.
-    clients: BTreeMap<u64, Option<Closer>>,
+    /// Those who are here.
+    clients: BTreeMap<u64, Client>,
     /// How many have come, and are the number of the last one.
     came: u64,
     /// The memory that is granted, in bytes.
     granted: u64,
     is_stopping: bool,
+}
+
+struct Client {
+    came: Instant,
+    /// What ends its connection, once that is established.
+    closer: Option<Closer>,
 }
 
 /// Memory that a client may use, until it is dropped.
@@ -90,9 +101,22 @@ impl Shared {
     pub(crate) fn stop(&self) {
         let mut state = self.state();
         state.is_stopping = true;
-        let closers: Vec<_> = state.clients.values().flatten().cloned().collect();
+        let clients = state.clients.values();
+        let closers: Vec<_> = clients.filter_map(|client| client.closer.clone()).collect();
         drop(state);
         self.closer.close();
+        for closer in closers {
+            closer.close();
+        }
+    }
+
+    /// Ends the connections of those who have stayed for too long, whatever they wait for.
+    fn end_overdue(&self) {
+        let state = self.state();
+        let clients = state.clients.values();
+        let overdue = clients.filter(|client| client.came.elapsed() > self.limits.time);
+        let closers: Vec<_> = overdue.filter_map(|client| client.closer.clone()).collect();
+        drop(state);
         for closer in closers {
             closer.close();
         }
@@ -147,12 +171,14 @@ impl Server {
     /// Serves until it is stopped, and the last client has gone.
     pub(crate) fn work(self) {
         loop {
-            match self.listener.accept() {
+            match self.listener.accept_timeout(ROUND) {
                 Ok(incoming) => self.admit(incoming),
                 Err(AcceptError::ClosedLocally { .. }) => break,
+                Err(AcceptError::TimedOut { .. }) => {}
                 // It waits a little before it asks the system again.
                 Err(error) => self.shared.say(&error.to_string()),
             }
+            self.shared.end_overdue();
         }
         let mut state = self.shared.state();
         while !state.clients.is_empty() {
@@ -169,7 +195,11 @@ impl Server {
         }
         state.came = state.came.wrapping_add(1);
         let number = state.came;
-        state.clients.insert(number, None);
+        let client = Client {
+            came: Instant::now(),
+            closer: None,
+        };
+        state.clients.insert(number, client);
         drop(state);
         let place = Place {
             shared: self.shared.clone(),
@@ -196,7 +226,9 @@ fn attend(incoming: Incoming, place: &Place) {
         if state.is_stopping {
             return Ok(());
         }
-        state.clients.insert(number, Some(endpoint.closer()));
+        if let Some(client) = state.clients.get_mut(&number) {
+            client.closer = Some(endpoint.closer());
+        }
         drop(state);
         if let Some(cpu) = shared.limits.pin {
             machine::pin(cpu)?;
@@ -230,9 +262,11 @@ pub(crate) fn options(arguments: &Serve) -> Options {
 
 /// `jperf serve`.
 pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
-    let listener = listen_all(&arguments.addresses, &options(arguments))?;
+    let options = options(arguments);
+    let spin = options.spin;
+    let listener = listen_all(&arguments.addresses, &options)?;
     let addresses = listener.local_addresses().to_vec();
-    let server = Server::new(listener, arguments.limits());
+    let server = Server::new(listener, arguments.limits(spin));
     let shared = server.shared.clone();
     signals::on_end(move || shared.stop())?;
     if arguments.with_parent {

@@ -8,7 +8,8 @@ use crate::failure::Failure;
 use crate::greeting::{self, BEGIN, READY, expect, refuse, tell};
 use crate::party::Party;
 use crate::server::Shared;
-use crate::work::Work;
+use crate::tagged::{SERVER, Tagged};
+use crate::work::{Op, Work};
 
 /// How long a client that was told that something is wrong has, to hear it.
 const FAREWELL: Duration = Duration::from_millis(200);
@@ -43,6 +44,10 @@ pub(crate) fn session(endpoint: &Endpoint, shared: &Shared) -> Result<(), Failur
             )?;
             continue;
         };
+        if work.op == Op::Tags {
+            tell(endpoint, READY, [0; 3])?;
+            return Tagged::new(endpoint, SERVER, work, limits.spin)?.follow(go_on);
+        }
         let mut party = Party::new(endpoint, work, limits.idle)?;
         tell(endpoint, READY, [0; 3])?;
         if let Err(failure) = party.follow(go_on) {

@@ -15,6 +15,8 @@ pub(crate) enum Op {
     Bandwidth,
     /// The same: messages in a second.
     Rate,
+    /// A window of tagged messages between ranks there, and one back: half of that, for each message.
+    Tags,
     /// As pingpong, but each message is announced, and asked for, before it comes: what a rendezvous costs.
     #[value(skip)]
     Rendezvous,
@@ -27,8 +29,14 @@ impl Op {
             Self::Pingping => "pingping",
             Self::Bandwidth => "bandwidth",
             Self::Rate => "rate",
+            Self::Tags => "tags",
             Self::Rendezvous => "rendezvous",
         }
+    }
+
+    /// Whether many messages come before an answer.
+    pub(crate) const fn has_window(self) -> bool {
+        matches!(self, Self::Bandwidth | Self::Rate | Self::Tags)
     }
 
     /// Whether times are looked at, and not what gets through.
@@ -66,6 +74,27 @@ impl Receive {
     }
 }
 
+/// The order in which tagged messages are received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    /// In that in which they are sent.
+    In,
+    /// In the reverse one.
+    Reverse,
+    /// In that in which they come, whatever their source and tag.
+    Any,
+}
+
+impl Order {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::In => "in",
+            Self::Reverse => "reverse",
+            Self::Any => "any",
+        }
+    }
+}
+
 /// What is done to payloads beside sending them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Touch {
@@ -87,6 +116,9 @@ impl Touch {
     }
 }
 
+/// The memory of a receive that waits, roughly, in bytes.
+const RECEIVE: u64 = 512;
+
 /// A measurement, as both sides know it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Work {
@@ -101,6 +133,10 @@ pub(crate) struct Work {
     pub(crate) window: u32,
     /// Places that messages are sent from, and received to, in turn.
     pub(crate) places: u32,
+    /// The order in which tagged messages are received.
+    pub(crate) order: Order,
+    /// Receives of other tags that wait beside.
+    pub(crate) depth: u32,
     /// How long the other side thinks before it answers, in nanoseconds.
     pub(crate) think: u32,
 }
@@ -114,8 +150,13 @@ impl Work {
 
     /// The memory that one side needs for it, in bytes.
     pub(crate) fn memory(&self) -> u64 {
-        let one = (self.stride() as u64).saturating_mul(u64::from(self.places));
-        one.saturating_mul(2)
+        let places = match self.op {
+            Op::Tags => self.window,
+            _ => self.places,
+        };
+        let one = (self.stride() as u64).saturating_mul(u64::from(places));
+        let waiting = u64::from(self.depth).saturating_mul(RECEIVE);
+        one.saturating_mul(2).saturating_add(waiting)
     }
 
     /// The messages that go both ways in an exchange, payloads only.
@@ -123,6 +164,7 @@ impl Work {
         match self.op {
             Op::Pingpong | Op::Pingping | Op::Rendezvous => 2,
             Op::Bandwidth | Op::Rate => u64::from(self.window),
+            Op::Tags => u64::from(self.window).saturating_mul(2),
         }
     }
 
@@ -132,6 +174,7 @@ impl Work {
             Op::Pingpong | Op::Rendezvous => 2,
             Op::Pingping => 1,
             Op::Bandwidth | Op::Rate => u64::from(self.window),
+            Op::Tags => u64::from(self.window).saturating_mul(2),
         }
     }
 }

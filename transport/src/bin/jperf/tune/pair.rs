@@ -12,7 +12,7 @@ use crate::greeting;
 use crate::output::Progress;
 use crate::own::Own;
 use crate::run::{Settings, measure};
-use crate::work::{Op, Plan, Receive, Touch, Work};
+use crate::work::{Op, Order, Plan, Receive, Touch, Work};
 
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -114,6 +114,8 @@ pub(crate) fn ping(size: u64) -> Result<Work, Failure> {
         size: usize::try_from(size)?,
         window: 1,
         places: 1,
+        order: Order::In,
+        depth: 0,
         think: 0,
     })
 }

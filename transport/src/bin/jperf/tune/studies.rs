@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use jstream_transport::rank::{self, Mesh};
+
 use super::finding::{Finding, Setting};
 use super::pair::{Bench, Pair, ping};
 use super::table::Table;
@@ -102,14 +104,14 @@ fn spin(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Fail
     }))
 }
 
-/// From which length on one way is better than the other, of two that one server does.
-fn threshold(
+/// Measures two ways that one server does.
+fn compare(
     bench: &Bench<'_>,
     scheme: &'static str,
     points: &[u64],
     names: [&str; 2],
     ways: [(Op, Receive); 2],
-) -> Result<(Table, Option<u64>), Failure> {
+) -> Result<(Pair, Table), Failure> {
     let longest = points.iter().copied().max().unwrap_or(0);
     let pair = bench.pair(scheme, &bench.busy(longest))?;
     let mut table = Table::new(points.to_vec(), names.map(str::to_owned).to_vec());
@@ -124,16 +126,16 @@ fn threshold(
         };
         Ok((&pair, work))
     })?;
-    let from = points.get(table.best_split()).copied();
-    Ok((table, from))
+    Ok((pair, table))
 }
 
 /// Up to which length memory of the program is better than a jbuf.
 fn receive_into(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Failure> {
     let names = ["recv_into", "recv_message"];
     let ways = [(Op::Pingpong, Receive::Into), (Op::Pingpong, Receive::Jbuf)];
-    let (table, from) = threshold(bench, scheme, &INTO, names, ways)?;
+    let (_, table) = compare(bench, scheme, &INTO, names, ways)?;
     let split = table.best_split();
+    let from = INTO.get(split).copied();
     Ok(Some(Finding {
         scheme,
         what: "recv_message from",
@@ -149,7 +151,7 @@ fn receive_into(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Findin
     }))
 }
 
-/// Up to which length a message that nobody waits for yet is better sent at once, and copied twice, than
+/// Up to which length a message that no receive waits for is better sent at once, and copied twice, than
 /// announced.
 fn eager(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Failure> {
     let names = ["eager", "announced"];
@@ -157,21 +159,26 @@ fn eager(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Fai
         (Op::Pingpong, Receive::Copied),
         (Op::Rendezvous, Receive::Into),
     ];
-    let (table, from) = threshold(bench, scheme, &EAGER, names, ways)?;
+    let (pair, table) = compare(bench, scheme, &EAGER, names, ways)?;
+    let mesh = Mesh::new(0, 2, &rank::Options::default());
+    let ranks = mesh.endpoint(1, pair.endpoint.clone())?.build();
+    let usual = ranks.eager(1).unwrap_or(0);
     let split = table.best_split();
+    let before = EAGER.iter().filter(|size| **size <= usual).count();
+    // What is longer than anything that was measured is not known.
+    let here = match split {
+        split if split == before => usual,
+        split => EAGER.into_iter().take(split).next_back().unwrap_or(0),
+    };
+    let rule = |split: usize| table.mean(|point| usize::from(point >= split));
     Ok(Some(Finding {
         scheme,
-        what: "announced from",
+        what: "rank::Options::eager",
         at: "bytes",
-        usual: None,
-        here: Setting::Bytes(from),
-        gain: Some(table.mean(|_| 0) / table.mean(|point| usize::from(point >= split))),
-        code: match from {
-            Some(from) => {
-                format!("// messages that nobody waits for: announced from {from} bytes on")
-            }
-            None => "// messages that nobody waits for: never announced".to_owned(),
-        },
+        usual: Some(Setting::Bytes(Some(usual))),
+        here: Setting::Bytes(Some(here)),
+        gain: Some(rule(before) / rule(split)),
+        code: format!("ranks.eager = Some({here});"),
         table,
     }))
 }
