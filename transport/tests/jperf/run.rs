@@ -61,15 +61,9 @@ fn tagged_messages_are_matched() {
     for scheme in SCHEMES {
         for order in ["in", "reverse", "any"] {
             for window in [1, 10] {
-                let options = [
-                    "--order",
-                    order,
-                    "--window",
-                    &window.to_string(),
-                    "--depth",
-                    "30",
-                ];
-                let arguments = [scheme, "--op", "tags", "--size", "0,8,200K", "--check"];
+                let window_text = window.to_string();
+                let options = ["--order", order, "--window", &window_text, "--depth", "30"];
+                let arguments = [scheme, "--op", "tags", "--size", "0,8,2K", "--check"];
                 let rows = few(&[&arguments[..], &options].concat());
                 assert_eq!(rows.len(), 3);
                 for row in rows {
@@ -81,6 +75,18 @@ fn tagged_messages_are_matched() {
                 }
             }
         }
+        // Longer than what is sent at once.
+        let long = [
+            "run", scheme, "--op", "tags", "--size", "300K", "--check", "--window", "3",
+        ];
+        let rows = rows(
+            &[
+                &long[..],
+                &["--order", "reverse", "-n", "2", "--warmup", "1"],
+            ]
+            .concat(),
+        );
+        assert_eq!(rows[0]["samples"], 2);
     }
     let rows = few(&[
         "shm", "--op", "tags", "-c", "3", "--size", "8,1K", "--touch",
