@@ -177,6 +177,15 @@ fn time_ends_it_too() {
 }
 
 #[test]
+fn options_may_come_first() {
+    let rows = few(&["--pin", "0,0", "--touch", "--cold", "tcp"]);
+    assert_eq!(
+        (&rows[0]["scheme"], &rows[0]["touch"]),
+        (&"tcp".into(), &"dirty".into())
+    );
+}
+
+#[test]
 fn wrong_usage_ends_with_two() {
     for (arguments, says) in [
         (&["run"][..], "URI"),

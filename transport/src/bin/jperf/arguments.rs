@@ -194,7 +194,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(crate) spin: Option<Duration>,
     /// The processors: of this side, and of a server that it starts.
-    #[arg(long, value_name = "CPU[,CPU]", value_delimiter = ',', num_args = 1..=2)]
+    #[arg(long, value_name = "CPU[,CPU]", value_delimiter = ',')]
     pub(crate) pin: Vec<usize>,
     /// How long to wait for the server.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_time)]
@@ -236,7 +236,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) rounds: u32,
     /// The processors of both sides.
-    #[arg(long, value_name = "CPU,CPU", value_delimiter = ',', num_args = 1..=2)]
+    #[arg(long, value_name = "CPU,CPU", value_delimiter = ',')]
     pub(crate) pin: Vec<usize>,
     /// All that was measured.
     #[arg(long, conflicts_with = "json")]
