@@ -12,6 +12,7 @@
 //! | [`f_channels`] | typed channels, for those who want no more |
 //! | [`g_ranks`] | ranks: which receive do I want |
 //! | [`h_worlds`] | how ranks find each other, as threads, processes and on hosts, and how they end |
+//! | [`i_measuring`] | what messages cost on a machine: `jperf` |
 //!
 //! What stands on the wire is said in `PROTOCOL.md`.
 
@@ -23,3 +24,4 @@ pub mod e_limits;
 pub mod f_channels;
 pub mod g_ranks;
 pub mod h_worlds;
+pub mod i_measuring;

@@ -1,0 +1,212 @@
+//! A server for one run: a thread of this program, or a process of it.
+
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::process::{self, Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use jstream_transport::{Address, listen};
+
+use crate::failure::Failure;
+use crate::greeting::Allowed;
+use crate::run::Settings;
+use crate::server::{Limits, Server, Shared};
+use crate::sizes::LONGEST;
+use crate::units::spell_time;
+
+/// How long a server has to end when it is told to.
+const GRACE: Duration = Duration::from_secs(2);
+/// The schemes of which a server can be started.
+pub(crate) const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
+/// What all clients of a server of this program's own may ask for together.
+const MEMORY: u64 = 16 * LONGEST;
+
+/// Where the server is.
+#[derive(Debug)]
+pub(crate) enum Where {
+    At(Address),
+    /// It has to be started, and has an address of this scheme.
+    Own(&'static str),
+}
+
+impl Where {
+    pub(crate) fn of(uri: &str) -> Result<Self, Failure> {
+        if let Some(scheme) = SCHEMES.iter().find(|scheme| **scheme == uri) {
+            return Ok(Self::Own(scheme));
+        }
+        let usage = |text: String| Failure::Usage(text);
+        if !uri.contains("://") {
+            return Err(usage(format!(
+                "`{uri}` is neither a URI nor a scheme alone ({})",
+                SCHEMES.join(", ")
+            )));
+        }
+        match uri.parse() {
+            Ok(Address::Inproc { .. } | Address::Sim { .. }) => Err(usage(format!(
+                "{uri} is inside one process, where nobody else listens; `inproc` alone starts a server there"
+            ))),
+            Ok(address) => Ok(Self::At(address)),
+            Err(error) => Err(usage(error.to_string())),
+        }
+    }
+}
+
+/// A server that ends with this.
+pub(crate) struct Own {
+    address: Address,
+    runs: Runs,
+}
+
+enum Runs {
+    Thread {
+        shared: Arc<Shared>,
+        thread: Option<JoinHandle<()>>,
+    },
+    Process(Child),
+}
+
+impl Own {
+    /// Starts one at an address that nobody else has.
+    pub(crate) fn start(
+        scheme: &str,
+        settings: &Settings,
+        pin: Option<usize>,
+    ) -> Result<Self, Failure> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!(
+            "jperf-{}-{}",
+            process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        );
+        let uri = match scheme {
+            "tcp" | "uring" => format!("{scheme}://127.0.0.1:0"),
+            "uds" => format!("uds://@{name}"),
+            _ => format!("{scheme}://{name}"),
+        };
+        if scheme == "inproc" {
+            Self::thread(&uri.parse()?, settings, pin)
+        } else {
+            Self::process(&uri, settings, pin)
+        }
+    }
+
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    fn thread(address: &Address, settings: &Settings, pin: Option<usize>) -> Result<Self, Failure> {
+        let listener = listen(address, &settings.options())?;
+        let limits = Limits {
+            allowed: Allowed {
+                longest: LONGEST,
+                memory: MEMORY,
+            },
+            clients: usize::MAX,
+            spin: settings.spin,
+            idle: Duration::from_secs(60),
+            time: Duration::MAX,
+            once: false,
+            quiet: true,
+            pin,
+        };
+        let server = Server::new(listener, limits);
+        let shared = server.shared.clone();
+        let thread = thread::Builder::new().name("server".to_owned());
+        Ok(Self {
+            address: address.clone(),
+            runs: Runs::Thread {
+                shared,
+                thread: Some(thread.spawn(move || server.work())?),
+            },
+        })
+    }
+
+    fn process(uri: &str, settings: &Settings, pin: Option<usize>) -> Result<Self, Failure> {
+        let mut command = Command::new(env::current_exe()?);
+        command.args([
+            "serve",
+            uri,
+            "--quiet",
+            "--with-parent",
+            "--max-clients",
+            "4096",
+        ]);
+        command.args(["--max-size", &LONGEST.to_string(), "--max-time", "inf"]);
+        command.args(["--spin", &spell_time(settings.spin)]);
+        if settings.trust {
+            command.arg("--trust");
+        }
+        if settings.no_remote_reads {
+            command.arg("--no-remote-reads");
+        }
+        if let Some(cpu) = pin {
+            command.args(["--pin", &cpu.to_string()]);
+        }
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let said = child.stdout.take();
+        let mut line = String::new();
+        let heard = said.map(|said| BufReader::new(said).read_line(&mut line));
+        let address = line.trim_end().strip_prefix("listening on ");
+        let address = address.and_then(|address| address.parse().ok());
+        let Some(address) = address else {
+            end(&mut child);
+            let why = match heard {
+                Some(Err(error)) => error.to_string(),
+                _ => "it has said on the standard error output why".to_owned(),
+            };
+            return Err(Failure::Said(format!("the server did not start: {why}")));
+        };
+        Ok(Self {
+            address,
+            runs: Runs::Process(child),
+        })
+    }
+
+    /// Ends it, and says how it went.
+    pub(crate) fn end(mut self) -> Result<(), Failure> {
+        if let Runs::Process(child) = &mut self.runs {
+            child.stdin.take();
+            end(child);
+            let status = child.wait()?;
+            if !status.success() {
+                return Err(Failure::Said(format!("the server ended with {status}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        match &mut self.runs {
+            Runs::Thread { shared, thread } => {
+                shared.stop();
+                // One that panicked has said so.
+                let _ = thread.take().map(JoinHandle::join);
+            }
+            Runs::Process(child) => {
+                child.stdin.take();
+                end(child);
+            }
+        }
+    }
+}
+
+/// Gives a process that was told to end a moment, and then ends it.
+fn end(child: &mut Child) {
+    let begun = Instant::now();
+    while begun.elapsed() < GRACE {
+        if !matches!(child.try_wait(), Ok(None)) {
+            return;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}

@@ -1,0 +1,306 @@
+//! One side of a connection at work.
+
+use std::collections::VecDeque;
+use std::io::IoSlice;
+use std::time::{Duration, Instant};
+
+use jstream::buffer::Filled;
+use jstream_transport::{Endpoint, Header, Message};
+
+use crate::buffers::{Places, inspect, prepare};
+use crate::failure::Failure;
+use crate::greeting::{ACK, ANNOUNCED, DATA, LAST, WANTED, WRONG, expect, instead, tell};
+use crate::lead::Exchange;
+use crate::work::{Op, Receive, Touch, Work};
+
+/// A side, and the memory that it works with.
+pub(crate) struct Party<'e> {
+    endpoint: &'e Endpoint,
+    work: Work,
+    from: Places,
+    to: Places,
+    /// Jbufs that came, which go back, or stay for a while so that others are used.
+    kept: VecDeque<Filled>,
+    patience: Duration,
+    sent: u64,
+    received: u64,
+}
+
+impl<'e> Party<'e> {
+    pub(crate) fn new(
+        endpoint: &'e Endpoint,
+        work: Work,
+        patience: Duration,
+    ) -> Result<Self, Failure> {
+        let count = usize::try_from(work.places)?;
+        let places = |is_used: bool| match is_used {
+            true => Places::new(work.size, work.stride(), count),
+            false => Places::new(0, 0, 0),
+        };
+        let mut party = Self {
+            endpoint,
+            work,
+            from: places(work.receive != Receive::Moved),
+            to: places(matches!(work.receive, Receive::Into | Receive::Copied)),
+            kept: VecDeque::with_capacity(count.saturating_add(1)),
+            patience,
+            sent: 0,
+            received: 0,
+        };
+        if work.receive == Receive::Moved {
+            for _ in 0..work.places {
+                party
+                    .kept
+                    .push_back(endpoint.take(work.size)?.zeroed(work.size)?);
+            }
+        }
+        Ok(party)
+    }
+
+    /// The part of the other side, until the last exchange; `go_on` is asked now and then whether it may.
+    pub(crate) fn follow(
+        &mut self,
+        mut go_on: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        /// Exchanges between two looks at the clock.
+        const SOME: u64 = 1024;
+        for count in 1u64.. {
+            let kind = match self.work.op {
+                Op::Pingpong => {
+                    let kind = self.recv()?;
+                    self.think();
+                    self.send(kind)?;
+                    kind
+                }
+                Op::Pingping => self.cross(DATA)?,
+                Op::Bandwidth | Op::Rate => {
+                    let mut kind = DATA;
+                    for _ in 0..self.work.window {
+                        kind = self.recv()?;
+                    }
+                    tell(self.endpoint, ACK, [0; 3])?;
+                    kind
+                }
+                Op::Rendezvous => {
+                    let kind = self.ask()?;
+                    self.announce(kind)?;
+                    kind
+                }
+                Op::Tags => unreachable!("ranks do that"),
+            };
+            if kind == LAST {
+                return Ok(());
+            }
+            if count % SOME == 0 {
+                go_on()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn think(&self) {
+        if self.work.think > 0 {
+            let until = Duration::from_nanos(u64::from(self.work.think));
+            let begun = Instant::now();
+            while begun.elapsed() < until {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    #[inline]
+    fn header(&mut self, kind: u32) -> Header {
+        self.sent = self.sent.wrapping_add(1);
+        Header::new(kind, [self.sent, 0, 0])
+    }
+
+    /// The next bytes of the program that are sent.
+    #[inline]
+    fn ready(&mut self) -> &mut [u8] {
+        let bytes = self.from.next();
+        prepare(bytes, &self.work, self.sent);
+        bytes
+    }
+
+    #[inline]
+    fn send(&mut self, kind: u32) -> Result<(), Failure> {
+        let header = self.header(kind);
+        let endpoint = self.endpoint;
+        match self.work.receive {
+            Receive::Into | Receive::Jbuf | Receive::Copied => {
+                Ok(endpoint.send_message(header, &[IoSlice::new(self.ready())])?)
+            }
+            Receive::Moved | Receive::Trusted => {
+                let filled = self.filled()?;
+                Ok(endpoint.send_filled(header, filled)?)
+            }
+        }
+    }
+
+    /// The next jbuf that is sent.
+    fn filled(&mut self) -> Result<Filled, Failure> {
+        if self.work.receive == Receive::Moved {
+            let kept = self.kept.pop_front();
+            let mut filled =
+                kept.ok_or_else(|| Failure::Said("the jbufs did not come back".to_owned()))?;
+            prepare(filled.as_bytes_mut(), &self.work, self.sent);
+            return Ok(filled);
+        }
+        let spent = self.endpoint.take(self.work.size)?;
+        Ok(match (self.work.touch, self.work.check) {
+            (Touch::Dirty, false) => {
+                let [fill, ..] = self.sent.to_le_bytes();
+                spent.filled_with(self.work.size, |_| fill)?
+            }
+            _ => spent.copy_from(self.ready())?,
+        })
+    }
+
+    /// Receives a message, and says of which of the two kinds it is.
+    #[inline]
+    fn recv(&mut self) -> Result<u32, Failure> {
+        let header = match self.work.receive {
+            Receive::Into => {
+                let bytes = self.to.next();
+                let header = self.endpoint.recv_into_timeout(bytes, self.patience)?;
+                self.received = self.received.wrapping_add(1);
+                look(bytes, &header, &self.work, self.received).map(|()| header)
+            }
+            Receive::Copied => {
+                let message = self.endpoint.recv_message_timeout(self.patience)?;
+                let (bytes, came) = (self.to.next(), message.payload.as_bytes());
+                if let Some(bytes) = bytes.get_mut(..came.len()) {
+                    bytes.copy_from_slice(came);
+                }
+                self.received = self.received.wrapping_add(1);
+                look(bytes, &message.header, &self.work, self.received).map(|()| message.header)
+            }
+            Receive::Jbuf | Receive::Trusted | Receive::Moved => {
+                let message = self.endpoint.recv_message_timeout(self.patience)?;
+                self.received = self.received.wrapping_add(1);
+                let bytes = message.payload.as_bytes();
+                let looked = look(bytes, &message.header, &self.work, self.received);
+                let header = message.header;
+                self.keep(message);
+                looked.map(|()| header)
+            }
+        };
+        match header {
+            Ok(header) => Ok(header.kind),
+            Err(wrong) => Err(self.blame(wrong)),
+        }
+    }
+
+    /// Tells the other side what was wrong, if it was what it sent.
+    #[cold]
+    fn blame(&self, wrong: Wrong) -> Failure {
+        match wrong {
+            Wrong::Kind(failure) => failure,
+            Wrong::Payload { at } => {
+                let number = self.received;
+                let _ = tell(self.endpoint, WRONG, [number, at as u64, 0]);
+                Failure::Said(format!(
+                    "message {number} is not what was sent, from its byte {at} on"
+                ))
+            }
+        }
+    }
+
+    #[inline]
+    fn keep(&mut self, message: Message) {
+        if self.work.receive == Receive::Moved {
+            self.kept.push_back(message.payload);
+        } else if self.work.places > 1 {
+            self.kept.push_back(message.payload);
+            if self.kept.len() >= self.work.places as usize {
+                self.kept.pop_front();
+            }
+        }
+    }
+
+    /// Sends while it receives.
+    fn cross(&mut self, kind: u32) -> Result<u32, Failure> {
+        let header = self.header(kind);
+        let endpoint = self.endpoint;
+        if matches!(self.work.receive, Receive::Moved | Receive::Trusted) {
+            let filled = self.filled()?;
+            let ticket = endpoint.post_send(header, filled);
+            let kind = self.recv()?;
+            ticket.wait()?;
+            return Ok(kind);
+        }
+        // Taken out, so that the rest can receive meanwhile.
+        let mut from = std::mem::replace(&mut self.from, Places::new(0, 0, 0));
+        let bytes = from.next();
+        prepare(bytes, &self.work, self.sent);
+        let bytes = &*bytes;
+        let kind = endpoint.scope(|scope| {
+            let ticket = scope.post_send(header, &[IoSlice::new(bytes)]);
+            let kind = self.recv()?;
+            ticket.wait()?;
+            Ok(kind)
+        });
+        self.from = from;
+        kind
+    }
+
+    /// Sends a message that is asked for first.
+    fn announce(&mut self, kind: u32) -> Result<(), Failure> {
+        tell(self.endpoint, ANNOUNCED, [self.work.size as u64, 0, 0])?;
+        let header = self.endpoint.recv_into_timeout(&mut [], self.patience)?;
+        expect(&header, WANTED, None)?;
+        self.send(kind)
+    }
+
+    /// Waits for a message, asks for it, and receives it.
+    fn ask(&mut self) -> Result<u32, Failure> {
+        let header = self.endpoint.recv_into_timeout(&mut [], self.patience)?;
+        expect(&header, ANNOUNCED, None)?;
+        tell(self.endpoint, WANTED, [0; 3])?;
+        self.recv()
+    }
+}
+
+impl Exchange for Party<'_> {
+    #[inline]
+    fn exchange(&mut self, is_last: bool) -> Result<(), Failure> {
+        let kind = if is_last { LAST } else { DATA };
+        match self.work.op {
+            Op::Pingpong => {
+                self.send(kind)?;
+                self.recv().map(drop)
+            }
+            Op::Pingping => self.cross(kind).map(drop),
+            Op::Bandwidth | Op::Rate => {
+                for left in (0..self.work.window).rev() {
+                    self.send(if left == 0 { kind } else { DATA })?;
+                }
+                let header = self.endpoint.recv_into_timeout(&mut [], self.patience)?;
+                expect(&header, ACK, None)
+            }
+            Op::Rendezvous => {
+                self.announce(kind)?;
+                self.ask().map(drop)
+            }
+            Op::Tags => unreachable!("ranks do that"),
+        }
+    }
+}
+
+/// What a message that came is not.
+enum Wrong {
+    Kind(Failure),
+    Payload { at: usize },
+}
+
+/// Looks at what came, as far as the work wants it.
+#[inline]
+fn look(bytes: &[u8], header: &Header, work: &Work, number: u64) -> Result<(), Wrong> {
+    if !matches!(header.kind, DATA | LAST) {
+        return Err(Wrong::Kind(instead(header, Some(bytes))));
+    }
+    if work.check && header.tag() != number {
+        return Err(Wrong::Payload { at: 0 });
+    }
+    inspect(bytes, header.length, work, number).map_err(|at| Wrong::Payload { at })
+}

@@ -1,0 +1,285 @@
+//! The side that is connected to.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jstream::Pool;
+use jstream::buffer::PoolOptions;
+use jstream_transport::{AcceptError, Closer, Incoming, Listener, Options, listen_all};
+
+use crate::arguments::Serve;
+use crate::failure::Failure;
+use crate::greeting::Allowed;
+use crate::session;
+use crate::{machine, output, signals};
+
+/// How often it is looked who has stayed for too long.
+const ROUND: Duration = Duration::from_secs(1);
+
+/// What strangers may ask for.
+#[derive(Debug, Clone)]
+pub(crate) struct Limits {
+    /// Of each client.
+    pub(crate) allowed: Allowed,
+    /// How many clients there are at once.
+    pub(crate) clients: usize,
+    /// How long ranks look again and again before they sleep.
+    pub(crate) spin: Duration,
+    /// How long one may be silent.
+    pub(crate) idle: Duration,
+    /// How long one may stay.
+    pub(crate) time: Duration,
+    /// Whether to end after those who came.
+    pub(crate) once: bool,
+    /// Whether nothing is said of clients.
+    pub(crate) quiet: bool,
+    /// The processor to stay on.
+    pub(crate) pin: Option<usize>,
+}
+
+/// What the threads of a server share.
+pub(crate) struct Shared {
+    pub(crate) limits: Limits,
+    closer: Closer,
+    state: Mutex<State>,
+    left: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Those who are here.
+    clients: BTreeMap<u64, Client>,
+    /// How many have come, and are the number of the last one.
+    came: u64,
+    /// The memory that is granted, in bytes.
+    granted: u64,
+    is_stopping: bool,
+}
+
+struct Client {
+    came: Instant,
+    /// What ends its connection, once that is established.
+    closer: Option<Closer>,
+}
+
+/// Memory that a client may use, until it is dropped.
+pub(crate) struct Grant<'s> {
+    shared: &'s Shared,
+    bytes: u64,
+}
+
+impl Drop for Grant<'_> {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        state.granted = state.granted.saturating_sub(self.bytes);
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Memory for a client, if there is some.
+    pub(crate) fn grant(&self, bytes: u64) -> Option<Grant<'_>> {
+        let mut state = self.state();
+        let granted = state.granted.checked_add(bytes)?;
+        if granted > self.limits.allowed.memory {
+            return None;
+        }
+        state.granted = granted;
+        Some(Grant {
+            shared: self,
+            bytes,
+        })
+    }
+
+    /// Ends the listening, and all connections.
+    pub(crate) fn stop(&self) {
+        let mut state = self.state();
+        state.is_stopping = true;
+        let clients = state.clients.values();
+        let closers: Vec<_> = clients.filter_map(|client| client.closer.clone()).collect();
+        drop(state);
+        self.closer.close();
+        for closer in closers {
+            closer.close();
+        }
+    }
+
+    /// Ends the connections of those who have stayed for too long, whatever they wait for.
+    fn end_overdue(&self) {
+        let state = self.state();
+        let clients = state.clients.values();
+        let overdue = clients.filter(|client| client.came.elapsed() > self.limits.time);
+        let closers: Vec<_> = overdue.filter_map(|client| client.closer.clone()).collect();
+        drop(state);
+        for closer in closers {
+            closer.close();
+        }
+    }
+
+    fn say(&self, text: &str) {
+        if !self.limits.quiet {
+            output::say(text);
+        }
+    }
+}
+
+/// A place among the clients, until it is dropped.
+struct Place {
+    shared: Arc<Shared>,
+    number: u64,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        state.clients.remove(&self.number);
+        let is_over = self.shared.limits.once && state.clients.is_empty();
+        drop(state);
+        self.shared.left.notify_all();
+        if is_over {
+            self.shared.closer.close();
+        }
+    }
+}
+
+/// Listens, and serves whoever comes until it is stopped.
+pub(crate) struct Server {
+    listener: Listener,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl Server {
+    pub(crate) fn new(listener: Listener, limits: Limits) -> Self {
+        let shared = Shared {
+            limits,
+            closer: listener.closer(),
+            state: Mutex::default(),
+            left: Condvar::new(),
+        };
+        Self {
+            listener,
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// Serves until it is stopped, and the last client has gone.
+    pub(crate) fn work(self) {
+        loop {
+            match self.listener.accept_timeout(ROUND) {
+                Ok(incoming) => self.admit(incoming),
+                Err(AcceptError::ClosedLocally { .. }) => break,
+                Err(AcceptError::TimedOut { .. }) => {}
+                // It waits a little before it asks the system again.
+                Err(error) => self.shared.say(&error.to_string()),
+            }
+            self.shared.end_overdue();
+        }
+        let mut state = self.shared.state();
+        while !state.clients.is_empty() {
+            let left = self.shared.left.wait(state);
+            state = left.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn admit(&self, incoming: Incoming) {
+        let mut state = self.shared.state();
+        if state.clients.len() >= self.shared.limits.clients {
+            drop(state);
+            return incoming.refuse("it serves as many clients as it may; try again later");
+        }
+        state.came = state.came.wrapping_add(1);
+        let number = state.came;
+        let client = Client {
+            came: Instant::now(),
+            closer: None,
+        };
+        state.clients.insert(number, client);
+        drop(state);
+        let place = Place {
+            shared: self.shared.clone(),
+            number,
+        };
+        let serving = thread::Builder::new().name(format!("client {number}"));
+        // Greetings take as long as the client wants, up to a limit.
+        let spawned = serving.spawn(move || attend(incoming, &place));
+        if let Err(error) = spawned {
+            self.shared
+                .say(&format!("there is no thread for a client: {error}"));
+        }
+    }
+}
+
+/// One client, from its greeting to its end.
+fn attend(incoming: Incoming, place: &Place) {
+    let (shared, number) = (&*place.shared, place.number);
+    let peer = incoming.peer().clone();
+    let done = incoming.establish().map_err(Failure::from);
+    let done = done.and_then(|endpoint| {
+        shared.say(&format!("client {number} at {peer} has connected"));
+        let mut state = shared.state();
+        if state.is_stopping {
+            return Ok(());
+        }
+        if let Some(client) = state.clients.get_mut(&number) {
+            client.closer = Some(endpoint.closer());
+        }
+        drop(state);
+        if let Some(cpu) = shared.limits.pin {
+            machine::pin(cpu)?;
+        }
+        session::session(&endpoint, shared)
+    });
+    match done {
+        Ok(()) => shared.say(&format!("client {number} has ended")),
+        Err(failure) => shared.say(&format!("client {number} at {peer}: {}", failure.text())),
+    }
+}
+
+/// What connections of this program receive by.
+pub(crate) fn options(arguments: &Serve) -> Options {
+    let mut room = PoolOptions::default();
+    room.max_mapped = usize::try_from(arguments.max_memory).unwrap_or(usize::MAX);
+    let mut options = Options::new(Pool::new(room));
+    options.max_message = arguments.max_size;
+    options.queue_bytes = options.queue_bytes.max(arguments.max_size);
+    options.remote_reads = !arguments.no_remote_reads;
+    if let Some(spin) = arguments.spin {
+        options.spin = spin;
+    }
+    if arguments.trust {
+        // SAFETY: whoever says `--trust` vouches for those who connect, as its help tells; nothing of this
+        // program changes or maps the memory of a connection.
+        options = unsafe { options.trust_peer() };
+    }
+    options
+}
+
+/// `jperf serve`.
+pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
+    let options = options(arguments);
+    let spin = options.spin;
+    let listener = listen_all(&arguments.addresses, &options)?;
+    let addresses = listener.local_addresses().to_vec();
+    let server = Server::new(listener, arguments.limits(spin));
+    let shared = server.shared.clone();
+    signals::on_end(move || shared.stop())?;
+    if arguments.with_parent {
+        let shared = server.shared.clone();
+        thread::spawn(move || {
+            // It ends with the process that holds the other end.
+            let _ = std::io::stdin().read_to_end(&mut Vec::new());
+            shared.stop();
+        });
+    }
+    for address in addresses {
+        output::line(&format!("listening on {address}"))?;
+    }
+    server.work();
+    Ok(())
+}

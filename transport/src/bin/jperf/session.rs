@@ -1,0 +1,71 @@
+//! What a server does for one client.
+
+use std::time::{Duration, Instant};
+
+use jstream_transport::{Endpoint, RecvError};
+
+use crate::failure::Failure;
+use crate::greeting::{self, BEGIN, READY, expect, refuse, tell};
+use crate::party::Party;
+use crate::server::Shared;
+use crate::tagged::{SERVER, Tagged};
+use crate::work::{Op, Work};
+
+/// How long a client that was told that something is wrong has, to hear it.
+const FAREWELL: Duration = Duration::from_millis(200);
+
+/// Does what a client asks for, one thing after another, until it ends.
+pub(crate) fn session(endpoint: &Endpoint, shared: &Shared) -> Result<(), Failure> {
+    let limits = &shared.limits;
+    greeting::welcome(endpoint, limits.allowed, limits.idle)?;
+    let begun = Instant::now();
+    let go_on = || match begun.elapsed() > limits.time {
+        true => Err(Failure::Said("it took longer than --max-time".to_owned())),
+        false => Ok(()),
+    };
+    loop {
+        let message = match endpoint.recv_message_timeout(limits.idle) {
+            Err(RecvError::Closed { .. }) => return Ok(()),
+            message => message?,
+        };
+        expect(&message.header, BEGIN, None)?;
+        go_on()?;
+        let work = match Work::of_words(message.header.words, limits.allowed) {
+            Ok(work) => work,
+            Err(reason) => {
+                refuse(endpoint, &reason)?;
+                continue;
+            }
+        };
+        let Some(_grant) = shared.grant(work.memory()) else {
+            refuse(
+                endpoint,
+                "others use its memory; try again, or raise its --max-memory",
+            )?;
+            continue;
+        };
+        if work.op == Op::Tags {
+            tell(endpoint, READY, [0; 3])?;
+            return Tagged::new(endpoint, SERVER, work, limits.spin)?.follow(go_on);
+        }
+        let mut party = Party::new(endpoint, work, limits.idle)?;
+        tell(endpoint, READY, [0; 3])?;
+        if let Err(failure) = party.follow(go_on) {
+            farewell(endpoint);
+            return Err(failure);
+        }
+    }
+}
+
+/// Lets the client hear what it was told last: a stream that is dropped with messages unread may be reset.
+fn farewell(endpoint: &Endpoint) {
+    if endpoint.finish().is_err() {
+        return;
+    }
+    let begun = Instant::now();
+    while let Some(left) = FAREWELL.checked_sub(begun.elapsed()) {
+        if endpoint.recv_message_timeout(left).is_err() {
+            return;
+        }
+    }
+}

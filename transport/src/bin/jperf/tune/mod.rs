@@ -1,0 +1,69 @@
+//! `jperf tune`: what the defaults should be on this machine.
+
+mod finding;
+mod pair;
+mod studies;
+mod table;
+
+use crate::arguments::Tune;
+use crate::failure::Failure;
+use crate::output::{self, Progress};
+use crate::own::SCHEMES;
+
+use self::finding::Finding;
+use self::pair::Bench;
+
+/// `jperf tune`.
+pub(crate) fn tune(arguments: &Tune) -> Result<(), Failure> {
+    arguments.check()?;
+    let progress = Progress::new(arguments.quiet);
+    let bench = Bench::new(arguments, &progress);
+    if let Some(cpu) = arguments.pin.first() {
+        crate::machine::pin(*cpu)?;
+    }
+    if !arguments.json && !arguments.quiet {
+        output::line(&finding::heading())?;
+    }
+    let is_wanted = |scheme: &&str| {
+        let wanted = &arguments.schemes;
+        wanted.is_empty() || wanted.iter().any(|wanted| wanted == scheme)
+    };
+    let mut findings = Vec::new();
+    for scheme in SCHEMES.into_iter().filter(is_wanted) {
+        for study in studies::ALL {
+            let Some(finding) = study(&bench, scheme)? else {
+                continue;
+            };
+            progress.step("");
+            if arguments.json {
+                output::line(&finding.json())?;
+            } else {
+                for line in finding.lines(arguments.points) {
+                    output::line(&line)?;
+                }
+            }
+            findings.push(finding);
+        }
+    }
+    if arguments.json {
+        return Ok(());
+    }
+    code(&findings)
+}
+
+/// What a program would say, where it gains something.
+fn code(findings: &[Finding]) -> Result<(), Failure> {
+    output::line("")?;
+    let mut scheme = "";
+    for finding in findings.iter().filter(|finding| finding.pays()) {
+        if finding.scheme != scheme {
+            scheme = finding.scheme;
+            output::line(&format!("// {scheme}"))?;
+        }
+        output::line(&finding.code)?;
+    }
+    match scheme {
+        "" => output::line("// The defaults are as good as anything that was measured."),
+        _ => Ok(()),
+    }
+}

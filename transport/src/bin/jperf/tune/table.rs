@@ -1,0 +1,110 @@
+//! Times of some choices at some points, and which choice is best where.
+
+/// The times that were measured: a row for each point, with one for each choice.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    /// What is measured at: lengths in bytes, or times in nanoseconds.
+    pub(crate) points: Vec<u64>,
+    pub(crate) choices: Vec<String>,
+    /// All rounds of each, point by point and choice by choice; in picoseconds.
+    rounds: Vec<Vec<u64>>,
+}
+
+impl Table {
+    pub(crate) fn new(points: Vec<u64>, choices: Vec<String>) -> Self {
+        let cells = points.len().saturating_mul(choices.len());
+        Self {
+            points,
+            choices,
+            rounds: vec![Vec::new(); cells],
+        }
+    }
+
+    pub(crate) fn add(&mut self, point: usize, choice: usize, ps: u64) {
+        let cell = self.cell(point, choice);
+        if let Some(rounds) = self.rounds.get_mut(cell) {
+            rounds.push(ps);
+            rounds.sort_unstable();
+        }
+    }
+
+    fn cell(&self, point: usize, choice: usize) -> usize {
+        point
+            .saturating_mul(self.choices.len())
+            .saturating_add(choice)
+    }
+
+    /// The middle one of all rounds, in picoseconds.
+    pub(crate) fn time(&self, point: usize, choice: usize) -> u64 {
+        let rounds = self.rounds.get(self.cell(point, choice));
+        let middle = rounds.and_then(|rounds| rounds.get(rounds.len() / 2));
+        middle.copied().unwrap_or(0)
+    }
+
+    /// The geometric mean over all points, where each has the choice that `rule` says.
+    pub(crate) fn mean(&self, rule: impl Fn(usize) -> usize) -> f64 {
+        let logs = (0..self.points.len()).map(|point| {
+            let time = self.time(point, rule(point)).max(1);
+            (time as f64).ln()
+        });
+        (logs.sum::<f64>() / self.points.len().max(1) as f64).exp()
+    }
+
+    /// The first of the choices that is at most `slack` times as long as the best one.
+    pub(crate) fn first_good(&self, slack: f64) -> usize {
+        let mean = |choice: usize| self.mean(|_| choice);
+        let all = 0..self.choices.len();
+        let best = all.clone().map(mean).fold(f64::INFINITY, f64::min);
+        all.into_iter()
+            .find(|choice| mean(*choice) <= best * slack)
+            .unwrap_or(0)
+    }
+
+    /// The number of points, from the first one on, that should have choice 0; the others have choice 1.
+    pub(crate) fn best_split(&self) -> usize {
+        let mean = |split: usize| self.mean(|point| usize::from(point >= split));
+        let splits = 0..=self.points.len();
+        splits
+            .min_by(|a, b| mean(*a).total_cmp(&mean(*b)))
+            .unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(times: &[[u64; 2]]) -> Table {
+        let points = (0..times.len() as u64).collect();
+        let mut table = Table::new(points, vec!["a".to_owned(), "b".to_owned()]);
+        for (point, row) in times.iter().enumerate() {
+            for (choice, time) in row.iter().enumerate() {
+                // One round that was disturbed changes nothing.
+                for time in [*time, 100 * time, *time] {
+                    table.add(point, choice, time);
+                }
+            }
+        }
+        table
+    }
+
+    #[test]
+    fn the_best_split_is_found() {
+        assert_eq!(table(&[[1, 2], [2, 3], [9, 4], [20, 5]]).best_split(), 2);
+        assert_eq!(table(&[[1, 2], [2, 3]]).best_split(), 2);
+        assert_eq!(table(&[[3, 2], [4, 3]]).best_split(), 0);
+        // A point that does not fit does not decide.
+        assert_eq!(
+            table(&[[10, 30], [21, 20], [10, 30], [90, 10]]).best_split(),
+            3
+        );
+    }
+
+    #[test]
+    fn the_first_that_is_good_enough() {
+        let times = table(&[[105, 100], [105, 100]]);
+        assert_eq!(times.first_good(1.1), 0);
+        assert_eq!(times.first_good(1.01), 1);
+        assert!((times.mean(|_| 0) / times.mean(|_| 1) - 1.05).abs() < 1e-9);
+    }
+}
