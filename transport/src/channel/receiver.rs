@@ -43,8 +43,8 @@ pub struct Receiver<T> {
 #[derive(Debug)]
 struct Waits {
     spin: Duration,
-    /// How often spinning was in vain lately.
-    vain: AtomicU8,
+    /// How waits have ended lately.
+    habit: AtomicU8,
     /// How many objects were taken without a look at the queue.
     in_a_row: AtomicU32,
 }
@@ -55,7 +55,7 @@ impl<T: Transportable + 'static> Receiver<T> {
             crew,
             waits: Arc::new(Waits {
                 spin,
-                vain: AtomicU8::new(0),
+                habit: AtomicU8::new(0),
                 in_a_row: AtomicU32::new(0),
             }),
             of: PhantomData,
@@ -149,14 +149,14 @@ impl<T: Transportable + 'static> Receiver<T> {
     }
 
     fn begin(&self, deadline: Deadline) -> Spin {
-        let vain = self.waits.vain.load(Ordering::Relaxed);
-        Spin::begin(self.waits.spin, vain, deadline)
+        let habit = self.waits.habit.load(Ordering::Relaxed);
+        Spin::begin(self.waits.spin, habit, deadline)
     }
 
     fn end(&self, spin: Spin) {
-        let mut vain = self.waits.vain.load(Ordering::Relaxed);
-        spin.end(&mut vain);
-        self.waits.vain.store(vain, Ordering::Relaxed);
+        let mut habit = self.waits.habit.load(Ordering::Relaxed);
+        spin.end(&mut habit);
+        self.waits.habit.store(habit, Ordering::Relaxed);
     }
 
     fn queue(&self) -> &CompletionQueue {

@@ -13,12 +13,22 @@ const LOOKS: u32 = 8;
 /// cores, the one that is waited for gets to run.
 const YIELDS: u8 = 2;
 
-/// What waking costs, roughly. A sleep that took no longer than this beyond the budget would have
-/// been ended by spinning.
-const WAKING: Duration = Duration::from_micros(40);
+/// What waking both sides costs, where it costs most. A sleep that took no longer than this beyond the
+/// budget might have been ended by spinning, had the other side not slept too.
+const WAKING: Duration = Duration::from_micros(200);
 
 /// Budgets are halved so many times at most.
 const MOST_VAIN: u8 = 6;
+
+/// One wait among so many that end in sleep looks for as long as waking takes. Two sides that both sleep
+/// before the other one answers, because that has to wake, would never get out of it by their budgets.
+const LONG_AMONG: u8 = 32;
+
+/// How waits have ended lately: how often spinning was in vain, in the lower [`VAIN_BITS`], and above them
+/// how many have ended in sleep since the last long one.
+pub(crate) type Habit = u8;
+
+const VAIN_BITS: u32 = 3;
 
 /// Looking again and again, for a while. The budget halves each time that it was in vain, and grows
 /// again when something comes soon.
@@ -33,9 +43,12 @@ pub(crate) struct Spin {
 }
 
 impl Spin {
-    pub(crate) fn begin(full: Duration, vain: u8, deadline: Deadline) -> Self {
+    pub(crate) fn begin(full: Duration, habit: Habit, deadline: Deadline) -> Self {
+        let (vain, sleeps) = parts(habit);
         let mut budget = full;
-        if full != Duration::MAX {
+        if sleeps.wrapping_add(1) == LONG_AMONG && !full.is_zero() {
+            budget = full.max(WAKING);
+        } else if full != Duration::MAX {
             for _ in 0..vain.min(MOST_VAIN) {
                 budget = budget.checked_div(2).unwrap_or_default();
             }
@@ -107,17 +120,25 @@ impl Spin {
     }
 
     /// The wait is over: what it says about the next one.
-    pub(crate) fn end(self, vain: &mut u8) {
-        if !self.in_vain {
-            *vain = vain.saturating_sub(1);
-        } else if !self.full.is_zero() {
-            *vain = if self.slept.is_some() {
-                vain.saturating_sub(2)
-            } else {
-                vain.saturating_add(1).min(MOST_VAIN)
-            };
-        }
+    pub(crate) fn end(self, habit: &mut Habit) {
+        let (vain, sleeps) = parts(*habit);
+        let (vain, sleeps) = if !self.in_vain {
+            (vain.saturating_sub(1), 0)
+        } else if self.full.is_zero() {
+            return;
+        } else if self.slept.is_some() {
+            (vain.saturating_sub(2), sleeps.wrapping_add(1))
+        } else {
+            let vain = vain.saturating_add(1).min(MOST_VAIN);
+            (vain, sleeps.wrapping_add(1))
+        };
+        *habit = vain | (sleeps % LONG_AMONG) << VAIN_BITS;
     }
+}
+
+/// How often spinning was in vain, and how many sleeps there were.
+fn parts(habit: Habit) -> (u8, u8) {
+    (habit % (1 << VAIN_BITS), habit >> VAIN_BITS)
 }
 
 #[cfg(test)]
@@ -140,19 +161,39 @@ mod tests {
     #[test]
     fn it_ends_and_learns() {
         let full = Duration::from_micros(200);
-        let mut vain = 0;
+        let mut habit = 0;
         for turn in 1..20 {
-            let mut spin = Spin::begin(full, vain, Deadline::NEVER);
+            let mut spin = Spin::begin(full, habit, Deadline::NEVER);
             assert!(looks(&mut spin) > 0);
             thread::sleep(Duration::from_millis(1));
             spin.has_slept();
-            spin.end(&mut vain);
-            assert_eq!(vain, turn.min(MOST_VAIN));
+            spin.end(&mut habit);
+            assert_eq!(parts(habit), (turn.min(MOST_VAIN), turn));
         }
-        let mut spin = Spin::begin(full, vain, Deadline::NEVER);
+        let mut spin = Spin::begin(full, habit, Deadline::NEVER);
         assert!(spin.again());
-        spin.end(&mut vain);
-        assert_eq!(vain, MOST_VAIN - 1);
+        spin.end(&mut habit);
+        assert_eq!(parts(habit), (MOST_VAIN - 1, 0));
+    }
+
+    #[test]
+    fn one_among_many_sleeps_is_put_off() {
+        let full = Duration::from_micros(1);
+        let mut habit = 0;
+        let mut budgets = Vec::new();
+        for _ in 0..2 * LONG_AMONG {
+            let mut spin = Spin::begin(full, habit, Deadline::NEVER);
+            budgets.push(spin.budget);
+            while spin.again() {}
+            thread::sleep(Duration::from_micros(500));
+            spin.has_slept();
+            spin.end(&mut habit);
+        }
+        let long = budgets.iter().filter(|budget| **budget == WAKING).count();
+        assert_eq!((long, budgets[LONG_AMONG as usize - 1]), (2, WAKING));
+        // Who does not spin at all never does.
+        let spin = Spin::begin(Duration::ZERO, habit | 31 << VAIN_BITS, Deadline::NEVER);
+        assert!(spin.budget.is_zero());
     }
 
     #[test]

@@ -67,8 +67,8 @@ pub(super) struct Common {
     pub(super) to_wake: Vec<Waker>,
     /// This direction has ended, and the other one is to be told.
     pub(super) broke: bool,
-    /// How often spinning was in vain lately.
-    pub(super) vain: u8,
+    /// How waits have ended lately.
+    pub(super) habit: u8,
     /// Where the alarm is registered, if it is the system that rings it.
     pub(super) watch: Option<Watch>,
     /// Rings the alarm when the patience of tasks is over; there once one was needed.
@@ -253,7 +253,7 @@ impl<D: Direction> Turn<D> {
             held.drive();
             if let Some(answer) = attempt(&mut held) {
                 if let Some(spin) = spin {
-                    Spin::end(spin, &mut held.common().vain);
+                    Spin::end(spin, &mut held.common().habit);
                 }
                 return (held, Some(answer));
             }
@@ -265,13 +265,13 @@ impl<D: Direction> Turn<D> {
                 held = self.wait_for_change(other, held, until);
                 continue;
             }
-            let vain = held.common().vain;
+            let habit = held.common().habit;
             let budget = if other.is_pending() {
                 Duration::ZERO
             } else {
                 self.spin
             };
-            let spinning = spin.get_or_insert_with(|| Spin::begin(budget, vain, until));
+            let spinning = spin.get_or_insert_with(|| Spin::begin(budget, habit, until));
             // What was posted beside goes on in the sleep.
             if !other.is_pending() && spinning.again() {
                 if self.wanted.load(Ordering::Relaxed) > 0 {

@@ -32,8 +32,8 @@ pub(super) struct Inbox {
     epoch: AtomicU32,
     /// How many threads wait for something.
     waiting: AtomicU32,
-    /// How often spinning was in vain lately.
-    pub(super) vain: AtomicU8,
+    /// How waits have ended lately.
+    pub(super) habit: AtomicU8,
     /// There are news, or nobody sleeps on the bell.
     changed: Condvar,
     /// Where one thread sleeps for all connections, if there are any.
@@ -111,7 +111,7 @@ impl Inbox {
             }),
             epoch: AtomicU32::new(0),
             waiting: AtomicU32::new(0),
-            vain: AtomicU8::new(0),
+            habit: AtomicU8::new(0),
             changed: Condvar::new(),
             bell: OnceLock::new(),
             starved: AtomicBool::new(false),

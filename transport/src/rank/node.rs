@@ -185,17 +185,17 @@ impl Node {
         }
         let _waits = inbox.note_waiting();
         let until = deadline();
-        let vain = inbox.vain.load(Ordering::Relaxed);
-        let mut spin = spun.unwrap_or_else(|| Spin::begin(inbox.options.spin, vain, until));
+        let habit = inbox.habit.load(Ordering::Relaxed);
+        let mut spin = spun.unwrap_or_else(|| Spin::begin(inbox.options.spin, habit, until));
         let mut seen = seen;
         loop {
             self.drive();
             if inbox.epoch() != seen {
                 seen = inbox.epoch();
                 if let Some(answer) = attempt() {
-                    let mut vain = vain;
-                    spin.end(&mut vain);
-                    inbox.vain.store(vain, Ordering::Relaxed);
+                    let mut habit = habit;
+                    spin.end(&mut habit);
+                    inbox.habit.store(habit, Ordering::Relaxed);
                     return Some(answer);
                 }
             } else if spin.again() {

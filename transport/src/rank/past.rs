@@ -103,8 +103,8 @@ impl Node {
         let again = || {
             if alone {
                 let spin = spin.get_or_insert_with(|| {
-                    let vain = inbox.vain.load(Ordering::Relaxed);
-                    Spin::begin(inbox.options.spin, vain, Deadline::NEVER)
+                    let habit = inbox.habit.load(Ordering::Relaxed);
+                    Spin::begin(inbox.options.spin, habit, Deadline::NEVER)
                 });
                 spin.again()
             } else {
@@ -118,9 +118,9 @@ impl Node {
             return Past::Nothing(spin);
         };
         if let Some(spin) = spin {
-            let mut vain = inbox.vain.load(Ordering::Relaxed);
-            spin.end(&mut vain);
-            inbox.vain.store(vain, Ordering::Relaxed);
+            let mut habit = inbox.habit.load(Ordering::Relaxed);
+            spin.end(&mut habit);
+            inbox.habit.store(habit, Ordering::Relaxed);
         }
         Past::Received(Status {
             source: pattern.source.unwrap_or(Status::NOBODY),

@@ -53,8 +53,8 @@ struct State {
     /// The program may be polling the watcher by itself.
     polled: bool,
     spin: Duration,
-    /// How often spinning was in vain lately.
-    vain: u8,
+    /// How waits have ended lately.
+    habit: u8,
     /// Tasks that wait for a completion, with the numbers of their futures.
     tasks: VecDeque<(u64, Waker)>,
     /// The number of the next future.
@@ -124,7 +124,7 @@ impl Hub {
             unturned: 0,
             polled: false,
             spin: Duration::ZERO,
-            vain: 0,
+            habit: 0,
             tasks: VecDeque::new(),
             next: 0,
             watch: None,
@@ -255,7 +255,7 @@ impl Hub {
             match self.step() {
                 Step::Took(done) => {
                     if let Some(spin) = spin {
-                        Spin::end(spin, &mut self.lock().vain);
+                        Spin::end(spin, &mut self.lock().habit);
                     }
                     return Some(done);
                 }
@@ -277,7 +277,7 @@ impl Hub {
 
     fn begin_to_spin(&self, deadline: Deadline) -> Spin {
         let state = self.lock();
-        Spin::begin(state.spin, state.vain, deadline)
+        Spin::begin(state.spin, state.habit, deadline)
     }
 
     /// For how long a thread that waits looks again and again before it sleeps.
