@@ -56,17 +56,22 @@
 mod call;
 mod client;
 mod connection;
+mod context;
 mod error;
+mod exclusive;
 mod exports;
 mod frame;
 mod interface;
 mod registry;
 mod server;
+mod wait;
 
 pub use call::{Call, Reply};
 pub use client::{Client, ClientOptions, Object};
+pub use context::{Context, context};
 pub use error::{BindError, CallError, LookupError, Outcome, ServeError};
-pub use interface::{Interface, Remotable, Stub};
+pub use exclusive::{Alone, Exclusive, Shared};
+pub use interface::{BoxFuture, Interface, Remotable, Serves, Skeleton, Stub};
 pub use jstream::Received;
 pub use jstream_derive::remote;
 pub use jstream_transport::{Address, Options};

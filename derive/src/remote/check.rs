@@ -11,10 +11,21 @@ const MOST_ARGUMENTS: usize = 12;
 
 /// Adds all errors of the trait.
 pub(super) fn check(of: &Interface, errors: &mut Errors) {
-    if let Some(param) = of.item.generics.params.first() {
+    let params = &of.item.generics.params;
+    let eternal = |param: &&GenericParam| matches!(param, GenericParam::Lifetime(_));
+    if let Some(param) = params.iter().find(eternal) {
         errors.add(Error::new_spanned(
             param,
-            "a remote trait has no generics: the other node could not know the types",
+            "a remote trait has no lifetimes: its objects live as long as they are served",
+        ));
+    } else if let (Some(param), true) = (params.first(), of.instances_are_missing()) {
+        errors.add(Error::new_spanned(
+            param,
+            format!(
+                "the other node could not know the types: list them as \
+                 `#[remote(instances({}<Type>))]`",
+                of.item.ident
+            ),
         ));
     }
     for method in &of.methods {
@@ -28,10 +39,10 @@ pub(super) fn check(of: &Interface, errors: &mut Errors) {
 
 fn check_method(method: &Method, errors: &mut Errors) {
     let signature = &method.signature;
-    if let Some(token) = &signature.asyncness {
-        errors.add(Error::new(
-            token.span,
-            "a remote method is a plain `fn`: it runs to its end when it is called",
+    if let (Some(token), Some(output)) = (&method.one_way, &method.output) {
+        errors.add(Error::new_spanned(
+            output,
+            format!("nobody waits for a `{token}` method: it returns nothing"),
         ));
     }
     if let Some(token) = &signature.unsafety {
@@ -56,16 +67,14 @@ fn check_method(method: &Method, errors: &mut Errors) {
     }
     match signature.inputs.first() {
         Some(FnArg::Receiver(receiver))
-            if receiver.reference.is_some()
-                && receiver.mutability.is_none()
-                && receiver.colon_token.is_none() => {}
+            if receiver.reference.is_some() && receiver.colon_token.is_none() => {}
         Some(other) => errors.add(Error::new_spanned(
             other,
-            "a remote method takes `&self`: many callers share the object",
+            "a remote method takes `&self` or `&mut self`: the object stays with its server",
         )),
         None => errors.add(Error::new(
             signature.paren_token.span.join(),
-            "a remote method takes `&self`: it is called on an object",
+            "a remote method takes `&self` or `&mut self`: it is called on an object",
         )),
     }
     if let Some(extra) = method.arguments.get(MOST_ARGUMENTS) {

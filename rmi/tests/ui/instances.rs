@@ -1,0 +1,15 @@
+//! Instances are named as the trait is, with as many arguments.
+
+use jstream_rmi::remote;
+
+#[remote(instances(Store<u64>, Shop<u64>, Store<u8, u8>, Store))]
+trait Store<T> {
+    fn put(&self, of: &T);
+}
+
+#[remote(instances(Lent<u64>))]
+trait Lent<'a> {
+    fn put(&self, of: &'a u64);
+}
+
+fn main() {}
