@@ -90,7 +90,7 @@ impl Client {
             }),
             Found::Other(found) => Err(LookupError::OtherInterface {
                 name: name.to_owned(),
-                expected: interface.name(),
+                expected: interface.differs_from(found),
                 found: shown(found),
             }),
         }

@@ -194,8 +194,8 @@ pub enum LookupError {
     OtherInterface {
         /// The name.
         name: String,
-        /// The interface asked for.
-        expected: &'static str,
+        /// The interface asked for, with the methods that the other lacks.
+        expected: String,
         /// The interface it has, with its methods.
         found: String,
     },

@@ -259,6 +259,17 @@ impl Interface {
         &self.description
     }
 
+    /// Its name and the methods that another's description does not show; all of them where the types
+    /// that they name have changed.
+    pub(crate) fn differs_from(&self, description: &str) -> String {
+        let missing = self.signatures().filter(|of| !description.contains(of));
+        let missing: Vec<_> = missing.collect();
+        if missing.is_empty() {
+            return self.description.clone();
+        }
+        format!("{} {{ {} }}", self.name, missing.join("; "))
+    }
+
     /// The method at this place, which a stub knows.
     pub(crate) fn method(&self, index: usize) -> &Method {
         let Some(method) = self.methods.get(index) else {

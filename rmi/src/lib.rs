@@ -62,6 +62,7 @@ mod exclusive;
 mod exports;
 mod frame;
 mod interface;
+pub mod mock;
 mod registry;
 mod server;
 mod wait;

@@ -1,7 +1,7 @@
 //! What can't be called from another node, said on the token that causes it.
 
 use syn::visit::Visit;
-use syn::{Error, FnArg, GenericParam, Lifetime, Path, Type, TypeImplTrait};
+use syn::{Error, FnArg, GenericParam, ItemTrait, Lifetime, Path, Type, TypeImplTrait, TypePath};
 
 use super::parse::{Argument, Interface, Method, plain};
 use crate::errors::Errors;
@@ -28,12 +28,45 @@ pub(super) fn check(of: &Interface, errors: &mut Errors) {
             ),
         ));
     }
+    if let (Some(mock), Some(_)) = (&of.mock, params.first()) {
+        errors.add(Error::new_spanned(
+            mock,
+            "only a trait without parameters has a mock",
+        ));
+    }
     for method in &of.methods {
         check_method(method, errors);
+        let item = &of.item;
+        Short { item, errors }.visit_signature(&method.signature);
         check_arguments(method, errors);
         if let Some(output) = &method.output {
             check_output(output, errors);
         }
+    }
+}
+
+/// Types that can't be found once a type stands in the place of a parameter.
+struct Short<'i, 'e> {
+    item: &'i ItemTrait,
+    errors: &'e mut Errors,
+}
+
+impl<'ast> Visit<'ast> for Short<'_, '_> {
+    fn visit_type_path(&mut self, of: &'ast TypePath) {
+        let segments = &of.path.segments;
+        let mut params = self.item.generics.type_params();
+        if let (None, Some(first), Some(last)) = (&of.qself, segments.first(), segments.last()) {
+            if segments.len() > 1 && params.any(|param| param.ident == first.ident) {
+                self.errors.add(Error::new_spanned(
+                    of,
+                    format!(
+                        "name the trait too: `<{} as Trait>::{}`",
+                        first.ident, last.ident
+                    ),
+                ));
+            }
+        }
+        syn::visit::visit_type_path(self, of);
     }
 }
 

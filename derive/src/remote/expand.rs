@@ -6,7 +6,7 @@ use syn::{ItemTrait, TraitItem, parse_quote};
 
 use super::instances::Instance;
 use super::parse::Interface;
-use super::{asynchronous, attributes, skeleton, stub, table};
+use super::{asynchronous, attributes, mock, skeleton, stub, table};
 
 pub(super) fn expand(of: &Interface) -> TokenStream {
     let item = remote_trait(of);
@@ -15,10 +15,12 @@ pub(super) fn expand(of: &Interface) -> TokenStream {
         .instances
         .iter()
         .map(|instance| expand_instance(of, instance));
+    let mock = mock::mock(of);
     quote! {
         #item
         #structure
         #(#instances)*
+        #mock
     }
 }
 
@@ -73,5 +75,10 @@ fn shared_trait(of: &Interface) -> ItemTrait {
     item.supertraits.push(parse_quote!(::core::marker::Sync));
     item.supertraits.push(parse_quote!('static));
     item.colon_token.get_or_insert_default();
+    for param in item.generics.type_params_mut() {
+        // As are all types that travel.
+        param.colon_token.get_or_insert_default();
+        param.bounds.push(parse_quote!('static));
+    }
     item
 }

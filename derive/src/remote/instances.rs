@@ -108,17 +108,6 @@ impl Put {
         let mut given = self.0.iter();
         given.find_map(|(param, argument)| (param == name).then_some(argument))
     }
-
-    /// `T::Item` with a type for `T`.
-    fn qualified(&self, of: &syn::TypePath) -> Option<Type> {
-        let first = of.path.segments.first()?;
-        let alone = first.ident.clone().into();
-        let GenericArgument::Type(ty) = self.argument(&alone)? else {
-            return None;
-        };
-        let rest = of.path.segments.iter().skip(1);
-        Some(syn::parse_quote!(<#ty>::#(#rest)::*))
-    }
 }
 
 impl VisitMut for Put {
@@ -132,12 +121,6 @@ impl VisitMut for Put {
                     }
                     Some(_) => return,
                     None => {}
-                }
-                if path.path.segments.len() > 1 {
-                    if let Some(ty) = self.qualified(path) {
-                        *of = ty;
-                        return;
-                    }
                 }
             }
         }

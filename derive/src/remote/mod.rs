@@ -7,6 +7,7 @@ mod dummy;
 mod expand;
 mod implementation;
 mod instances;
+mod mock;
 mod parse;
 mod skeleton;
 mod stub;

@@ -23,6 +23,8 @@ pub(super) struct Interface {
     /// As the trait has them.
     pub(super) methods: Vec<Method>,
     pub(super) instances: Vec<Instance>,
+    /// Whether a mock is asked for, and where.
+    pub(super) mock: Option<Path>,
 }
 
 impl Interface {
@@ -80,6 +82,7 @@ pub(super) fn parse(
     errors: &mut Errors,
 ) -> Option<Interface> {
     let mut krate = syn::parse_quote!(::jstream_rmi);
+    let mut mock = None;
     let mut listed = Punctuated::<Path, Token![,]>::new();
     let parser = syn::meta::parser(|meta| {
         if meta.path.is_ident("crate") {
@@ -90,9 +93,13 @@ pub(super) fn parse(
             syn::parenthesized!(content in meta.input);
             listed = Punctuated::parse_terminated(&content)?;
             Ok(())
+        } else if meta.path.is_ident("mock") {
+            mock = Some(meta.path);
+            Ok(())
         } else {
             Err(meta.error(
-                "unknown option: `remote` takes `instances(Trait<Type>, ...)` and `crate = path`",
+                "unknown option: `remote` takes `instances(Trait<Type>, ...)`, `mock` and \
+                 `crate = path`",
             ))
         }
     });
@@ -125,6 +132,7 @@ pub(super) fn parse(
         item,
         krate,
         methods,
+        mock,
     })
 }
 

@@ -69,7 +69,9 @@ fn entry(of: &Interface, method: &Method) -> TokenStream {
 
 /// A signature as people write it.
 fn text(of: impl ToTokens) -> String {
-    let mut text = of.to_token_stream().to_string();
+    let text = of.to_token_stream().to_string();
+    // Long ones have several lines.
+    let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (from, to) in [
         (" (", "("),
         ("( ", "("),
@@ -87,6 +89,11 @@ fn text(of: impl ToTokens) -> String {
         (" ]", "]"),
         (" ;", ";"),
         (",)", ")"),
+        // Of a type that begins with a bracket.
+        ("-><", "-> <"),
+        (",<", ", <"),
+        (":<", ": <"),
+        (":: <", "::<"),
     ] {
         text = text.replace(from, to);
     }

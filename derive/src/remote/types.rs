@@ -19,6 +19,16 @@ pub(super) fn stub_type(argument: &Argument) -> Type {
     ty
 }
 
+/// What a mock's function takes for an argument.
+pub(super) fn mock_type(argument: &Argument) -> Type {
+    if argument.received.is_some() {
+        return for_all_time(&argument.ty);
+    }
+    let mut ty = argument.ty.clone();
+    Lifetimes::Any.visit_type_mut(&mut ty);
+    ty
+}
+
 /// The type of the arguments' message, for all time.
 pub(super) fn message(method: &Method) -> TokenStream {
     match method.arguments.first() {

@@ -12,4 +12,9 @@ trait Lent<'a> {
     fn put(&self, of: &'a u64);
 }
 
+#[remote(mock, instances(Found<Vec<u64>>))]
+trait Found<T: IntoIterator> {
+    fn first(&self) -> Option<T::Item>;
+}
+
 fn main() {}
