@@ -12,14 +12,22 @@ use syn::{Attribute, Item, Meta};
 
 use crate::{dynamic, remote, transportable};
 
+/// What stands in the brackets of an attribute.
+fn options(of: &Attribute) -> TokenStream {
+    match &of.meta {
+        Meta::List(list) => list.tokens.clone(),
+        _ => TokenStream::new(),
+    }
+}
+
 /// What a macro makes of an item, as files have it.
 fn expanded(item: Item) -> TokenStream {
     match item {
+        Item::Impl(mut of) => {
+            let attribute = of.attrs.remove(0);
+            remote::remote(options(&attribute), of.to_token_stream())
+        }
         Item::Trait(mut of) => {
-            let options = |attr: &Attribute| match &attr.meta {
-                Meta::List(list) => list.tokens.clone(),
-                _ => TokenStream::new(),
-            };
             let attribute = of.attrs.remove(0);
             if attribute.path().is_ident("remote") {
                 remote::remote(options(&attribute), of.to_token_stream())

@@ -69,13 +69,22 @@ pub fn transportable(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a trait callable from another node.
 ///
-/// For a trait `Book` with methods on `&self` it makes a `BookStub` with the same methods, each of
-/// which sends a call, and teaches `dyn Book` to be served. Arguments are plain values and
-/// references, which the server gets as references into the receive buffer, or one `Received<T>`,
-/// which keeps that buffer. The trait's objects are shared between threads, so it gets `Send`,
-/// `Sync` and `'static` as supertraits. See the guide of the crate `jstream-rmi`.
+/// For a trait `Book` it makes a `BookStub` with the same methods, each of which sends a call, and teaches
+/// `dyn Book` to be served. Methods are `fn` or `async fn`, on `&self` or `&mut self`. Arguments are plain
+/// values and references, which the server gets as references into the receive buffer, or one
+/// `Received<T>`, which keeps that buffer. The trait's objects are shared between threads, so it gets `Send`,
+/// `Sync` and `'static` as supertraits. See the documentation of the crate `jstream-rmi`.
 ///
-/// `#[remote(crate = path)]` names the crate `jstream_rmi` where it is not `::jstream_rmi`.
+/// An async method of the trait returns a boxed future, so that the trait has objects. On an `impl` block of
+/// the trait, `#[remote]` lets it be written as an `async fn`, with lifetimes spelled as in the trait.
+///
+/// | option | of | meaning |
+/// |---|---|---|
+/// | `instances(Book<u64>, ...)` | a trait | the instances of a generic trait that are served and called |
+/// | `mock` | a trait | makes a `BookMock` for tests |
+/// | `crate = path` | a trait or `impl` | names the crate `jstream_rmi` where it is not `::jstream_rmi` |
+/// | `one_way` | a method | returns nothing, and nobody waits for it |
+/// | `idempotent` | a method | may run more than once for one call |
 #[proc_macro_attribute]
 pub fn remote(options: TokenStream, item: TokenStream) -> TokenStream {
     remote::remote(options.into(), item.into()).into()

@@ -2,35 +2,53 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use jstream::{Limits, Transportable};
-use jstream_transport::{Address, ConnectError, Options};
+use jstream::{Limits, Transportable, WriteError};
+use jstream_transport::{Address, ConnectError, Options, SendError};
 
 use crate::call::{Call, Sent};
 use crate::connection::Connection;
-use crate::error::{CallError, LookupError, shown};
+use crate::context;
+use crate::error::{CallError, LookupError, Outcome, shown};
 use crate::frame::Frame;
-use crate::interface::{Interface, Remotable, Stub};
+use crate::interface::{Interface, Method, Remotable, Stub};
 use crate::registry::{Found, REGISTRY, RegistryStub};
 
-/// What a client accepts.
-#[derive(Debug, Clone, Default)]
+/// What a client accepts, and how long it waits.
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ClientOptions {
     /// The transport's limits and time-outs, and the pool that results are received into.
     pub transport: Options,
     /// What is accepted as a result (default: as [`Limits`]).
     pub limits: Limits,
+    /// How long each call waits for its result, from its sending on (default 60 s); a stub may have a
+    /// time of its own, see [`Stub::within`]. `Duration::MAX` is for ever. Answers the threat of servers
+    /// that don't.
+    pub call_timeout: Duration,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self {
+            transport: Options::default(),
+            limits: Limits::default(),
+            call_timeout: Duration::from_secs(60),
+        }
+    }
 }
 
 /// A connection to a server. Cheap to clone; the connection ends with the last clone, stub and
 /// call. Calls that were sent and not waited for may then not run.
 ///
-/// The server runs the calls of one connection one after another: a method that calls back over
-/// the connection that it is called by waits for itself.
+/// The server runs the calls of one connection one after another, but for async methods: while these
+/// wait, others run. A plain method that calls back over the connection that it is called by waits for
+/// itself.
 #[derive(Clone)]
 pub struct Client {
     connection: Arc<Connection>,
+    time: Duration,
 }
 
 impl Client {
@@ -52,6 +70,7 @@ impl Client {
         let endpoint = jstream_transport::connect(address, &options.transport)?;
         Ok(Self {
             connection: Arc::new(Connection::new(endpoint, options.limits)),
+            time: options.call_timeout,
         })
     }
 
@@ -71,7 +90,7 @@ impl Client {
             }),
             Found::Other(found) => Err(LookupError::OtherInterface {
                 name: name.to_owned(),
-                expected: interface.name(),
+                expected: interface.differs_from(found),
                 found: shown(found),
             }),
         }
@@ -87,6 +106,7 @@ impl Client {
         Object {
             connection: self.connection.clone(),
             id,
+            time: self.time,
         }
     }
 }
@@ -102,9 +122,18 @@ impl fmt::Debug for Client {
 pub struct Object {
     connection: Arc<Connection>,
     id: u64,
+    /// How long a call waits.
+    time: Duration,
 }
 
 impl Object {
+    pub(crate) fn within(&self, time: Duration) -> Self {
+        Self {
+            time,
+            ..self.clone()
+        }
+    }
+
     /// Calls the method at `index` of `interface`.
     #[doc(hidden)]
     pub fn call<A, R>(&self, interface: &'static Interface, index: usize, arguments: &A) -> Call<R>
@@ -112,37 +141,106 @@ impl Object {
         A: Transportable,
         R: Transportable + 'static,
     {
-        let Some(method) = interface.method(index) else {
-            unreachable!("a stub calls the methods of its own interface")
-        };
-        let name = method.name();
+        let method = interface.method(index);
+        Call::new(self.begin(method, arguments))
+    }
+
+    fn begin<A: Transportable>(
+        &self,
+        method: &'static Method,
+        arguments: &A,
+    ) -> Result<Sent, CallError> {
+        let (deadline, time) = self.time_of(method)?;
         let not_sent = |source| CallError::NotSent {
-            method: name,
+            method: method.name(),
             source,
         };
-        let number = match self.connection.begin() {
-            Ok(number) => number,
-            Err(source) => return Call::new(Err(not_sent(source))),
-        };
+        let number = self.connection.begin().map_err(not_sent)?;
         let sent = Sent {
             connection: self.connection.clone(),
             number,
             method,
+            deadline,
         };
         let frame = Frame::Call {
-            number,
+            number: Some(number),
+            time,
             object: self.id,
             method: method.id(),
         };
-        let result = match self.connection.send(frame, arguments) {
+        match self.connection.send(frame, arguments) {
             Ok(Ok(())) => Ok(sent),
-            Ok(Err(source)) => Err(not_sent(source)),
-            Err(source) => Err(CallError::Arguments {
-                method: name,
-                source,
-            }),
+            failed => {
+                sent.connection.forget(number);
+                Err(unsent(method, failed))
+            }
+        }
+    }
+
+    /// Sends what the method at `index` of `interface` takes, and waits for nothing.
+    ///
+    /// # Errors
+    ///
+    /// What prevented sending it.
+    #[doc(hidden)]
+    pub fn send<A: Transportable>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+    ) -> Result<(), CallError> {
+        let method = interface.method(index);
+        let (_, time) = self.time_of(method)?;
+        let frame = Frame::Call {
+            number: None,
+            time,
+            object: self.id,
+            method: method.id(),
         };
-        Call::new(result)
+        match self.connection.send(frame, arguments) {
+            Ok(Ok(())) => Ok(()),
+            failed => Err(unsent(method, failed)),
+        }
+    }
+
+    /// Until when, and for how long, a call that is made now waits: no longer than the call that it is
+    /// made for, if it is made by a method.
+    fn time_of(
+        &self,
+        method: &'static Method,
+    ) -> Result<(Option<Instant>, Option<Duration>), CallError> {
+        let now = Instant::now();
+        let own = now.checked_add(self.time);
+        let inherited = context::deadline();
+        let deadline = match (own, inherited) {
+            (Some(own), Some(inherited)) => Some(own.min(inherited)),
+            (one, other) => one.or(other),
+        };
+        let time = deadline.map(|then| then.saturating_duration_since(now));
+        if time == Some(Duration::ZERO) {
+            return Err(CallError::Deadline {
+                method: method.name(),
+                outcome: Outcome::DidNotRun,
+                idempotent: method.is_idempotent(),
+            });
+        }
+        Ok((deadline, time))
+    }
+}
+
+/// Why a message of a call was not sent.
+fn unsent(method: &'static Method, failed: Result<Result<(), SendError>, WriteError>) -> CallError {
+    let name = method.name();
+    match failed {
+        Err(source) => CallError::Arguments {
+            method: name,
+            source,
+        },
+        Ok(Err(source)) => CallError::NotSent {
+            method: name,
+            source,
+        },
+        Ok(Ok(())) => unreachable!("it was sent"),
     }
 }
 

@@ -59,6 +59,32 @@ pub enum CallError {
         method: &'static str,
         /// How the connection ended.
         reason: String,
+        /// Whether the method says that it may be called again.
+        idempotent: bool,
+    },
+    /// The time of the call was over before its result had come.
+    #[error("{method} has no result in time")]
+    Deadline {
+        /// The method.
+        method: &'static str,
+        /// Whether it ran.
+        outcome: Outcome,
+        /// Whether it says that it may be called again.
+        idempotent: bool,
+    },
+    /// The call was given up. Only who waits for a call elsewhere than where it was made sees this.
+    #[error("the call of {method} was given up")]
+    Cancelled {
+        /// The method.
+        method: &'static str,
+        /// Whether it ran.
+        outcome: Outcome,
+    },
+    /// As many methods wait at the peer as may for one connection.
+    #[error("the peer takes no call of {method} before others have ended")]
+    Busy {
+        /// The method.
+        method: &'static str,
     },
     /// The object is not exported by the peer, or not any more.
     #[error("{method}: the peer has no such object")]
@@ -87,6 +113,8 @@ pub enum CallError {
     Panicked {
         /// The method.
         method: &'static str,
+        /// Whether it says that it may be called again.
+        idempotent: bool,
     },
     /// The peer could not send the result.
     #[error("the result of {method} could not be sent: {reason}")]
@@ -114,7 +142,9 @@ impl CallError {
             Self::Arguments { .. }
             | Self::UnknownObject { .. }
             | Self::UnknownMethod { .. }
+            | Self::Busy { .. }
             | Self::Refused { .. } => Outcome::DidNotRun,
+            Self::Deadline { outcome, .. } | Self::Cancelled { outcome, .. } => *outcome,
             Self::NotSent { source, .. } => match source {
                 SendError::TooLarge { .. }
                 | SendError::NoBuffer { .. }
@@ -126,6 +156,22 @@ impl CallError {
             },
             Self::Lost { .. } | Self::Panicked { .. } => Outcome::MayHaveRun,
             Self::NoResult { .. } | Self::Result { .. } => Outcome::Ran,
+        }
+    }
+
+    /// Whether the same call can be made again without harm: its method did not run, or is declared
+    /// `#[remote(idempotent)]`. Whether it helps is another question.
+    #[must_use]
+    pub fn can_be_repeated(&self) -> bool {
+        match self {
+            Self::Lost { idempotent, .. }
+            | Self::Deadline { idempotent, .. }
+            | Self::Panicked { idempotent, .. }
+                if *idempotent =>
+            {
+                true
+            }
+            _ => self.outcome() == Outcome::DidNotRun,
         }
     }
 }
@@ -148,8 +194,8 @@ pub enum LookupError {
     OtherInterface {
         /// The name.
         name: String,
-        /// The interface asked for.
-        expected: &'static str,
+        /// The interface asked for, with the methods that the other lacks.
+        expected: String,
         /// The interface it has, with its methods.
         found: String,
     },

@@ -5,23 +5,25 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::error::BindError;
-use crate::interface::{Interface, Remotable};
-use crate::registry::{Entry, REGISTRY, Registry};
-use crate::server::{Failed, Incoming};
+use crate::interface::{Interface, Skeleton};
+use crate::registry::{Entry, REGISTRY};
+use crate::server::{Callee, callee};
 
 /// An object whatever its interface.
-pub(crate) struct Exported {
+pub struct Exported {
     interface: &'static Interface,
-    dispatch: Dispatch,
+    callee: Arc<dyn Callee>,
 }
 
-pub(crate) type Dispatch = Arc<dyn Fn(usize, Incoming<'_>) -> Result<(), Failed> + Send + Sync>;
-
 impl Exported {
-    pub(crate) fn new<T: Remotable + ?Sized>(object: Arc<T>) -> Self {
+    pub(crate) fn new<T, O>(holder: T::Holder) -> Self
+    where
+        T: Skeleton<O> + ?Sized,
+        O: ?Sized + 'static,
+    {
         Self {
             interface: T::interface(),
-            dispatch: Arc::new(move |method, call| object.dispatch(method, call)),
+            callee: callee::<T, O>(holder),
         }
     }
 }
@@ -44,10 +46,10 @@ impl fmt::Debug for Exports {
 }
 
 impl Exports {
-    pub(crate) fn new(registry: Arc<dyn Registry>) -> Self {
+    pub(crate) fn new(registry: Exported) -> Self {
         Self {
             tables: RwLock::new(Tables {
-                objects: HashMap::from([(REGISTRY, Exported::new(registry))]),
+                objects: HashMap::from([(REGISTRY, registry)]),
                 names: BTreeMap::new(),
                 next: REGISTRY.wrapping_add(1),
             }),
@@ -110,9 +112,9 @@ impl Exports {
     }
 
     /// The object of this number, to be called without holding the tables.
-    pub(crate) fn object(&self, number: u64) -> Option<(&'static Interface, Dispatch)> {
+    pub(crate) fn object(&self, number: u64) -> Option<(&'static Interface, Arc<dyn Callee>)> {
         let tables = self.read();
         let object = tables.objects.get(&number)?;
-        Some((object.interface, object.dispatch.clone()))
+        Some((object.interface, object.callee.clone()))
     }
 }

@@ -1,10 +1,18 @@
 //! What a remote trait looks like from outside.
 
-use jstream::Transportable;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use jstream::{Covariant, Transportable};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::client::Object;
+use crate::exclusive::Exclusive;
+use crate::exports::Exported;
 use crate::server::{Failed, Incoming};
+
+/// What an async method of a remote trait returns, so that the trait has objects.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A trait object that can be served. Made by [`#[remote]`](crate::remote).
 #[diagnostic::on_unimplemented(
@@ -17,22 +25,102 @@ pub trait Remotable: Send + Sync + 'static {
 
     /// Its methods.
     fn interface() -> &'static Interface;
+}
 
-    /// Calls a method by its place in the interface.
+/// How calls reach an object of type `O`, which may be a trait object. Made by
+/// [`#[remote]`](crate::remote).
+///
+/// Each object's type has a skeleton of its own, so that the future of an async method stands in the
+/// call's, without a box.
+#[diagnostic::on_unimplemented(
+    message = "`{O}` can't be served as `{Self}`",
+    note = "the trait needs `#[remote]`, and is named as `dyn Trait`; what is served implements it, and \
+            is `Send`, `Sync` and `'static`"
+)]
+pub trait Skeleton<O: ?Sized + 'static>: Remotable {
+    /// What a server keeps the object in.
+    #[doc(hidden)]
+    type Holder: Clone + Send + Sync + 'static;
+
+    /// Calls a method that returns when it is done. The call of another comes back.
     ///
     /// # Errors
     ///
     /// What prevented the call or its reply.
     #[doc(hidden)]
-    fn dispatch(&self, method: usize, call: Incoming<'_>) -> Result<(), Failed>;
+    fn call(
+        object: &Self::Holder,
+        method: usize,
+        call: Incoming,
+    ) -> Result<Option<Incoming>, Failed>;
+
+    /// Calls any other method.
+    ///
+    /// # Errors
+    ///
+    /// As above.
+    #[doc(hidden)]
+    fn run(
+        object: Self::Holder,
+        method: usize,
+        call: Incoming,
+    ) -> impl Future<Output = Result<(), Failed>> + Send + 'static;
+}
+
+/// An object as it is given to a server that serves it as a `T`: in an [`Arc`], or an [`Exclusive`] where
+/// the trait has methods on `&mut self`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be served as `{T}`",
+    note = "give the server an `Arc` of what implements the trait, or an `Exclusive` where methods \
+            take `&mut self`"
+)]
+pub trait Serves<T: ?Sized>: sealed::Sealed {
+    #[doc(hidden)]
+    fn exported(self) -> Exported;
+}
+
+impl<T, O> Serves<T> for Arc<O>
+where
+    T: Skeleton<O, Holder = Self> + ?Sized,
+    O: ?Sized + 'static,
+{
+    fn exported(self) -> Exported {
+        Exported::new::<T, O>(self)
+    }
+}
+
+impl<T, O> Serves<T> for Exclusive<O>
+where
+    T: Skeleton<O, Holder = Self> + ?Sized,
+    O: ?Sized + 'static,
+{
+    fn exported(self) -> Exported {
+        Exported::new::<T, O>(self)
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+
+    impl<O: ?Sized> Sealed for std::sync::Arc<O> {}
+    impl<O: ?Sized> Sealed for super::Exclusive<O> {}
 }
 
 /// The client's side of a remote trait. Made by [`#[remote]`](crate::remote).
-pub trait Stub {
+pub trait Stub: Clone {
     /// The stub of an object.
     fn new(object: Object) -> Self;
-}
 
+    /// The object that it calls.
+    fn object(&self) -> &Object;
+
+    /// The same stub, whose calls have so much time each, from their sending to their result, in the
+    /// place of [`ClientOptions::call_timeout`](crate::ClientOptions::call_timeout).
+    #[must_use = "the stub itself goes on as before"]
+    fn within(&self, time: std::time::Duration) -> Self {
+        Self::new(self.object().within(time))
+    }
+}
 /// The methods of a remote trait, each identified by a hash of its names and of the structure of
 /// what it takes and returns, so that a method that changed on one side is another method.
 #[derive(Debug)]
@@ -50,6 +138,8 @@ pub struct Method {
     signature: &'static str,
     /// Of the arguments' message and of the result's.
     descriptors: [u64; 2],
+    one_way: bool,
+    idempotent: bool,
     id: u64,
 }
 
@@ -65,8 +155,43 @@ impl Method {
             name,
             signature,
             descriptors: [jstream::descriptor::<A>(), jstream::descriptor::<R>()],
+            one_way: false,
+            idempotent: false,
             id: 0,
         }
+    }
+
+    /// The same for an async method, whose arguments stay where they are while it waits.
+    #[must_use]
+    pub fn new_async<A, R>(name: &'static str, signature: &'static str) -> Self
+    where
+        A: Covariant + 'static,
+        for<'b> A::InPlace<'b>: Send + Sync,
+        R: Transportable + 'static,
+    {
+        Self::new::<A, R>(name, signature)
+    }
+
+    /// The same, without an answer.
+    #[must_use]
+    pub fn one_way(self) -> Self {
+        Self {
+            one_way: true,
+            ..self
+        }
+    }
+
+    /// The same, which may run more than once for one call.
+    #[must_use]
+    pub fn idempotent(self) -> Self {
+        Self {
+            idempotent: true,
+            ..self
+        }
+    }
+
+    pub(crate) fn is_idempotent(&self) -> bool {
+        self.idempotent
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -96,6 +221,9 @@ impl Interface {
             }
             for descriptor in method.descriptors {
                 one.extend(descriptor.to_le_bytes());
+            }
+            if method.one_way {
+                one.push(1);
             }
             method.id = xxh3_64(&one);
             all.extend(method.id.to_le_bytes());
@@ -131,8 +259,23 @@ impl Interface {
         &self.description
     }
 
-    pub(crate) fn method(&self, index: usize) -> Option<&Method> {
-        self.methods.get(index)
+    /// Its name and the methods that another's description does not show; all of them where the types
+    /// that they name have changed.
+    pub(crate) fn differs_from(&self, description: &str) -> String {
+        let missing = self.signatures().filter(|of| !description.contains(of));
+        let missing: Vec<_> = missing.collect();
+        if missing.is_empty() {
+            return self.description.clone();
+        }
+        format!("{} {{ {} }}", self.name, missing.join("; "))
+    }
+
+    /// The method at this place, which a stub knows.
+    pub(crate) fn method(&self, index: usize) -> &Method {
+        let Some(method) = self.methods.get(index) else {
+            unreachable!("a stub calls the methods of its own interface")
+        };
+        method
     }
 
     /// The place of the method with this id.
@@ -156,6 +299,7 @@ mod tests {
             of("A", Method::new::<(u32,), ()>("g", "")),
             of("A", Method::new::<(i32,), ()>("f", "")),
             of("A", Method::new::<(u32,), u8>("f", "")),
+            of("A", Method::new::<(u32,), ()>("f", "").one_way()),
             Interface::new("A", Vec::new()),
         ] {
             assert_ne!(a.id(), other.id());

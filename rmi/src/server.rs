@@ -1,23 +1,29 @@
 //! Serving objects: exports, connections, and the dispatch of calls.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
 
-use jstream::{Filled, Limits, ReadError, Reader, Received, Transportable, WriteError, Writer};
-use jstream_transport::{Address, Endpoint, Message, Options, RecvError, SendError};
+use jstream::Limits;
+use jstream_transport::{Address, Options};
 
 use crate::error::{BindError, ServeError};
-use crate::exports::{Exported, Exports};
-use crate::frame::{Code, Frame};
-use crate::interface::Remotable;
+use crate::exports::Exports;
+use crate::interface::Serves;
 use crate::registry::{Names, Registry};
 
+mod incoming;
+mod link;
+mod outcome;
+mod running;
+mod serve;
 mod serving;
+mod tasks;
 
+pub use incoming::{Answer, Failed, Incoming};
+pub(crate) use link::Link;
+pub(crate) use running::{Callee, callee};
+use serve::serve;
 pub use serving::Serving;
 
 /// What a server accepts.
@@ -36,6 +42,9 @@ pub struct ServerOptions {
     /// of peers who open connections and leave them. A client looks something up at once, and may
     /// then be idle for as long as it likes.
     pub first_call_timeout: Duration,
+    /// Async methods that wait at once for one connection (default 1,024); further calls are refused
+    /// until some have ended. Answers the threat of peers who have more wait than we have memory for.
+    pub max_waiting: usize,
     /// The longest name in bytes (default 256).
     pub max_name: usize,
 }
@@ -47,6 +56,7 @@ impl Default for ServerOptions {
             limits: Limits::default(),
             max_connections: 256,
             first_call_timeout: Duration::from_secs(30),
+            max_waiting: 1024,
             max_name: 256,
         }
     }
@@ -70,22 +80,23 @@ impl Server {
     #[must_use]
     pub fn new(options: ServerOptions) -> Self {
         let exports = Arc::new_cyclic(|exports| {
-            let registry: Arc<dyn Registry> = Arc::new(Names {
+            let names = Arc::new(Names {
                 exports: exports.clone(),
             });
-            Exports::new(registry)
+            Exports::new(Serves::<dyn Registry>::exported(names))
         });
         Self { exports, options }
     }
 
-    /// Binds an object to a name under which clients find it.
+    /// Binds an object to a name under which clients find it: an `Arc` of what implements the trait `T`
+    /// names, or an [`Exclusive`](crate::Exclusive) where its methods take `&mut self`.
     ///
     /// # Errors
     ///
     /// [`BindError`] when the name is taken or too long.
-    pub fn bind<T: Remotable + ?Sized>(&self, name: &str, object: Arc<T>) -> Result<(), BindError> {
+    pub fn bind<T: ?Sized>(&self, name: &str, object: impl Serves<T>) -> Result<(), BindError> {
         self.check_name(name)?;
-        self.exports.bind(name, Exported::new(object), false)
+        self.exports.bind(name, object.exported(), false)
     }
 
     /// Binds an object to a name, in the place of what was bound to it.
@@ -93,13 +104,9 @@ impl Server {
     /// # Errors
     ///
     /// [`BindError`] when the name is too long.
-    pub fn rebind<T: Remotable + ?Sized>(
-        &self,
-        name: &str,
-        object: Arc<T>,
-    ) -> Result<(), BindError> {
+    pub fn rebind<T: ?Sized>(&self, name: &str, object: impl Serves<T>) -> Result<(), BindError> {
         self.check_name(name)?;
-        self.exports.bind(name, Exported::new(object), true)
+        self.exports.bind(name, object.exported(), true)
     }
 
     /// Frees a name; says whether something was bound to it. Calls to the object fail from then
@@ -127,228 +134,6 @@ impl Server {
             });
         }
         Ok(())
-    }
-}
-
-/// A call whose arguments have arrived.
-#[derive(Debug)]
-pub struct Incoming<'c> {
-    payload: Filled,
-    number: u64,
-    context: &'c mut Context,
-    endpoint: &'c Endpoint,
-}
-
-/// What a connection keeps from call to call.
-#[derive(Debug)]
-pub(crate) struct Context {
-    reader: Reader,
-    writer: Writer,
-}
-
-/// Where the reply to a call goes.
-#[derive(Debug)]
-pub struct Answer<'c> {
-    number: u64,
-    writer: &'c mut Writer,
-    endpoint: &'c Endpoint,
-}
-
-/// Why a call was not replied to.
-#[derive(Debug)]
-pub enum Failed {
-    /// The object's interface has no such method.
-    UnknownMethod,
-    /// The arguments are damaged, or of other types.
-    Arguments(ReadError),
-    /// The result could not be written.
-    Result(WriteError),
-    /// The result could not be sent.
-    Send(SendError),
-}
-
-impl<'c> Incoming<'c> {
-    /// Reads the arguments where they are.
-    ///
-    /// # Errors
-    ///
-    /// [`Failed::Arguments`] when they are not an `A`.
-    pub fn arguments<A>(self) -> Result<(Received<A>, Answer<'c>), Failed>
-    where
-        A: Transportable + 'static,
-    {
-        let Context { reader, writer } = self.context;
-        let arguments = reader
-            .read::<A>(self.payload)
-            .map_err(|failure| Failed::Arguments(failure.error))?;
-        let answer = Answer {
-            number: self.number,
-            writer,
-            endpoint: self.endpoint,
-        };
-        Ok((arguments, answer))
-    }
-}
-
-impl Answer<'_> {
-    /// Sends the result.
-    ///
-    /// # Errors
-    ///
-    /// [`Failed`] when it can't be written or sent.
-    pub fn reply<R: Transportable>(self, result: &R) -> Result<(), Failed> {
-        let header = Frame::Reply {
-            number: self.number,
-        }
-        .header();
-        self.writer
-            .gather(result, |segments| {
-                self.endpoint.send_message(header, segments)
-            })
-            .map_err(Failed::Result)?
-            .map_err(Failed::Send)
-    }
-}
-
-/// Serves the calls of one connection, one after another, until it ends.
-fn serve(exports: &Exports, options: &ServerOptions, endpoint: &Endpoint) {
-    let mut context = Context {
-        reader: Reader::new(options.limits),
-        writer: Writer::new(),
-    };
-    let patience = options.transport.message_timeout;
-    let mut next = receive(patience, || {
-        endpoint.recv_message_timeout(options.first_call_timeout)
-    });
-    while let Some(message) = next {
-        if answer(exports, message, &mut context, endpoint).is_err() {
-            return;
-        }
-        next = receive(patience, || endpoint.recv_message());
-    }
-}
-
-/// The next message. One that finds no room in the pool waits for others to leave it.
-fn receive(
-    patience: Duration,
-    mut recv: impl FnMut() -> Result<Message, RecvError>,
-) -> Option<Message> {
-    const PAUSE: Duration = Duration::from_millis(10);
-    let mut waited = Duration::ZERO;
-    loop {
-        match recv() {
-            Ok(message) => return Some(message),
-            Err(RecvError::NoBuffer { .. }) if waited < patience => {
-                thread::sleep(PAUSE);
-                waited = waited.saturating_add(PAUSE);
-            }
-            Err(_) => return None,
-        }
-    }
-}
-
-/// The connection is of no use any more.
-struct Ended;
-
-/// Calls what a message asks for. Whatever goes wrong ends the call; what makes the connection
-/// useless ends that.
-fn answer(
-    exports: &Exports,
-    message: Message,
-    context: &mut Context,
-    endpoint: &Endpoint,
-) -> Result<(), Ended> {
-    let Some(Frame::Call {
-        number,
-        object,
-        method,
-    }) = Frame::parse(&message.header)
-    else {
-        return Err(Ended);
-    };
-    let Some((interface, dispatch)) = exports.object(object) else {
-        return refuse(number, Code::UnknownObject, "", context, endpoint);
-    };
-    let known = || format!("it has {}", interface.description());
-    let Some(method) = interface.find(method) else {
-        return refuse(number, Code::UnknownMethod, &known(), context, endpoint);
-    };
-    let incoming = Incoming {
-        payload: message.payload,
-        number,
-        context,
-        endpoint,
-    };
-    // The object itself decides what a panic leaves behind: it is shared, so it guards its state
-    // with locks, which are poisoned. Writer and reader begin anew with each message.
-    // It may have been unbound meanwhile, and be dropped here.
-    let result = catch_unwind(AssertUnwindSafe(move || dispatch(method, incoming)));
-    match result {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(Failed::UnknownMethod)) => {
-            refuse(number, Code::UnknownMethod, &known(), context, endpoint)
-        }
-        Ok(Err(Failed::Arguments(error))) => {
-            let reason = error.to_string();
-            refuse(number, Code::Arguments, &reason, context, endpoint)
-        }
-        Ok(Err(Failed::Result(error))) => {
-            refuse(number, Code::Result, &error.to_string(), context, endpoint)
-        }
-        Ok(Err(Failed::Send(
-            error @ (SendError::TooLarge { .. } | SendError::NoBuffer { .. }),
-        ))) => refuse(number, Code::Result, &error.to_string(), context, endpoint),
-        Ok(Err(Failed::Send(_))) => Err(Ended),
-        Err(panic) => {
-            forget_panic(panic);
-            refuse(number, Code::Panicked, "", context, endpoint)
-        }
-    }
-}
-
-/// Drops what a method panicked with, which may panic in turn.
-fn forget_panic(mut panic: Box<dyn Any + Send>) {
-    const PATIENCE: usize = 8;
-    for _ in 0..PATIENCE {
-        match catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-            Ok(()) => return,
-            Err(again) => panic = again,
-        }
-    }
-    // Whoever panics out of `Drop` without end keeps its memory.
-    std::mem::forget(panic);
-}
-
-/// The longest reason that is told to a peer, in bytes.
-const LONGEST_REASON: usize = 1024;
-
-/// Sends an error instead of a result.
-fn refuse(
-    number: u64,
-    code: Code,
-    reason: &str,
-    context: &mut Context,
-    endpoint: &Endpoint,
-) -> Result<(), Ended> {
-    let mut end = reason.len().min(LONGEST_REASON);
-    while !reason.is_char_boundary(end) {
-        end = end.saturating_sub(1);
-    }
-    let reason = reason.get(..end).unwrap_or_default();
-    let header = Frame::Error { number, code }.header();
-    let mut send = |reason: &str| {
-        context
-            .writer
-            .gather(&reason, |segments| endpoint.send_message(header, segments))
-    };
-    match send(reason) {
-        Ok(Ok(())) => Ok(()),
-        // A peer that takes next to nothing may have the code alone.
-        Ok(Err(SendError::TooLarge { .. })) if !reason.is_empty() => match send("") {
-            Ok(Ok(())) => Ok(()),
-            _ => Err(Ended),
-        },
-        Ok(Err(_)) | Err(_) => Err(Ended),
     }
 }
 

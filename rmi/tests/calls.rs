@@ -232,7 +232,13 @@ fn panics_end_one_call(of: Setup) {
     for with in ["words", "drop"] {
         let error = of.book.panics(with).wait().unwrap_err();
         assert!(
-            matches!(error, CallError::Panicked { method: "panics" }),
+            matches!(
+                error,
+                CallError::Panicked {
+                    method: "panics",
+                    ..
+                }
+            ),
             "{error}"
         );
         assert_eq!(error.outcome(), Outcome::MayHaveRun);

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use jstream::Transportable;
-use jstream_rmi::{Client, Remotable, Server, Serving, remote};
+use jstream_rmi::{Client, Remotable, Server, Serves, Serving, remote};
 
 #[derive(Transportable, Debug, Clone, Copy, PartialEq)]
 struct Order<'b> {
@@ -174,7 +174,7 @@ impl Type for Plain {
     }
 }
 
-fn served<T: Remotable + ?Sized>(address: &str, object: Arc<T>) -> (Serving, T::Stub) {
+fn served<T: Remotable + ?Sized>(address: &str, object: impl Serves<T>) -> (Serving, T::Stub) {
     let server = Server::default();
     server.bind::<T>("object", object).unwrap();
     let serving = server.listen(&address.parse().unwrap()).unwrap();

@@ -110,9 +110,9 @@ pub use device::sim;
 pub use endpoint::{
     Closer, Completion, CompletionQueue, Counters, Endpoint, Exposure, GetTicket, Incoming, Limits,
     Listener, Message, Next, ObjectTicket, Outcome, Progress, PutTicket, RecvObjectError,
-    RecvTicket, Remains, RemoteError, RemoteKey, Rights, Scope, ScopedTicket, SendObjectError,
-    SendTicket, UnsentObject, Window, connect, connect_cheapest, device_counters, listen,
-    listen_all,
+    RecvTicket, Remains, Reminder, RemoteError, RemoteKey, Rights, Scope, ScopedTicket,
+    SendObjectError, SendTicket, UnsentObject, Window, connect, connect_cheapest, device_counters,
+    listen, listen_all,
 };
 pub use error::{
     AcceptError, AddressError, ConnectError, HandshakeError, HeaderError, ListenError, RecvError,

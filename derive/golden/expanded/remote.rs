@@ -2,10 +2,34 @@ pub trait Book: ::core::marker::Send + ::core::marker::Sync + 'static {
     fn add(&self, order: &Order<'_>) -> u64;
 }
 ///Calls the methods of a [`Book`] on another node.
-#[derive(::core::clone::Clone, ::core::fmt::Debug)]
 #[allow(dead_code, reason = "a server alone calls nothing")]
 pub struct BookStub {
     object: ::jstream_rmi::Object,
+}
+#[automatically_derived]
+impl ::core::clone::Clone for BookStub {
+    fn clone(&self) -> Self {
+        Self {
+            object: ::core::clone::Clone::clone(&self.object),
+        }
+    }
+}
+#[automatically_derived]
+impl ::core::fmt::Debug for BookStub {
+    fn fmt(&self, __formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        ::core::fmt::Formatter::debug_struct(__formatter, "BookStub")
+            .field("object", &self.object)
+            .finish()
+    }
+}
+#[automatically_derived]
+impl ::jstream_rmi::Stub for BookStub {
+    fn new(__object: ::jstream_rmi::Object) -> Self {
+        Self { object: __object }
+    }
+    fn object(&self) -> &::jstream_rmi::Object {
+        &self.object
+    }
 }
 #[allow(
     dead_code,
@@ -21,7 +45,7 @@ const _: () = {
     }
     impl BookStub {
         ///
-        /// Sends the call; the result is had by waiting for it.
+        ///Sends the call; the result is had by waiting for it.
         pub fn add(&self, order: &Order<'_>) -> ::jstream_rmi::Call<u64> {
             let _ = ::jstream_rmi::__private::Method::new::<
                 (&'static Order<'static>,),
@@ -35,15 +59,9 @@ const _: () = {
                     u64,
                 >(
                     <dyn Book as ::jstream_rmi::Remotable>::interface(),
-                    __Method::add as usize,
+                    __Method::add as ::core::primitive::usize,
                     __arguments,
                 )
-        }
-    }
-    #[automatically_derived]
-    impl ::jstream_rmi::Stub for BookStub {
-        fn new(__object: ::jstream_rmi::Object) -> Self {
-            Self { object: __object }
         }
     }
     #[automatically_derived]
@@ -70,13 +88,21 @@ const _: () = {
                     )
                 })
         }
-        fn dispatch(
-            &self,
-            __method: usize,
-            __call: ::jstream_rmi::__private::Incoming<'_>,
-        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+    }
+    #[automatically_derived]
+    impl<__Object: Book + ?::core::marker::Sized> ::jstream_rmi::Skeleton<__Object>
+    for dyn Book {
+        type Holder = ::std::sync::Arc<__Object>;
+        fn call(
+            __object: &::std::sync::Arc<__Object>,
+            __method: ::core::primitive::usize,
+            __call: ::jstream_rmi::__private::Incoming,
+        ) -> ::core::result::Result<
+            ::core::option::Option<::jstream_rmi::__private::Incoming>,
+            ::jstream_rmi::__private::Failed,
+        > {
             match __method {
-                _ if __method == __Method::add as usize => {
+                _ if __method == __Method::add as ::core::primitive::usize => {
                     let _ = ::jstream_rmi::__private::Method::new::<
                         (&'static Order<'static>,),
                         (),
@@ -87,10 +113,21 @@ const _: () = {
                         &__arguments,
                         |__arguments| {
                             let (__argument_0,) = __arguments;
-                            __answer.reply(&<Self as Book>::add(self, *__argument_0))
+                            __answer
+                                .reply(&<__Object as Book>::add(&*__object, *__argument_0))
                         },
-                    )
+                    )?;
+                    ::core::result::Result::Ok(::core::option::Option::None)
                 }
+                _ => ::core::result::Result::Ok(::core::option::Option::Some(__call)),
+            }
+        }
+        async fn run(
+            __object: ::std::sync::Arc<__Object>,
+            __method: ::core::primitive::usize,
+            __call: ::jstream_rmi::__private::Incoming,
+        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+            match __method {
                 _ => {
                     ::core::result::Result::Err(
                         ::jstream_rmi::__private::Failed::UnknownMethod,

@@ -1,7 +1,7 @@
 //! What can't be called from another node, said on the token that causes it.
 
 use syn::visit::Visit;
-use syn::{Error, FnArg, GenericParam, Lifetime, Path, Type, TypeImplTrait};
+use syn::{Error, FnArg, GenericParam, ItemTrait, Lifetime, Path, Type, TypeImplTrait, TypePath};
 
 use super::parse::{Argument, Interface, Method, plain};
 use crate::errors::Errors;
@@ -11,14 +11,33 @@ const MOST_ARGUMENTS: usize = 12;
 
 /// Adds all errors of the trait.
 pub(super) fn check(of: &Interface, errors: &mut Errors) {
-    if let Some(param) = of.item.generics.params.first() {
+    let params = &of.item.generics.params;
+    let eternal = |param: &&GenericParam| matches!(param, GenericParam::Lifetime(_));
+    if let Some(param) = params.iter().find(eternal) {
         errors.add(Error::new_spanned(
             param,
-            "a remote trait has no generics: the other node could not know the types",
+            "a remote trait has no lifetimes: its objects live as long as they are served",
+        ));
+    } else if let (Some(param), true) = (params.first(), of.instances_are_missing()) {
+        errors.add(Error::new_spanned(
+            param,
+            format!(
+                "the other node could not know the types: list them as \
+                 `#[remote(instances({}<Type>))]`",
+                of.item.ident
+            ),
+        ));
+    }
+    if let (Some(mock), Some(_)) = (&of.mock, params.first()) {
+        errors.add(Error::new_spanned(
+            mock,
+            "only a trait without parameters has a mock",
         ));
     }
     for method in &of.methods {
         check_method(method, errors);
+        let item = &of.item;
+        Short { item, errors }.visit_signature(&method.signature);
         check_arguments(method, errors);
         if let Some(output) = &method.output {
             check_output(output, errors);
@@ -26,12 +45,37 @@ pub(super) fn check(of: &Interface, errors: &mut Errors) {
     }
 }
 
+/// Types that can't be found once a type stands in the place of a parameter.
+struct Short<'i, 'e> {
+    item: &'i ItemTrait,
+    errors: &'e mut Errors,
+}
+
+impl<'ast> Visit<'ast> for Short<'_, '_> {
+    fn visit_type_path(&mut self, of: &'ast TypePath) {
+        let segments = &of.path.segments;
+        let mut params = self.item.generics.type_params();
+        if let (None, Some(first), Some(last)) = (&of.qself, segments.first(), segments.last()) {
+            if segments.len() > 1 && params.any(|param| param.ident == first.ident) {
+                self.errors.add(Error::new_spanned(
+                    of,
+                    format!(
+                        "name the trait too: `<{} as Trait>::{}`",
+                        first.ident, last.ident
+                    ),
+                ));
+            }
+        }
+        syn::visit::visit_type_path(self, of);
+    }
+}
+
 fn check_method(method: &Method, errors: &mut Errors) {
     let signature = &method.signature;
-    if let Some(token) = &signature.asyncness {
-        errors.add(Error::new(
-            token.span,
-            "a remote method is a plain `fn`: it runs to its end when it is called",
+    if let (Some(token), Some(output)) = (&method.one_way, &method.output) {
+        errors.add(Error::new_spanned(
+            output,
+            format!("nobody waits for a `{token}` method: it returns nothing"),
         ));
     }
     if let Some(token) = &signature.unsafety {
@@ -56,16 +100,14 @@ fn check_method(method: &Method, errors: &mut Errors) {
     }
     match signature.inputs.first() {
         Some(FnArg::Receiver(receiver))
-            if receiver.reference.is_some()
-                && receiver.mutability.is_none()
-                && receiver.colon_token.is_none() => {}
+            if receiver.reference.is_some() && receiver.colon_token.is_none() => {}
         Some(other) => errors.add(Error::new_spanned(
             other,
-            "a remote method takes `&self`: many callers share the object",
+            "a remote method takes `&self` or `&mut self`: the object stays with its server",
         )),
         None => errors.add(Error::new(
             signature.paren_token.span.join(),
-            "a remote method takes `&self`: it is called on an object",
+            "a remote method takes `&self` or `&mut self`: it is called on an object",
         )),
     }
     if let Some(extra) = method.arguments.get(MOST_ARGUMENTS) {

@@ -6,24 +6,31 @@ use syn::visit::Visit;
 use syn::{FnArg, GenericParam, Generics, ItemTrait, Signature, TraitItem, parse_quote};
 
 use super::check::Search;
+use super::instances::Instance;
 use super::parse::Interface;
 use super::{expand, stub};
 
 /// The trait, a stub that can't be had, and the promise that the trait is remote.
 pub(super) fn dummy(of: &Interface) -> TokenStream {
     let conditions = &of.conditions;
-    let mut item = expand::shared_trait(of);
+    let mut item = expand::remote_trait(of);
     for part in &mut item.items {
         exempt(part);
     }
     let structure = stub::structure(of);
-    // The stub has no generics that its methods could name.
-    let methods = of
-        .methods
-        .iter()
-        .filter(|method| of.item.generics.params.is_empty() && callable(&method.signature));
-    let stub = stub::implementation(of, methods, |_| quote!(::core::unreachable!()));
-    let remotable = remotable(of, &item);
+    let instances = of.instances.iter().map(|instance| {
+        // The stub has no generics that its methods could name.
+        let known = of.item.generics.params.is_empty() || instance.arguments.is_some();
+        let methods = instance
+            .methods
+            .iter()
+            .filter(|method| known && callable(&method.signature));
+        let stub = known.then(|| {
+            stub::implementation(of, instance, methods, |_| quote!(::core::unreachable!()))
+        });
+        let remotable = remotable(of, instance, &item);
+        quote!(#stub #remotable)
+    });
     quote! {
         #item
         #structure
@@ -38,8 +45,7 @@ pub(super) fn dummy(of: &Interface) -> TokenStream {
             reason = "nothing of this is called"
         )]
         const _: () = {
-            #stub
-            #remotable
+            #(#instances)*
         };
     }
 }
@@ -66,12 +72,11 @@ fn callable(signature: &Signature) -> bool {
         }
     }
     search.visit_return_type(&signature.output);
-    let on_shared_self = matches!(
+    let on_reference = matches!(
         signature.inputs.first(),
-        Some(FnArg::Receiver(of)) if of.reference.is_some() && of.mutability.is_none()
+        Some(FnArg::Receiver(of)) if of.reference.is_some()
     );
-    on_shared_self
-        && signature.asyncness.is_none()
+    on_reference
         && signature.generics.where_clause.is_none()
         && !search.itself
         && !search.opaque
@@ -85,7 +90,7 @@ fn lifetimes_only(generics: &Generics) -> bool {
         .all(|param| matches!(param, GenericParam::Lifetime(_)))
 }
 
-fn remotable(of: &Interface, item: &ItemTrait) -> Option<TokenStream> {
+fn remotable(of: &Interface, instance: &Instance, item: &ItemTrait) -> Option<TokenStream> {
     // A constant, or what is no item, rules `dyn Trait` out.
     let possible = item
         .items
@@ -95,31 +100,65 @@ fn remotable(of: &Interface, item: &ItemTrait) -> Option<TokenStream> {
         return None;
     }
     let krate = &of.krate;
-    let interface = &item.ident;
-    let stub = stub::name(of);
+    let (name, stub) = (&item.ident, stub::name(of));
     let mut generics = item.generics.clone();
-    let (_, types, _) = item.generics.split_for_impl();
+    let interface = if instance.arguments.is_some() {
+        generics = Generics::default();
+        instance.interface(of)
+    } else {
+        let (_, types, _) = item.generics.split_for_impl();
+        quote!(#name #types)
+    };
+    let stub = match (&instance.arguments, item.generics.split_for_impl()) {
+        (Some(arguments), _) => quote!(#stub #arguments),
+        (None, (_, types, _)) => quote!(#stub #types),
+    };
     if !generics.params.is_empty() {
         generics
             .make_where_clause()
             .predicates
-            .push(parse_quote!(dyn #interface #types: 'static));
+            .push(parse_quote!(dyn #interface: 'static));
     }
+    let holder = if of.is_exclusive() {
+        quote!(#krate::Exclusive<__Object>)
+    } else {
+        quote!(::std::sync::Arc<__Object>)
+    };
+    let incoming = quote!(#krate::__private::Incoming);
+    let failed = quote!(#krate::__private::Failed);
     let (parameters, _, conditions) = generics.split_for_impl();
+    let mut with_object = generics.clone();
+    with_object
+        .params
+        .push(parse_quote!(__Object: #interface + ?::core::marker::Sized));
+    let (parameters_with_object, _, _) = with_object.split_for_impl();
     Some(quote! {
         #[automatically_derived]
-        impl #parameters #krate::Remotable for dyn #interface #types #conditions {
+        impl #parameters #krate::Remotable for dyn #interface #conditions {
             type Stub = #stub;
 
             fn interface() -> &'static #krate::Interface {
                 ::core::unreachable!()
             }
+        }
 
-            fn dispatch(
-                &self,
-                _: usize,
-                _: #krate::__private::Incoming<'_>,
-            ) -> ::core::result::Result<(), #krate::__private::Failed> {
+        #[automatically_derived]
+        impl #parameters_with_object #krate::Skeleton<__Object> for dyn #interface #conditions {
+            type Holder = #holder;
+
+            fn call(
+                _: &#holder,
+                _: ::core::primitive::usize,
+                _: #incoming,
+            ) -> ::core::result::Result<::core::option::Option<#incoming>, #failed> {
+                ::core::unreachable!()
+            }
+
+            async fn run(
+                _: #holder,
+                _: ::core::primitive::usize,
+                _: #incoming,
+            ) -> ::core::result::Result<(), #failed> {
                 ::core::unreachable!()
             }
         }

@@ -2,22 +2,37 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{ItemTrait, parse_quote};
+use syn::{ItemTrait, TraitItem, parse_quote};
 
+use super::instances::Instance;
 use super::parse::Interface;
-use super::{skeleton, stub};
+use super::{asynchronous, attributes, mock, skeleton, stub, table};
 
 pub(super) fn expand(of: &Interface) -> TokenStream {
-    let conditions = &of.conditions;
-    let item = shared_trait(of);
+    let item = remote_trait(of);
     let structure = stub::structure(of);
-    let numbers = skeleton::numbers(of);
-    let stub = stub::implementation(of, of.methods.iter(), |method| stub::body(of, method));
-    let remotable = skeleton::remotable(of);
+    let instances = of
+        .instances
+        .iter()
+        .map(|instance| expand_instance(of, instance));
+    let mock = mock::mock(of);
     quote! {
         #item
         #structure
+        #(#instances)*
+        #mock
+    }
+}
 
+fn expand_instance(of: &Interface, instance: &Instance) -> TokenStream {
+    let conditions = &of.conditions;
+    let numbers = table::numbers(instance);
+    let stub = stub::implementation(of, instance, instance.methods.iter(), |method| {
+        stub::body(of, instance, method)
+    });
+    let remotable = table::remotable(of, instance);
+    let skeleton = skeleton::skeleton(of, instance);
+    quote! {
         #(#conditions)*
         #[allow(
             dead_code,
@@ -31,16 +46,39 @@ pub(super) fn expand(of: &Interface) -> TokenStream {
             #numbers
             #stub
             #remotable
+            #skeleton
         };
     }
 }
 
+/// The trait as the program sees it: async methods return boxed futures.
+pub(super) fn remote_trait(of: &Interface) -> ItemTrait {
+    let mut item = shared_trait(of);
+    let items = std::mem::take(&mut item.items);
+    for part in items {
+        match part {
+            TraitItem::Fn(method) if method.sig.asyncness.is_some() => {
+                let conditions = attributes::conditions(&method.attrs);
+                let both = asynchronous::declared(&of.krate, &method, &conditions);
+                item.items.extend(both.map(TraitItem::Fn));
+            }
+            other => item.items.push(other),
+        }
+    }
+    item
+}
+
 /// The trait, of which objects can be shared between threads.
-pub(super) fn shared_trait(of: &Interface) -> ItemTrait {
+fn shared_trait(of: &Interface) -> ItemTrait {
     let mut item = of.item.clone();
     item.supertraits.push(parse_quote!(::core::marker::Send));
     item.supertraits.push(parse_quote!(::core::marker::Sync));
     item.supertraits.push(parse_quote!('static));
     item.colon_token.get_or_insert_default();
+    for param in item.generics.type_params_mut() {
+        // As are all types that travel.
+        param.colon_token.get_or_insert_default();
+        param.bounds.push(parse_quote!('static));
+    }
     item
 }

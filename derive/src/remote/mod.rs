@@ -1,12 +1,17 @@
 //! `#[remote]`.
 
+mod asynchronous;
 mod attributes;
 mod check;
 mod dummy;
 mod expand;
+mod implementation;
+mod instances;
+mod mock;
 mod parse;
 mod skeleton;
 mod stub;
+mod table;
 mod types;
 
 use proc_macro2::TokenStream;
@@ -15,6 +20,9 @@ use quote::quote;
 use crate::errors::Errors;
 
 pub(crate) fn remote(options: TokenStream, item: TokenStream) -> TokenStream {
+    if let Ok(of) = syn::parse2(item.clone()) {
+        return implementation::implementation(options, of);
+    }
     let mut errors = Errors::default();
     let of = parse::parse(options, item.clone(), &mut errors);
     if let Some(of) = &of {

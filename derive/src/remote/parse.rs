@@ -3,12 +3,14 @@
 use proc_macro2::TokenStream;
 use quote::format_ident;
 use syn::parse::Parser;
+use syn::punctuated::Punctuated;
 use syn::{
     Attribute, Error, FnArg, GenericArgument, Ident, ItemTrait, Pat, PatType, Path, PathArguments,
-    ReturnType, TraitItem, TraitItemFn, Type,
+    ReturnType, Token, TraitItem, TraitItemFn, Type,
 };
 
 use super::attributes;
+use super::instances::{Instance, instances};
 use crate::errors::Errors;
 
 /// A trait whose methods can be called from another node.
@@ -18,9 +20,27 @@ pub(super) struct Interface {
     pub(super) krate: Path,
     /// On what it depends whether the trait exists.
     pub(super) conditions: Vec<Attribute>,
+    /// As the trait has them.
     pub(super) methods: Vec<Method>,
+    pub(super) instances: Vec<Instance>,
+    /// Whether a mock is asked for, and where.
+    pub(super) mock: Option<Path>,
 }
 
+impl Interface {
+    /// Whether the trait has parameters, and nothing says what for.
+    pub(super) fn instances_are_missing(&self) -> bool {
+        let mut instances = self.instances.iter();
+        instances.any(|of| of.arguments.is_none())
+    }
+
+    /// Whether some method needs the object alone.
+    pub(super) fn is_exclusive(&self) -> bool {
+        self.methods.iter().any(Method::is_exclusive)
+    }
+}
+
+#[derive(Clone)]
 pub(super) struct Method {
     /// Its documentation, conditions and lints, for the stub.
     pub(super) attrs: Vec<Attribute>,
@@ -30,8 +50,24 @@ pub(super) struct Method {
     pub(super) arguments: Vec<Argument>,
     /// `None` for `()`.
     pub(super) output: Option<Type>,
+    /// Nobody waits for it.
+    pub(super) one_way: Option<Ident>,
+    /// It may run more than once for one call.
+    pub(super) idempotent: bool,
 }
 
+impl Method {
+    pub(super) fn is_async(&self) -> bool {
+        self.signature.asyncness.is_some()
+    }
+
+    /// Whether it needs the object alone.
+    pub(super) fn is_exclusive(&self) -> bool {
+        matches!(self.signature.inputs.first(), Some(FnArg::Receiver(of)) if of.mutability.is_some())
+    }
+}
+
+#[derive(Clone)]
 pub(super) struct Argument {
     pub(super) name: Ident,
     pub(super) ty: Type,
@@ -46,18 +82,31 @@ pub(super) fn parse(
     errors: &mut Errors,
 ) -> Option<Interface> {
     let mut krate = syn::parse_quote!(::jstream_rmi);
+    let mut mock = None;
+    let mut listed = Punctuated::<Path, Token![,]>::new();
     let parser = syn::meta::parser(|meta| {
         if meta.path.is_ident("crate") {
             krate = meta.value()?.parse()?;
             Ok(())
+        } else if meta.path.is_ident("instances") {
+            let content;
+            syn::parenthesized!(content in meta.input);
+            listed = Punctuated::parse_terminated(&content)?;
+            Ok(())
+        } else if meta.path.is_ident("mock") {
+            mock = Some(meta.path);
+            Ok(())
         } else {
-            Err(meta.error("unknown option: `remote` takes `crate = path`"))
+            Err(meta.error(
+                "unknown option: `remote` takes `instances(Trait<Type>, ...)`, `mock` and \
+                 `crate = path`",
+            ))
         }
     });
     if let Err(error) = parser.parse2(options) {
         errors.add(error);
     }
-    let item: ItemTrait = match syn::parse2(item) {
+    let mut item: ItemTrait = match syn::parse2(item) {
         Ok(item) => item,
         Err(error) => {
             errors.add(error);
@@ -65,7 +114,7 @@ pub(super) fn parse(
         }
     };
     let mut methods = Vec::new();
-    for part in &item.items {
+    for part in &mut item.items {
         match part {
             TraitItem::Fn(of) => methods.push(method(of, errors)),
             other => errors.add(Error::new_spanned(
@@ -74,15 +123,42 @@ pub(super) fn parse(
             )),
         }
     }
+    // Of a trait with lifetimes there are none.
+    let possible = item.generics.lifetimes().next().is_none();
+    let listed: Vec<_> = listed.into_iter().filter(|_| possible).collect();
     Some(Interface {
         conditions: attributes::conditions(&item.attrs),
+        instances: instances(&item, &methods, &listed, errors),
         item,
         krate,
         methods,
+        mock,
     })
 }
 
-fn method(of: &TraitItemFn, errors: &mut Errors) -> Method {
+fn method(of: &mut TraitItemFn, errors: &mut Errors) -> Method {
+    let (mut one_way, mut idempotent) = (None, false);
+    of.attrs.retain(|attr| {
+        if !attr.path().is_ident("remote") {
+            return true;
+        }
+        let parsed = attr.parse_nested_meta(|meta| {
+            if meta.path.is_ident("one_way") {
+                one_way = meta.path.get_ident().cloned();
+                Ok(())
+            } else if meta.path.is_ident("idempotent") {
+                idempotent = true;
+                Ok(())
+            } else {
+                Err(meta
+                    .error("unknown option: of a method `remote` takes `one_way` and `idempotent`"))
+            }
+        });
+        if let Err(error) = parsed {
+            errors.add(error);
+        }
+        false
+    });
     let arguments = of
         .sig
         .inputs
@@ -104,6 +180,8 @@ fn method(of: &TraitItemFn, errors: &mut Errors) -> Method {
         signature: of.sig.clone(),
         arguments,
         output,
+        one_way,
+        idempotent,
     }
 }
 

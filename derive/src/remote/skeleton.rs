@@ -1,142 +1,192 @@
-//! The method table, and the skeleton that calls the object.
+//! The skeleton, which calls the object.
+//!
+//! Plain methods of a shared object are called and done. All others are arms of one future, which owns the
+//! receive buffer and has the method's own future in it.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::ext::IdentExt;
 
+use super::instances::Instance;
 use super::parse::{Interface, Method};
-use super::{stub, types};
+use super::{asynchronous, types};
 
-/// Numbers the methods that there are, in the order of the table.
-pub(super) fn numbers(of: &Interface) -> TokenStream {
-    let variants = of.methods.iter().map(|method| {
-        let conditions = &method.conditions;
-        let name = &method.signature.ident;
-        quote!(#(#conditions)* #name)
-    });
-    quote! {
-        enum __Method {
-            #(#variants,)*
-        }
-    }
-}
-
-pub(super) fn remotable(of: &Interface) -> TokenStream {
+pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
     let krate = &of.krate;
-    let interface = &of.item.ident;
-    let stub = stub::name(of);
-    let name = interface.unraw().to_string();
-    let table = of.methods.iter().map(|method| entry(of, method));
-    let arms = of.methods.iter().map(|method| arm(of, method));
+    let interface = instance.interface(of);
+    let exclusive = of.is_exclusive();
+    let waits = |method: &&Method| exclusive || method.is_async();
+    let at_once = instance.methods.iter().filter(|method| !waits(method));
+    let at_once = at_once.map(|method| {
+        let body = plain(of, &interface, method);
+        arm(
+            method,
+            &quote! {
+                #body?;
+                ::core::result::Result::Ok(::core::option::Option::None)
+            },
+        )
+    });
+    let later = instance.methods.iter().filter(waits);
+    let later = later.map(|method| {
+        let turn = exclusive.then(|| turn(of, method));
+        let body = if method.is_async() {
+            asynchronous(of, method)
+        } else {
+            plain(of, &interface, method)
+        };
+        arm(method, &quote!(#turn #body))
+    });
+    let holder = if exclusive {
+        quote!(#krate::Exclusive<__Object>)
+    } else {
+        quote!(::std::sync::Arc<__Object>)
+    };
+    let mut asynchronous = instance.methods.iter().filter(|method| method.is_async());
+    let (bound, in_place) = if asynchronous.clone().next().is_some() {
+        let methods = asynchronous
+            .by_ref()
+            .map(|method| (&method.signature, &*method.conditions));
+        let in_place = asynchronous::in_place_trait(&interface, methods);
+        (quote!(__InPlace), Some(in_place))
+    } else {
+        (quote!(#interface), None)
+    };
+    let called = quote!(::core::result::Result<
+        ::core::option::Option<#krate::__private::Incoming>,
+        #krate::__private::Failed,
+    >);
     quote! {
-        #[automatically_derived]
-        impl #krate::Remotable for dyn #interface {
-            type Stub = #stub;
+        #in_place
 
-            fn interface() -> &'static #krate::Interface {
-                static INTERFACE: ::std::sync::OnceLock<#krate::Interface> =
-                    ::std::sync::OnceLock::new();
-                INTERFACE.get_or_init(|| {
-                    #krate::Interface::new(#name, #krate::__private::list([#(#table),*]))
-                })
+        #[automatically_derived]
+        impl<__Object: #bound + ?::core::marker::Sized> #krate::Skeleton<__Object> for dyn #interface {
+            type Holder = #holder;
+
+            fn call(
+                __object: &#holder,
+                __method: ::core::primitive::usize,
+                __call: #krate::__private::Incoming,
+            ) -> #called {
+                match __method {
+                    #(#at_once)*
+                    _ => ::core::result::Result::Ok(::core::option::Option::Some(__call)),
+                }
             }
 
-            fn dispatch(
-                &self,
-                __method: usize,
-                __call: #krate::__private::Incoming<'_>,
+            async fn run(
+                __object: #holder,
+                __method: ::core::primitive::usize,
+                __call: #krate::__private::Incoming,
             ) -> ::core::result::Result<(), #krate::__private::Failed> {
                 match __method {
-                    #(#arms)*
-                    _ => ::core::result::Result::Err(#krate::__private::Failed::UnknownMethod),
+                    #(#later)*
+                    _ => {
+                        ::core::result::Result::Err(#krate::__private::Failed::UnknownMethod)
+                    }
                 }
             }
         }
     }
 }
 
-/// A method in the table.
-fn entry(of: &Interface, method: &Method) -> TokenStream {
-    let krate = &of.krate;
+fn arm(method: &Method, body: &TokenStream) -> TokenStream {
     let conditions = &method.conditions;
-    let name = method.signature.ident.unraw().to_string();
-    let signature = text(&method.signature);
-    let (message, output) = (types::message(method), types::output(method));
-    let assertions = types::assertions(of, method);
-    quote! {
-        #(#conditions)* {
-            #assertions
-            #krate::__private::Method::new::<#message, #output>(#name, #signature)
-        }
-    }
-}
-
-/// Reads the arguments, calls the method with references into them, and replies.
-fn arm(of: &Interface, method: &Method) -> TokenStream {
-    let krate = &of.krate;
-    let conditions = &method.conditions;
-    let interface = &of.item.ident;
     let name = &method.signature.ident;
-    let message = types::message(method);
-    let assertions = types::assertions(of, method);
-    let parts: Vec<_> = (0..method.arguments.len())
-        .map(|i| format_ident!("__argument_{i}"))
-        .collect();
-    let kept = matches!(method.arguments.as_slice(), [only] if only.received.is_some());
-    let given = if kept {
-        quote!(__arguments)
-    } else {
-        quote!(#(*#parts),*)
-    };
-    let reply = quote_spanned! {types::result_span(method)=>
-        __answer.reply(&<Self as #interface>::#name(self, #given))
-    };
-    let span = types::span(method);
-    let reply = if kept {
-        reply
-    } else {
-        quote_spanned! {span=>
-            #krate::Received::with(&__arguments, |__arguments| {
-                let (#(#parts,)*) = __arguments;
-                #reply
-            })
-        }
-    };
-    let read = quote_spanned! {span=>
-        let (__arguments, __answer) = __call.arguments::<#message>()?;
-    };
     quote! {
         #(#conditions)*
-        _ if __method == __Method::#name as usize => {
-            #assertions
-            #read
-            #reply
+        _ if __method == __Method::#name as ::core::primitive::usize => {
+            #body
         }
     }
 }
 
-/// A signature as people write it.
-fn text(signature: &syn::Signature) -> String {
-    let mut text = quote!(#signature).to_string();
-    for (from, to) in [
-        (" (", "("),
-        ("( ", "("),
-        (" )", ")"),
-        (" ,", ","),
-        (" :", ":"),
-        (": :", "::"),
-        (" :: ", "::"),
-        (":: ", "::"),
-        ("& ", "&"),
-        (" <", "<"),
-        ("< ", "<"),
-        (" >", ">"),
-        ("[ ", "["),
-        (" ]", "]"),
-        (" ;", ";"),
-        (",)", ")"),
-    ] {
-        text = text.replace(from, to);
+/// Waits for the object.
+fn turn(of: &Interface, method: &Method) -> TokenStream {
+    let krate = &of.krate;
+    if method.is_exclusive() {
+        quote!(let mut __object = #krate::Exclusive::write(&__object).await;)
+    } else {
+        quote!(let __object = #krate::Exclusive::read(&__object).await;)
     }
-    text
+}
+
+/// The object that a method is called on.
+fn object(method: &Method) -> TokenStream {
+    if method.is_exclusive() {
+        quote!(&mut *__object)
+    } else {
+        quote!(&*__object)
+    }
+}
+
+/// Whether the method gets the whole message.
+fn keeps(method: &Method) -> bool {
+    matches!(method.arguments.as_slice(), [only] if only.received.is_some())
+}
+
+fn parts(method: &Method) -> Vec<Ident> {
+    (0..method.arguments.len())
+        .map(|i| format_ident!("__argument_{i}"))
+        .collect()
+}
+
+/// Takes the message apart that the arguments came in.
+fn read(of: &Interface, method: &Method) -> TokenStream {
+    let message = types::message(method);
+    let assertions = types::assertions(of, method);
+    let read = quote_spanned! {types::span(method)=>
+        let (__arguments, __answer) = __call.arguments::<#message>()?;
+    };
+    quote!(#assertions #read)
+}
+
+/// Reads the arguments, calls a method with references into them, and replies.
+fn plain(of: &Interface, interface: &TokenStream, method: &Method) -> TokenStream {
+    let krate = &of.krate;
+    let name = &method.signature.ident;
+    let (read, object) = (read(of, method), object(method));
+    if keeps(method) {
+        let reply = quote_spanned! {types::result_span(method)=>
+            __answer.reply(&<__Object as #interface>::#name(#object, __arguments))
+        };
+        return quote!(#read #reply);
+    }
+    let parts = parts(method);
+    let reply = quote_spanned! {types::result_span(method)=>
+        __answer.reply(&<__Object as #interface>::#name(#object, #(*#parts),*))
+    };
+    let visit = quote_spanned! {types::span(method)=>
+        #krate::Received::with(&__arguments, |__arguments| {
+            let (#(#parts,)*) = __arguments;
+            #reply
+        })
+    };
+    quote!(#read #visit)
+}
+
+/// The same for a method that may wait meanwhile.
+fn asynchronous(of: &Interface, method: &Method) -> TokenStream {
+    let krate = &of.krate;
+    let name = &method.signature.ident;
+    let (read, object) = (read(of, method), object(method));
+    if keeps(method) {
+        let reply = quote_spanned! {types::result_span(method)=>
+            __answer.reply(&__InPlace::#name(#object, __arguments).await)
+        };
+        return quote!(#read #reply);
+    }
+    let parts = parts(method);
+    let message = types::message(method);
+    // What is kept while the method waits has a type that names no lifetime: the compiler forgets that
+    // it is `'static`.
+    let get = quote_spanned! {types::span(method)=>
+        struct __Arguments(#krate::Received<#message>);
+        let __arguments = __Arguments(__arguments);
+        let (#(#parts,)*) = #krate::Received::get(&__arguments.0);
+    };
+    let reply = quote_spanned! {types::result_span(method)=>
+        let __result = __InPlace::#name(#object, #(*#parts),*).await;
+        __answer.reply(&__result)
+    };
+    quote!(#read #get #reply)
 }

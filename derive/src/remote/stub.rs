@@ -2,13 +2,21 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::GenericParam;
 use syn::ext::IdentExt;
 
+use super::instances::Instance;
 use super::parse::{Interface, Method};
 use super::types;
 
 pub(super) fn name(of: &Interface) -> Ident {
     format_ident!("{}Stub", of.item.ident)
+}
+
+/// The stub of an instance.
+pub(super) fn named(of: &Interface, instance: &Instance) -> TokenStream {
+    let (name, arguments) = (name(of), &instance.arguments);
+    quote!(#name #arguments)
 }
 
 /// The stub's type.
@@ -22,13 +30,78 @@ pub(super) fn structure(of: &Interface) -> TokenStream {
         "Calls the methods of a [`{}`] on another node.",
         of.item.ident.unraw()
     );
+    let mut generics = of.item.generics.clone();
+    generics.where_clause = None;
+    let mut types = Vec::new();
+    for param in &mut generics.params {
+        match param {
+            GenericParam::Type(of) => {
+                of.colon_token = None;
+                of.bounds.clear();
+                of.eq_token = None;
+                of.default = None;
+                let name = &of.ident;
+                types.push(quote!(#name));
+            }
+            GenericParam::Const(of) => {
+                of.eq_token = None;
+                of.default = None;
+            }
+            // Refused, but named by the error's users.
+            GenericParam::Lifetime(of) => {
+                let name = &of.lifetime;
+                types.push(quote!(&#name ()));
+            }
+        }
+    }
+    let (parameters, arguments, _) = generics.split_for_impl();
+    let (instance, unknown) = if types.is_empty() {
+        (None, None)
+    } else {
+        let of = quote!(::core::marker::PhantomData);
+        (
+            Some(quote!(instance: #of<fn() -> (#(#types,)*)>,)),
+            Some(quote!(instance: #of,)),
+        )
+    };
+    let text = name.unraw().to_string();
     quote! {
         #(#conditions)*
         #[doc = #doc]
-        #[derive(::core::clone::Clone, ::core::fmt::Debug)]
         #[allow(dead_code, reason = "a server alone calls nothing")]
-        #vis struct #name {
+        #vis struct #name #parameters {
             object: #krate::Object,
+            #instance
+        }
+
+        #(#conditions)*
+        #[automatically_derived]
+        impl #parameters ::core::clone::Clone for #name #arguments {
+            fn clone(&self) -> Self {
+                Self { object: ::core::clone::Clone::clone(&self.object), #unknown }
+            }
+        }
+
+        #(#conditions)*
+        #[automatically_derived]
+        impl #parameters ::core::fmt::Debug for #name #arguments {
+            fn fmt(&self, __formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                ::core::fmt::Formatter::debug_struct(__formatter, #text)
+                    .field("object", &self.object)
+                    .finish()
+            }
+        }
+
+        #(#conditions)*
+        #[automatically_derived]
+        impl #parameters #krate::Stub for #name #arguments {
+            fn new(__object: #krate::Object) -> Self {
+                Self { object: __object, #unknown }
+            }
+
+            fn object(&self) -> &#krate::Object {
+                &self.object
+            }
         }
     }
 }
@@ -36,11 +109,11 @@ pub(super) fn structure(of: &Interface) -> TokenStream {
 /// What the stub can do, each method with a body.
 pub(super) fn implementation<'m>(
     of: &Interface,
+    instance: &Instance,
     methods: impl Iterator<Item = &'m Method>,
     body: impl Fn(&Method) -> TokenStream,
 ) -> TokenStream {
-    let krate = &of.krate;
-    let name = name(of);
+    let name = named(of, instance);
     let methods = methods.map(|method| {
         let body = body(method);
         function(of, method, &body)
@@ -48,13 +121,6 @@ pub(super) fn implementation<'m>(
     quote! {
         impl #name {
             #(#methods)*
-        }
-
-        #[automatically_derived]
-        impl #krate::Stub for #name {
-            fn new(__object: #krate::Object) -> Self {
-                Self { object: __object }
-            }
         }
     }
 }
@@ -68,23 +134,42 @@ fn function(of: &Interface, method: &Method, body: &TokenStream) -> TokenStream 
         let ty = types::stub_type(argument);
         quote!(#name: #ty)
     });
-    let krate = types::krate_of_result(of, method);
-    let output = types::output(method);
-    let call = quote_spanned!(types::result_span(method)=> #krate::Call<#output>);
+    let result = result(of, method);
+    let (promise, lint) = if method.one_way.is_some() {
+        let text = "Sends the call, and waits for nothing: that it was sent says not that it runs.";
+        (
+            text,
+            Some(quote!(#[allow(clippy::missing_errors_doc, reason = "one line says it")])),
+        )
+    } else {
+        ("Sends the call; the result is had by waiting for it.", None)
+    };
     quote! {
         #(#attrs)*
         ///
-        /// Sends the call; the result is had by waiting for it.
-        #vis fn #name(&self, #(#arguments),*) -> #call {
+        #[doc = #promise]
+        #lint
+        #vis fn #name(&self, #(#arguments),*) -> #result {
             #body
         }
     }
 }
 
+/// What a stub's method returns.
+fn result(of: &Interface, method: &Method) -> TokenStream {
+    if method.one_way.is_some() {
+        let krate = &of.krate;
+        return quote!(::core::result::Result<(), #krate::CallError>);
+    }
+    let krate = types::krate_of_result(of, method);
+    let output = types::output(method);
+    quote_spanned!(types::result_span(method)=> #krate::Call<#output>)
+}
+
 /// Sends a call.
-pub(super) fn body(of: &Interface, method: &Method) -> TokenStream {
+pub(super) fn body(of: &Interface, instance: &Instance, method: &Method) -> TokenStream {
     let krate = &of.krate;
-    let interface = &of.item.ident;
+    let interface = instance.interface(of);
     let name = &method.signature.ident;
     let names = method.arguments.iter().map(|argument| &argument.name);
     let arguments = match method.arguments.as_slice() {
@@ -93,11 +178,17 @@ pub(super) fn body(of: &Interface, method: &Method) -> TokenStream {
     };
     let assertions = types::assertions(of, method);
     let output = types::output(method);
-    let call = quote_spanned! {types::span(method)=>
+    let span = types::span(method);
+    let send = if method.one_way.is_some() {
+        quote_spanned!(span=> send)
+    } else {
+        quote_spanned!(span=> call::<_, #output>)
+    };
+    let call = quote_spanned! {span=>
         let __arguments = #arguments;
-        __object.call::<_, #output>(
+        __object.#send(
             <dyn #interface as #krate::Remotable>::interface(),
-            __Method::#name as usize,
+            __Method::#name as ::core::primitive::usize,
             __arguments,
         )
     };

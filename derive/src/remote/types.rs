@@ -19,6 +19,16 @@ pub(super) fn stub_type(argument: &Argument) -> Type {
     ty
 }
 
+/// What a mock's function takes for an argument.
+pub(super) fn mock_type(argument: &Argument) -> Type {
+    if argument.received.is_some() {
+        return for_all_time(&argument.ty);
+    }
+    let mut ty = argument.ty.clone();
+    Lifetimes::Any.visit_type_mut(&mut ty);
+    ty
+}
+
 /// The type of the arguments' message, for all time.
 pub(super) fn message(method: &Method) -> TokenStream {
     match method.arguments.first() {
@@ -81,17 +91,30 @@ fn located(ty: &Type) -> Span {
 /// the compiler shows an error that it has shown already only once.
 pub(super) fn assertions(of: &Interface, method: &Method) -> TokenStream {
     let krate = &of.krate;
-    let each = method
-        .arguments
-        .iter()
-        .filter(|argument| argument.received.is_none() && method.arguments.len() > 1)
-        .map(|argument| {
+    let alone = method.arguments.len() == 1;
+    // Arguments of an async method stay where they are; `Received` is handed over.
+    let stays = |argument: &Argument| method.is_async() && argument.received.is_none();
+    let each = method.arguments.iter().map(|argument| {
+        let new = if stays(argument) {
+            quote!(new_async)
+        } else {
+            quote!(new)
+        };
+        let message = if alone {
+            message(method)
+        } else {
             let ty = for_all_time(&argument.ty);
             quote_spanned!(located(&argument.ty)=> (#ty,))
-        });
-    let all = each.chain([message(method)]).map(|message| {
+        };
+        quote!(#new::<#message, ()>)
+    });
+    let whole = (!alone).then(|| {
+        let message = message(method);
+        quote!(new::<#message, ()>)
+    });
+    let all = each.chain(whole).map(|new| {
         quote! {
-            let _ = #krate::__private::Method::new::<#message, ()>;
+            let _ = #krate::__private::Method::#new;
         }
     });
     quote!(#(#all)*)

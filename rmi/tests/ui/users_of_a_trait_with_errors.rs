@@ -9,7 +9,7 @@ trait Store {
     fn get(&self, key: u64) -> u64;
     fn put(&self, name: String);
     fn map<T>(&self, of: T);
-    fn clear(&mut self);
+    fn clear(self);
     fn new() -> u64;
     async fn wait(&self);
     fn opaque(&self) -> impl Sized;

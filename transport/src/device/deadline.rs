@@ -11,6 +11,10 @@ pub(crate) struct Deadline(Option<Instant>);
 impl Deadline {
     pub(crate) const NEVER: Self = Self(None);
 
+    pub(crate) fn at(moment: Instant) -> Self {
+        Self(Some(moment))
+    }
+
     /// The moment `timeout` from now; never, when there is no such moment.
     pub(crate) fn after(timeout: Duration) -> Self {
         Self(clock().checked_add(timeout))

@@ -47,6 +47,7 @@ pub use self::queue::{Completion, CompletionQueue, Next, Outcome};
 pub use self::remote::{Exposure, GetTicket, PutTicket, RemoteError, RemoteKey, Rights, Window};
 pub use self::scope::{Scope, ScopedTicket};
 pub use self::ticket::{RecvTicket, SendTicket};
+pub use self::timer::Reminder;
 pub use crate::device::connection::Limits;
 
 use self::closer::Close;

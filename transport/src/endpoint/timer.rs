@@ -80,6 +80,29 @@ impl Drop for Timer {
     }
 }
 
+/// Wakes a task once at a moment that is set. Dropping it keeps it quiet.
+///
+/// A thread of the process keeps the time, the same that wakes tasks which wait for messages.
+#[derive(Debug)]
+pub struct Reminder(Timer);
+
+impl Reminder {
+    /// One that is not set.
+    ///
+    /// # Errors
+    ///
+    /// What the system says when it is out of descriptors or threads.
+    pub fn new() -> io::Result<Self> {
+        Timer::new().map(Self)
+    }
+
+    /// Calls `waker` at `moment`, instead of what was set before. Setting it to the same moment again
+    /// costs next to nothing.
+    pub fn set(&self, moment: Instant, waker: &Waker) {
+        self.0.set(Deadline::at(moment), waker);
+    }
+}
+
 /// All timers.
 #[derive(Debug, Default)]
 pub(super) struct Timers(Mutex<State>);

@@ -76,4 +76,65 @@ pub trait Points {
     fn r#find(&self, slot: &str, method: u64, call: &Point<'_>, object: &[u8]) -> u64;
 }
 
-fn main() {}
+/// Points that wait, and have names that generated code might use.
+#[calls::remote(crate = ::calls, mock)]
+pub trait Waiting {
+    /// Documented.
+    async fn r#match(&mut self, slot: &str, object: &Point<'_>) -> ::core::option::Option<u64>;
+    /// Documented.
+    async fn result<'a>(&self, slot: &'a str) -> &'a str {
+        slot
+    }
+    /// Documented.
+    #[remote(one_way)]
+    fn call(&self, r#type: u8);
+    /// Documented.
+    #[cfg(any())]
+    async fn never(&self, of: &NoSuchType);
+    /// Documented.
+    #[deprecated]
+    #[remote(idempotent)]
+    async fn old(&self);
+}
+
+/// Waits for nothing.
+#[derive(::core::fmt::Debug)]
+pub struct Patient;
+
+#[calls::remote(crate = ::calls)]
+impl Waiting for Patient {
+    async fn r#match(&mut self, slot: &str, object: &Point<'_>) -> ::core::option::Option<u64> {
+        let _ = slot;
+        ::core::option::Option::Some(object.r#type)
+    }
+
+    fn call(&self, r#type: u8) {
+        let _ = r#type;
+    }
+
+    #[cfg(any())]
+    async fn never(&self, of: &NoSuchType) {}
+
+    async fn old(&self) {}
+}
+
+/// Listed instances.
+#[calls::remote(crate = ::calls, instances(Kept<u64>, Kept<::std::string::String>))]
+pub trait Kept<T: ::core::marker::Send + ::core::marker::Sync> {
+    /// Documented.
+    fn r#fn(&self, slot: u8) -> ::core::option::Option<T>;
+    /// Documented.
+    async fn all(&self) -> ::std::vec::Vec<T>;
+}
+
+mod private {
+    #[::calls::remote(crate = ::calls, mock)]
+    trait Hidden {
+        async fn seen(&self) -> bool;
+    }
+}
+
+fn main() {
+    let server: calls::Server = ::std::default::Default::default();
+    let _ = server.bind::<dyn Waiting>("waiting", calls::Exclusive::new(Patient));
+}

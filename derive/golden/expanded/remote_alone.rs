@@ -1,0 +1,382 @@
+pub trait Ledger: ::core::marker::Send + ::core::marker::Sync + 'static {
+    fn add<'__call>(
+        &'__call mut self,
+        n: u64,
+    ) -> ::jstream_rmi::BoxFuture<'__call, Result<u64, Full>>;
+    #[doc(hidden)]
+    #[allow(
+        deprecated,
+        clippy::too_many_arguments,
+        reason = "as the method that it stands for"
+    )]
+    fn __in_place_add<'__call>(
+        &'__call mut self,
+        __argument_0: u64,
+    ) -> impl ::core::future::Future<
+        Output = Result<u64, Full>,
+    > + ::core::marker::Send + '__call
+    where
+        Self: ::core::marker::Sized,
+    {
+        Self::add(self, __argument_0)
+    }
+    fn sum(&self) -> u64;
+    fn note(&mut self, text: &str);
+}
+///Calls the methods of a [`Ledger`] on another node.
+#[allow(dead_code, reason = "a server alone calls nothing")]
+pub struct LedgerStub {
+    object: ::jstream_rmi::Object,
+}
+#[automatically_derived]
+impl ::core::clone::Clone for LedgerStub {
+    fn clone(&self) -> Self {
+        Self {
+            object: ::core::clone::Clone::clone(&self.object),
+        }
+    }
+}
+#[automatically_derived]
+impl ::core::fmt::Debug for LedgerStub {
+    fn fmt(&self, __formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        ::core::fmt::Formatter::debug_struct(__formatter, "LedgerStub")
+            .field("object", &self.object)
+            .finish()
+    }
+}
+#[automatically_derived]
+impl ::jstream_rmi::Stub for LedgerStub {
+    fn new(__object: ::jstream_rmi::Object) -> Self {
+        Self { object: __object }
+    }
+    fn object(&self) -> &::jstream_rmi::Object {
+        &self.object
+    }
+}
+#[allow(
+    dead_code,
+    deprecated,
+    non_camel_case_types,
+    clippy::double_must_use,
+    clippy::too_many_arguments,
+    reason = "names, arguments and attributes are those of the trait's methods"
+)]
+const _: () = {
+    enum __Method {
+        add,
+        sum,
+        note,
+    }
+    impl LedgerStub {
+        ///
+        ///Sends the call; the result is had by waiting for it.
+        pub fn add(&self, n: u64) -> ::jstream_rmi::Call<Result<u64, Full>> {
+            let _ = ::jstream_rmi::__private::Method::new_async::<(u64,), ()>;
+            let __object = &self.object;
+            let __arguments = &(n,);
+            __object
+                .call::<
+                    _,
+                    Result<u64, Full>,
+                >(
+                    <dyn Ledger as ::jstream_rmi::Remotable>::interface(),
+                    __Method::add as ::core::primitive::usize,
+                    __arguments,
+                )
+        }
+        ///
+        ///Sends the call; the result is had by waiting for it.
+        pub fn sum(&self) -> ::jstream_rmi::Call<u64> {
+            let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
+            let __object = &self.object;
+            let __arguments = &();
+            __object
+                .call::<
+                    _,
+                    u64,
+                >(
+                    <dyn Ledger as ::jstream_rmi::Remotable>::interface(),
+                    __Method::sum as ::core::primitive::usize,
+                    __arguments,
+                )
+        }
+        ///
+        ///Sends the call, and waits for nothing: that it was sent says not that it runs.
+        #[allow(clippy::missing_errors_doc, reason = "one line says it")]
+        pub fn note(
+            &self,
+            text: &str,
+        ) -> ::core::result::Result<(), ::jstream_rmi::CallError> {
+            let _ = ::jstream_rmi::__private::Method::new::<(&'static str,), ()>;
+            let __object = &self.object;
+            let __arguments = &(text,);
+            __object
+                .send(
+                    <dyn Ledger as ::jstream_rmi::Remotable>::interface(),
+                    __Method::note as ::core::primitive::usize,
+                    __arguments,
+                )
+        }
+    }
+    #[automatically_derived]
+    impl ::jstream_rmi::Remotable for dyn Ledger {
+        type Stub = LedgerStub;
+        fn interface() -> &'static ::jstream_rmi::Interface {
+            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            INTERFACE
+                .get_or_init(|| {
+                    ::jstream_rmi::Interface::new(
+                        "Ledger",
+                        ::jstream_rmi::__private::list([
+                            {
+                                let _ = ::jstream_rmi::__private::Method::new_async::<
+                                    (u64,),
+                                    (),
+                                >;
+                                ::jstream_rmi::__private::Method::new::<
+                                    (u64,),
+                                    Result<u64, Full>,
+                                >(
+                                    "add",
+                                    "async fn add(&mut self, n: u64) -> Result<u64, Full>",
+                                )
+                            },
+                            {
+                                let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
+                                ::jstream_rmi::__private::Method::new::<
+                                    (),
+                                    u64,
+                                >("sum", "fn sum(&self) -> u64")
+                            },
+                            {
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    (&'static str,),
+                                    (),
+                                >;
+                                ::jstream_rmi::__private::Method::new::<
+                                    (&'static str,),
+                                    (),
+                                >("note", "fn note(&mut self, text: &str)")
+                                    .one_way()
+                            },
+                        ]),
+                    )
+                })
+        }
+    }
+    trait __InPlace: Ledger {
+        fn add<'__call>(
+            &'__call mut self,
+            __argument_0: u64,
+        ) -> impl ::core::future::Future<
+            Output = Result<u64, Full>,
+        > + ::core::marker::Send + '__call;
+    }
+    impl<__Object: Ledger> __InPlace for __Object {
+        fn add<'__call>(
+            &'__call mut self,
+            __argument_0: u64,
+        ) -> impl ::core::future::Future<
+            Output = Result<u64, Full>,
+        > + ::core::marker::Send + '__call {
+            <Self as Ledger>::__in_place_add(self, __argument_0)
+        }
+    }
+    impl __InPlace for dyn Ledger {
+        fn add<'__call>(
+            &'__call mut self,
+            __argument_0: u64,
+        ) -> impl ::core::future::Future<
+            Output = Result<u64, Full>,
+        > + ::core::marker::Send + '__call {
+            <Self as Ledger>::add(self, __argument_0)
+        }
+    }
+    #[automatically_derived]
+    impl<__Object: __InPlace + ?::core::marker::Sized> ::jstream_rmi::Skeleton<__Object>
+    for dyn Ledger {
+        type Holder = ::jstream_rmi::Exclusive<__Object>;
+        fn call(
+            __object: &::jstream_rmi::Exclusive<__Object>,
+            __method: ::core::primitive::usize,
+            __call: ::jstream_rmi::__private::Incoming,
+        ) -> ::core::result::Result<
+            ::core::option::Option<::jstream_rmi::__private::Incoming>,
+            ::jstream_rmi::__private::Failed,
+        > {
+            match __method {
+                _ => ::core::result::Result::Ok(::core::option::Option::Some(__call)),
+            }
+        }
+        async fn run(
+            __object: ::jstream_rmi::Exclusive<__Object>,
+            __method: ::core::primitive::usize,
+            __call: ::jstream_rmi::__private::Incoming,
+        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+            match __method {
+                _ if __method == __Method::add as ::core::primitive::usize => {
+                    let mut __object = ::jstream_rmi::Exclusive::write(&__object).await;
+                    let _ = ::jstream_rmi::__private::Method::new_async::<(u64,), ()>;
+                    let (__arguments, __answer) = __call.arguments::<(u64,)>()?;
+                    struct __Arguments(::jstream_rmi::Received<(u64,)>);
+                    let __arguments = __Arguments(__arguments);
+                    let (__argument_0,) = ::jstream_rmi::Received::get(&__arguments.0);
+                    let __result = __InPlace::add(&mut *__object, *__argument_0).await;
+                    __answer.reply(&__result)
+                }
+                _ if __method == __Method::sum as ::core::primitive::usize => {
+                    let __object = ::jstream_rmi::Exclusive::read(&__object).await;
+                    let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
+                    let (__arguments, __answer) = __call.arguments::<()>()?;
+                    ::jstream_rmi::Received::with(
+                        &__arguments,
+                        |__arguments| {
+                            let () = __arguments;
+                            __answer.reply(&<__Object as Ledger>::sum(&*__object))
+                        },
+                    )
+                }
+                _ if __method == __Method::note as ::core::primitive::usize => {
+                    let mut __object = ::jstream_rmi::Exclusive::write(&__object).await;
+                    let _ = ::jstream_rmi::__private::Method::new::<(&'static str,), ()>;
+                    let (__arguments, __answer) = __call.arguments::<(&'static str,)>()?;
+                    ::jstream_rmi::Received::with(
+                        &__arguments,
+                        |__arguments| {
+                            let (__argument_0,) = __arguments;
+                            __answer
+                                .reply(
+                                    &<__Object as Ledger>::note(&mut *__object, *__argument_0),
+                                )
+                        },
+                    )
+                }
+                _ => {
+                    ::core::result::Result::Err(
+                        ::jstream_rmi::__private::Failed::UnknownMethod,
+                    )
+                }
+            }
+        }
+    }
+};
+///A [`Ledger`] for tests: `expect_` and a method's name say what that does.
+#[derive(::core::fmt::Debug)]
+#[allow(dead_code, non_snake_case, reason = "tests use of it what they need")]
+pub struct LedgerMock {
+    method_add: ::jstream_rmi::mock::Expectation<
+        dyn ::core::ops::Fn(
+            u64,
+        ) -> Result<u64, Full> + ::core::marker::Send + ::core::marker::Sync + 'static,
+    >,
+    method_sum: ::jstream_rmi::mock::Expectation<
+        dyn ::core::ops::Fn(
+        ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+    >,
+    method_note: ::jstream_rmi::mock::Expectation<
+        dyn ::core::ops::Fn(
+            &str,
+        ) -> () + ::core::marker::Send + ::core::marker::Sync + 'static,
+    >,
+}
+#[automatically_derived]
+impl ::core::default::Default for LedgerMock {
+    fn default() -> Self {
+        Self {
+            method_add: ::jstream_rmi::mock::Expectation::new("Ledger::add"),
+            method_sum: ::jstream_rmi::mock::Expectation::new("Ledger::sum"),
+            method_note: ::jstream_rmi::mock::Expectation::new("Ledger::note"),
+        }
+    }
+}
+#[allow(
+    dead_code,
+    deprecated,
+    clippy::too_many_arguments,
+    reason = "tests use of it what they need"
+)]
+const _: () = {
+    impl LedgerMock {
+        /// Checks that each method was called as often as a test said.
+        ///
+        /// # Panics
+        ///
+        /// When one was called less often.
+        pub fn check(&self) {
+            self.method_add.check();
+            self.method_sum.check();
+            self.method_note.check();
+        }
+        ///From now on `add` answers so.
+        pub fn expect_add(
+            &self,
+            __answer: impl ::core::ops::Fn(
+                u64,
+            ) -> Result<
+                    u64,
+                    Full,
+                > + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> &::jstream_rmi::mock::Expectation<
+            dyn ::core::ops::Fn(
+                u64,
+            ) -> Result<
+                    u64,
+                    Full,
+                > + ::core::marker::Send + ::core::marker::Sync + 'static,
+        > {
+            self.method_add.answer(::std::sync::Arc::new(__answer))
+        }
+        ///How often `add` was called.
+        pub fn calls_of_add(&self) -> ::core::primitive::u64 {
+            self.method_add.calls()
+        }
+        ///From now on `sum` answers so.
+        pub fn expect_sum(
+            &self,
+            __answer: impl ::core::ops::Fn(
+            ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> &::jstream_rmi::mock::Expectation<
+            dyn ::core::ops::Fn(
+            ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+        > {
+            self.method_sum.answer(::std::sync::Arc::new(__answer))
+        }
+        ///How often `sum` was called.
+        pub fn calls_of_sum(&self) -> ::core::primitive::u64 {
+            self.method_sum.calls()
+        }
+        ///From now on `note` answers so.
+        pub fn expect_note(
+            &self,
+            __answer: impl ::core::ops::Fn(
+                &str,
+            ) -> () + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> &::jstream_rmi::mock::Expectation<
+            dyn ::core::ops::Fn(
+                &str,
+            ) -> () + ::core::marker::Send + ::core::marker::Sync + 'static,
+        > {
+            self.method_note.answer(::std::sync::Arc::new(__answer))
+        }
+        ///How often `note` was called.
+        pub fn calls_of_note(&self) -> ::core::primitive::u64 {
+            self.method_note.calls()
+        }
+    }
+    #[automatically_derived]
+    impl Ledger for LedgerMock {
+        fn add<'__call>(
+            &'__call mut self,
+            __argument_0: u64,
+        ) -> ::jstream_rmi::BoxFuture<'__call, Result<u64, Full>> {
+            let __result = self.method_add.called()(__argument_0);
+            ::std::boxed::Box::pin(::core::future::ready(__result))
+        }
+        fn sum(&self) -> u64 {
+            self.method_sum.called()()
+        }
+        fn note(&mut self, __argument_0: &str) {
+            self.method_note.called()(__argument_0)
+        }
+    }
+};

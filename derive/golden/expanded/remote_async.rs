@@ -1,0 +1,356 @@
+trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
+    /// Documented.
+    fn symbol<'__call, 'a: '__call>(
+        &'__call self,
+        order: &'a Order<'a>,
+        otherwise: &'__call str,
+    ) -> ::jstream_rmi::BoxFuture<'__call, Option<&'a str>>;
+    #[doc(hidden)]
+    #[allow(
+        deprecated,
+        clippy::too_many_arguments,
+        reason = "as the method that it stands for"
+    )]
+    fn __in_place_symbol<'__call, 'a: '__call>(
+        &'__call self,
+        __argument_0: &'a Order<'a>,
+        __argument_1: &'__call str,
+    ) -> impl ::core::future::Future<
+        Output = Option<&'a str>,
+    > + ::core::marker::Send + '__call
+    where
+        Self: ::core::marker::Sized,
+    {
+        Self::symbol(self, __argument_0, __argument_1)
+    }
+    fn open(&self) -> bool;
+    #[cfg(unix)]
+    fn keep<'__call>(
+        &'__call self,
+        order: Received<Order<'static>>,
+    ) -> ::jstream_rmi::BoxFuture<'__call, ()> {
+        ::std::boxed::Box::pin(async move {
+            if let ::core::option::Option::Some(__result) = ::core::option::Option::None::<
+                (),
+            > {
+                return __result;
+            }
+            let __result: () = {
+                self.drop(order);
+            };
+            #[allow(unreachable_code, reason = "the body may not come to its end")]
+            __result
+        })
+    }
+    #[cfg(unix)]
+    #[doc(hidden)]
+    #[allow(
+        deprecated,
+        clippy::too_many_arguments,
+        reason = "as the method that it stands for"
+    )]
+    fn __in_place_keep<'__call>(
+        &'__call self,
+        __argument_0: Received<Order<'static>>,
+    ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + '__call
+    where
+        Self: ::core::marker::Sized,
+    {
+        Self::keep(self, __argument_0)
+    }
+}
+///Calls the methods of a [`Desk`] on another node.
+#[allow(dead_code, reason = "a server alone calls nothing")]
+struct DeskStub {
+    object: ::jstream_rmi::Object,
+}
+#[automatically_derived]
+impl ::core::clone::Clone for DeskStub {
+    fn clone(&self) -> Self {
+        Self {
+            object: ::core::clone::Clone::clone(&self.object),
+        }
+    }
+}
+#[automatically_derived]
+impl ::core::fmt::Debug for DeskStub {
+    fn fmt(&self, __formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        ::core::fmt::Formatter::debug_struct(__formatter, "DeskStub")
+            .field("object", &self.object)
+            .finish()
+    }
+}
+#[automatically_derived]
+impl ::jstream_rmi::Stub for DeskStub {
+    fn new(__object: ::jstream_rmi::Object) -> Self {
+        Self { object: __object }
+    }
+    fn object(&self) -> &::jstream_rmi::Object {
+        &self.object
+    }
+}
+#[allow(
+    dead_code,
+    deprecated,
+    non_camel_case_types,
+    clippy::double_must_use,
+    clippy::too_many_arguments,
+    reason = "names, arguments and attributes are those of the trait's methods"
+)]
+const _: () = {
+    enum __Method {
+        symbol,
+        open,
+        #[cfg(unix)]
+        keep,
+    }
+    impl DeskStub {
+        /// Documented.
+        ///
+        ///Sends the call; the result is had by waiting for it.
+        fn symbol(
+            &self,
+            order: &Order<'_>,
+            otherwise: &str,
+        ) -> ::jstream_rmi::Call<Option<&'static str>> {
+            let _ = ::jstream_rmi::__private::Method::new_async::<
+                (&'static Order<'static>,),
+                (),
+            >;
+            let _ = ::jstream_rmi::__private::Method::new_async::<(&'static str,), ()>;
+            let _ = ::jstream_rmi::__private::Method::new::<
+                (&'static Order<'static>, &'static str),
+                (),
+            >;
+            let __object = &self.object;
+            let __arguments = &(order, otherwise);
+            __object
+                .call::<
+                    _,
+                    Option<&'static str>,
+                >(
+                    <dyn Desk as ::jstream_rmi::Remotable>::interface(),
+                    __Method::symbol as ::core::primitive::usize,
+                    __arguments,
+                )
+        }
+        ///
+        ///Sends the call; the result is had by waiting for it.
+        fn open(&self) -> ::jstream_rmi::Call<bool> {
+            let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
+            let __object = &self.object;
+            let __arguments = &();
+            __object
+                .call::<
+                    _,
+                    bool,
+                >(
+                    <dyn Desk as ::jstream_rmi::Remotable>::interface(),
+                    __Method::open as ::core::primitive::usize,
+                    __arguments,
+                )
+        }
+        #[cfg(unix)]
+        ///
+        ///Sends the call; the result is had by waiting for it.
+        fn keep(&self, order: &Order<'_>) -> ::jstream_rmi::Call<()> {
+            let _ = ::jstream_rmi::__private::Method::new::<Order<'static>, ()>;
+            let __object = &self.object;
+            let __arguments = order;
+            __object
+                .call::<
+                    _,
+                    (),
+                >(
+                    <dyn Desk as ::jstream_rmi::Remotable>::interface(),
+                    __Method::keep as ::core::primitive::usize,
+                    __arguments,
+                )
+        }
+    }
+    #[automatically_derived]
+    impl ::jstream_rmi::Remotable for dyn Desk {
+        type Stub = DeskStub;
+        fn interface() -> &'static ::jstream_rmi::Interface {
+            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            INTERFACE
+                .get_or_init(|| {
+                    ::jstream_rmi::Interface::new(
+                        "Desk",
+                        ::jstream_rmi::__private::list([
+                            {
+                                let _ = ::jstream_rmi::__private::Method::new_async::<
+                                    (&'static Order<'static>,),
+                                    (),
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new_async::<
+                                    (&'static str,),
+                                    (),
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    (&'static Order<'static>, &'static str),
+                                    (),
+                                >;
+                                ::jstream_rmi::__private::Method::new::<
+                                    (&'static Order<'static>, &'static str),
+                                    Option<&'static str>,
+                                >(
+                                    "symbol",
+                                    "async fn symbol<'a>(&self, order: &'a Order<'a>, otherwise: &str) -> Option<&'a str>",
+                                )
+                            },
+                            {
+                                let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
+                                ::jstream_rmi::__private::Method::new::<
+                                    (),
+                                    bool,
+                                >("open", "fn open(&self) -> bool")
+                            },
+                            #[cfg(unix)]
+                            {
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    Order<'static>,
+                                    (),
+                                >;
+                                ::jstream_rmi::__private::Method::new::<
+                                    Order<'static>,
+                                    (),
+                                >(
+                                    "keep",
+                                    "async fn keep(&self, order: Received<Order<'static>>)",
+                                )
+                            },
+                        ]),
+                    )
+                })
+        }
+    }
+    trait __InPlace: Desk {
+        fn symbol<'__call, 'a: '__call>(
+            &'__call self,
+            __argument_0: &'a Order<'a>,
+            __argument_1: &'__call str,
+        ) -> impl ::core::future::Future<
+            Output = Option<&'a str>,
+        > + ::core::marker::Send + '__call;
+        #[cfg(unix)]
+        fn keep<'__call>(
+            &'__call self,
+            __argument_0: Received<Order<'static>>,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + '__call;
+    }
+    impl<__Object: Desk> __InPlace for __Object {
+        fn symbol<'__call, 'a: '__call>(
+            &'__call self,
+            __argument_0: &'a Order<'a>,
+            __argument_1: &'__call str,
+        ) -> impl ::core::future::Future<
+            Output = Option<&'a str>,
+        > + ::core::marker::Send + '__call {
+            <Self as Desk>::__in_place_symbol(self, __argument_0, __argument_1)
+        }
+        #[cfg(unix)]
+        fn keep<'__call>(
+            &'__call self,
+            __argument_0: Received<Order<'static>>,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + '__call {
+            <Self as Desk>::__in_place_keep(self, __argument_0)
+        }
+    }
+    impl __InPlace for dyn Desk {
+        fn symbol<'__call, 'a: '__call>(
+            &'__call self,
+            __argument_0: &'a Order<'a>,
+            __argument_1: &'__call str,
+        ) -> impl ::core::future::Future<
+            Output = Option<&'a str>,
+        > + ::core::marker::Send + '__call {
+            <Self as Desk>::symbol(self, __argument_0, __argument_1)
+        }
+        #[cfg(unix)]
+        fn keep<'__call>(
+            &'__call self,
+            __argument_0: Received<Order<'static>>,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + '__call {
+            <Self as Desk>::keep(self, __argument_0)
+        }
+    }
+    #[automatically_derived]
+    impl<__Object: __InPlace + ?::core::marker::Sized> ::jstream_rmi::Skeleton<__Object>
+    for dyn Desk {
+        type Holder = ::std::sync::Arc<__Object>;
+        fn call(
+            __object: &::std::sync::Arc<__Object>,
+            __method: ::core::primitive::usize,
+            __call: ::jstream_rmi::__private::Incoming,
+        ) -> ::core::result::Result<
+            ::core::option::Option<::jstream_rmi::__private::Incoming>,
+            ::jstream_rmi::__private::Failed,
+        > {
+            match __method {
+                _ if __method == __Method::open as ::core::primitive::usize => {
+                    let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
+                    let (__arguments, __answer) = __call.arguments::<()>()?;
+                    ::jstream_rmi::Received::with(
+                        &__arguments,
+                        |__arguments| {
+                            let () = __arguments;
+                            __answer.reply(&<__Object as Desk>::open(&*__object))
+                        },
+                    )?;
+                    ::core::result::Result::Ok(::core::option::Option::None)
+                }
+                _ => ::core::result::Result::Ok(::core::option::Option::Some(__call)),
+            }
+        }
+        async fn run(
+            __object: ::std::sync::Arc<__Object>,
+            __method: ::core::primitive::usize,
+            __call: ::jstream_rmi::__private::Incoming,
+        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+            match __method {
+                _ if __method == __Method::symbol as ::core::primitive::usize => {
+                    let _ = ::jstream_rmi::__private::Method::new_async::<
+                        (&'static Order<'static>,),
+                        (),
+                    >;
+                    let _ = ::jstream_rmi::__private::Method::new_async::<
+                        (&'static str,),
+                        (),
+                    >;
+                    let _ = ::jstream_rmi::__private::Method::new::<
+                        (&'static Order<'static>, &'static str),
+                        (),
+                    >;
+                    let (__arguments, __answer) = __call
+                        .arguments::<(&'static Order<'static>, &'static str)>()?;
+                    struct __Arguments(
+                        ::jstream_rmi::Received<(&'static Order<'static>, &'static str)>,
+                    );
+                    let __arguments = __Arguments(__arguments);
+                    let (__argument_0, __argument_1) = ::jstream_rmi::Received::get(
+                        &__arguments.0,
+                    );
+                    let __result = __InPlace::symbol(
+                            &*__object,
+                            *__argument_0,
+                            *__argument_1,
+                        )
+                        .await;
+                    __answer.reply(&__result)
+                }
+                #[cfg(unix)]
+                _ if __method == __Method::keep as ::core::primitive::usize => {
+                    let _ = ::jstream_rmi::__private::Method::new::<Order<'static>, ()>;
+                    let (__arguments, __answer) = __call.arguments::<Order<'static>>()?;
+                    __answer.reply(&__InPlace::keep(&*__object, __arguments).await)
+                }
+                _ => {
+                    ::core::result::Result::Err(
+                        ::jstream_rmi::__private::Failed::UnknownMethod,
+                    )
+                }
+            }
+        }
+    }
+};

@@ -1,0 +1,276 @@
+pub(crate) trait Store<
+    T: Keyed + 'static,
+    const N: usize,
+>: ::core::marker::Send + ::core::marker::Sync + 'static {
+    fn get(&self, keys: &[<T as Keyed>::Key; N]) -> Vec<T>;
+}
+///Calls the methods of a [`Store`] on another node.
+#[allow(dead_code, reason = "a server alone calls nothing")]
+pub(crate) struct StoreStub<T, const N: usize> {
+    object: ::jstream_rmi::Object,
+    instance: ::core::marker::PhantomData<fn() -> (T,)>,
+}
+#[automatically_derived]
+impl<T, const N: usize> ::core::clone::Clone for StoreStub<T, N> {
+    fn clone(&self) -> Self {
+        Self {
+            object: ::core::clone::Clone::clone(&self.object),
+            instance: ::core::marker::PhantomData,
+        }
+    }
+}
+#[automatically_derived]
+impl<T, const N: usize> ::core::fmt::Debug for StoreStub<T, N> {
+    fn fmt(&self, __formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        ::core::fmt::Formatter::debug_struct(__formatter, "StoreStub")
+            .field("object", &self.object)
+            .finish()
+    }
+}
+#[automatically_derived]
+impl<T, const N: usize> ::jstream_rmi::Stub for StoreStub<T, N> {
+    fn new(__object: ::jstream_rmi::Object) -> Self {
+        Self {
+            object: __object,
+            instance: ::core::marker::PhantomData,
+        }
+    }
+    fn object(&self) -> &::jstream_rmi::Object {
+        &self.object
+    }
+}
+#[allow(
+    dead_code,
+    deprecated,
+    non_camel_case_types,
+    clippy::double_must_use,
+    clippy::too_many_arguments,
+    reason = "names, arguments and attributes are those of the trait's methods"
+)]
+const _: () = {
+    enum __Method {
+        get,
+    }
+    impl StoreStub<u64, 2> {
+        ///
+        ///Sends the call; the result is had by waiting for it.
+        pub(crate) fn get(
+            &self,
+            keys: &[<u64 as Keyed>::Key; 2],
+        ) -> ::jstream_rmi::Call<Vec<u64>> {
+            let _ = ::jstream_rmi::__private::Method::new::<
+                (&'static [<u64 as Keyed>::Key; 2],),
+                (),
+            >;
+            let __object = &self.object;
+            let __arguments = &(keys,);
+            __object
+                .call::<
+                    _,
+                    Vec<u64>,
+                >(
+                    <dyn Store<u64, 2> as ::jstream_rmi::Remotable>::interface(),
+                    __Method::get as ::core::primitive::usize,
+                    __arguments,
+                )
+        }
+    }
+    #[automatically_derived]
+    impl ::jstream_rmi::Remotable for dyn Store<u64, 2> {
+        type Stub = StoreStub<u64, 2>;
+        fn interface() -> &'static ::jstream_rmi::Interface {
+            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            INTERFACE
+                .get_or_init(|| {
+                    ::jstream_rmi::Interface::new(
+                        "Store<u64, 2>",
+                        ::jstream_rmi::__private::list([
+                            {
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    (&'static [<u64 as Keyed>::Key; 2],),
+                                    (),
+                                >;
+                                ::jstream_rmi::__private::Method::new::<
+                                    (&'static [<u64 as Keyed>::Key; 2],),
+                                    Vec<u64>,
+                                >(
+                                        "get",
+                                        "fn get(&self, keys: &[<u64 as Keyed>::Key; 2]) -> Vec<u64>",
+                                    )
+                                    .idempotent()
+                            },
+                        ]),
+                    )
+                })
+        }
+    }
+    #[automatically_derived]
+    impl<
+        __Object: Store<u64, 2> + ?::core::marker::Sized,
+    > ::jstream_rmi::Skeleton<__Object> for dyn Store<u64, 2> {
+        type Holder = ::std::sync::Arc<__Object>;
+        fn call(
+            __object: &::std::sync::Arc<__Object>,
+            __method: ::core::primitive::usize,
+            __call: ::jstream_rmi::__private::Incoming,
+        ) -> ::core::result::Result<
+            ::core::option::Option<::jstream_rmi::__private::Incoming>,
+            ::jstream_rmi::__private::Failed,
+        > {
+            match __method {
+                _ if __method == __Method::get as ::core::primitive::usize => {
+                    let _ = ::jstream_rmi::__private::Method::new::<
+                        (&'static [<u64 as Keyed>::Key; 2],),
+                        (),
+                    >;
+                    let (__arguments, __answer) = __call
+                        .arguments::<(&'static [<u64 as Keyed>::Key; 2],)>()?;
+                    ::jstream_rmi::Received::with(
+                        &__arguments,
+                        |__arguments| {
+                            let (__argument_0,) = __arguments;
+                            __answer
+                                .reply(
+                                    &<__Object as Store<u64, 2>>::get(&*__object, *__argument_0),
+                                )
+                        },
+                    )?;
+                    ::core::result::Result::Ok(::core::option::Option::None)
+                }
+                _ => ::core::result::Result::Ok(::core::option::Option::Some(__call)),
+            }
+        }
+        async fn run(
+            __object: ::std::sync::Arc<__Object>,
+            __method: ::core::primitive::usize,
+            __call: ::jstream_rmi::__private::Incoming,
+        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+            match __method {
+                _ => {
+                    ::core::result::Result::Err(
+                        ::jstream_rmi::__private::Failed::UnknownMethod,
+                    )
+                }
+            }
+        }
+    }
+};
+#[allow(
+    dead_code,
+    deprecated,
+    non_camel_case_types,
+    clippy::double_must_use,
+    clippy::too_many_arguments,
+    reason = "names, arguments and attributes are those of the trait's methods"
+)]
+const _: () = {
+    enum __Method {
+        get,
+    }
+    impl StoreStub<String, 3> {
+        ///
+        ///Sends the call; the result is had by waiting for it.
+        pub(crate) fn get(
+            &self,
+            keys: &[<String as Keyed>::Key; 3],
+        ) -> ::jstream_rmi::Call<Vec<String>> {
+            let _ = ::jstream_rmi::__private::Method::new::<
+                (&'static [<String as Keyed>::Key; 3],),
+                (),
+            >;
+            let __object = &self.object;
+            let __arguments = &(keys,);
+            __object
+                .call::<
+                    _,
+                    Vec<String>,
+                >(
+                    <dyn Store<String, 3> as ::jstream_rmi::Remotable>::interface(),
+                    __Method::get as ::core::primitive::usize,
+                    __arguments,
+                )
+        }
+    }
+    #[automatically_derived]
+    impl ::jstream_rmi::Remotable for dyn Store<String, 3> {
+        type Stub = StoreStub<String, 3>;
+        fn interface() -> &'static ::jstream_rmi::Interface {
+            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            INTERFACE
+                .get_or_init(|| {
+                    ::jstream_rmi::Interface::new(
+                        "Store<String, 3>",
+                        ::jstream_rmi::__private::list([
+                            {
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    (&'static [<String as Keyed>::Key; 3],),
+                                    (),
+                                >;
+                                ::jstream_rmi::__private::Method::new::<
+                                    (&'static [<String as Keyed>::Key; 3],),
+                                    Vec<String>,
+                                >(
+                                        "get",
+                                        "fn get(&self, keys: &[<String as Keyed>::Key; 3]) -> Vec<String>",
+                                    )
+                                    .idempotent()
+                            },
+                        ]),
+                    )
+                })
+        }
+    }
+    #[automatically_derived]
+    impl<
+        __Object: Store<String, 3> + ?::core::marker::Sized,
+    > ::jstream_rmi::Skeleton<__Object> for dyn Store<String, 3> {
+        type Holder = ::std::sync::Arc<__Object>;
+        fn call(
+            __object: &::std::sync::Arc<__Object>,
+            __method: ::core::primitive::usize,
+            __call: ::jstream_rmi::__private::Incoming,
+        ) -> ::core::result::Result<
+            ::core::option::Option<::jstream_rmi::__private::Incoming>,
+            ::jstream_rmi::__private::Failed,
+        > {
+            match __method {
+                _ if __method == __Method::get as ::core::primitive::usize => {
+                    let _ = ::jstream_rmi::__private::Method::new::<
+                        (&'static [<String as Keyed>::Key; 3],),
+                        (),
+                    >;
+                    let (__arguments, __answer) = __call
+                        .arguments::<(&'static [<String as Keyed>::Key; 3],)>()?;
+                    ::jstream_rmi::Received::with(
+                        &__arguments,
+                        |__arguments| {
+                            let (__argument_0,) = __arguments;
+                            __answer
+                                .reply(
+                                    &<__Object as Store<
+                                        String,
+                                        3,
+                                    >>::get(&*__object, *__argument_0),
+                                )
+                        },
+                    )?;
+                    ::core::result::Result::Ok(::core::option::Option::None)
+                }
+                _ => ::core::result::Result::Ok(::core::option::Option::Some(__call)),
+            }
+        }
+        async fn run(
+            __object: ::std::sync::Arc<__Object>,
+            __method: ::core::primitive::usize,
+            __call: ::jstream_rmi::__private::Incoming,
+        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+            match __method {
+                _ => {
+                    ::core::result::Result::Err(
+                        ::jstream_rmi::__private::Failed::UnknownMethod,
+                    )
+                }
+            }
+        }
+    }
+};

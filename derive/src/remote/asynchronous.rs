@@ -1,0 +1,199 @@
+//! What becomes of an async method, so that the trait has objects.
+//!
+//! Callers see a method that returns a boxed future. Beside it stands a hidden one that returns the
+//! future itself: a skeleton, which knows the object's type, polls that in its own place. Who implements
+//! the trait by hand has the one from the other; `#[remote]` on the `impl` block makes both of an
+//! `async fn`.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::ext::IdentExt;
+use syn::visit_mut::VisitMut;
+use syn::{
+    FnArg, GenericParam, Lifetime, Path, ReturnType, Signature, TraitItemFn, Type, TypeBareFn,
+    TypeReference, parse_quote,
+};
+
+/// How the lifetime of a call is called.
+fn call() -> Lifetime {
+    Lifetime::new("'__call", Span::call_site())
+}
+
+/// The name of the hidden method.
+pub(super) fn hidden(name: &Ident) -> Ident {
+    format_ident!("__in_place_{}", name.unraw(), span = name.span())
+}
+
+/// What a method resolves to.
+pub(super) fn output(of: &Signature) -> Type {
+    match &of.output {
+        ReturnType::Default => parse_quote!(()),
+        ReturnType::Type(_, ty) => (**ty).clone(),
+    }
+}
+
+/// The signature without `async`, and with the lifetime of the call wherever one was left out.
+pub(super) fn spelled(of: &Signature) -> Signature {
+    let mut of = of.clone();
+    let call = call();
+    of.asyncness = None;
+    for param in &mut of.generics.params {
+        if let GenericParam::Lifetime(param) = param {
+            // What is named lives as long as the future.
+            param.colon_token.get_or_insert_default();
+            param.bounds.push(call.clone());
+        }
+    }
+    of.generics
+        .params
+        .insert(0, GenericParam::Lifetime(parse_quote!(#call)));
+    Elided(call).visit_signature_mut(&mut of);
+    of
+}
+
+/// The method that returns a boxed future.
+pub(super) fn boxed(krate: &Path, of: &Signature) -> Signature {
+    let mut of = spelled(of);
+    let (output, call) = (output(&of), call());
+    of.output = parse_quote!(-> #krate::BoxFuture<#call, #output>);
+    of
+}
+
+/// The method that returns the future itself.
+pub(super) fn in_place(of: &Signature) -> Signature {
+    let mut of = spelled(of);
+    let (output, call) = (output(&of), call());
+    of.output = parse_quote! {
+        -> impl ::core::future::Future<Output = #output> + ::core::marker::Send + #call
+    };
+    of
+}
+
+/// Gives the arguments plain names, and says which.
+pub(super) fn named(of: &mut Signature) -> Vec<Ident> {
+    let mut names = Vec::new();
+    for input in &mut of.inputs {
+        if let FnArg::Typed(input) = input {
+            let name = format_ident!("__argument_{}", names.len());
+            input.pat = parse_quote!(#name);
+            input.attrs.clear();
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The two methods of the trait.
+pub(super) fn declared(
+    krate: &Path,
+    of: &TraitItemFn,
+    conditions: &[syn::Attribute],
+) -> [TraitItemFn; 2] {
+    let mut shown = of.clone();
+    shown.sig = boxed(krate, &of.sig);
+    if let Some(body) = &of.default {
+        let output = output(&spelled(&of.sig));
+        // Says what type the block has before its first `return`.
+        shown.default = Some(parse_quote!({
+            ::std::boxed::Box::pin(async move {
+                if let ::core::option::Option::Some(__result) =
+                    ::core::option::Option::None::<#output>
+                {
+                    return __result;
+                }
+                let __result: #output = #body;
+                #[allow(unreachable_code, reason = "the body may not come to its end")]
+                __result
+            })
+        }));
+    }
+    let mut hidden_signature = in_place(&of.sig);
+    let names = named(&mut hidden_signature);
+    let name = &of.sig.ident;
+    hidden_signature.ident = hidden(name);
+    hidden_signature
+        .generics
+        .make_where_clause()
+        .predicates
+        .push(parse_quote!(Self: ::core::marker::Sized));
+    let place = parse_quote! {
+        #(#conditions)*
+        #[doc(hidden)]
+        #[allow(deprecated, clippy::too_many_arguments, reason = "as the method that it stands for")]
+        #hidden_signature {
+            Self::#name(self, #(#names),*)
+        }
+    };
+    [shown, place]
+}
+
+/// The trait by which a skeleton calls the async methods of an object, whether its type is known or
+/// not.
+pub(super) fn in_place_trait<'m>(
+    interface: &TokenStream,
+    methods: impl Iterator<Item = (&'m Signature, &'m [syn::Attribute])>,
+) -> TokenStream {
+    let (mut declared, mut known, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+    for (of, conditions) in methods {
+        let mut signature = in_place(of);
+        let names = named(&mut signature);
+        let (name, hidden) = (&of.ident, hidden(&of.ident));
+        declared.push(quote!(#(#conditions)* #signature;));
+        known.push(quote! {
+            #(#conditions)*
+            #signature {
+                <Self as #interface>::#hidden(self, #(#names),*)
+            }
+        });
+        unknown.push(quote! {
+            #(#conditions)*
+            #signature {
+                <Self as #interface>::#name(self, #(#names),*)
+            }
+        });
+    }
+    quote! {
+        trait __InPlace: #interface {
+            #(#declared)*
+        }
+
+        impl<__Object: #interface> __InPlace for __Object {
+            #(#known)*
+        }
+
+        impl __InPlace for dyn #interface {
+            #(#unknown)*
+        }
+    }
+}
+
+/// Puts a lifetime where none is named.
+struct Elided(Lifetime);
+
+impl VisitMut for Elided {
+    fn visit_receiver_mut(&mut self, of: &mut syn::Receiver) {
+        if let Some((_, lifetime)) = &mut of.reference {
+            let lifetime = lifetime.get_or_insert_with(|| self.0.clone());
+            self.visit_lifetime_mut(lifetime);
+        }
+        *of.ty = match (&of.reference, &of.mutability) {
+            (Some((_, lifetime)), None) => parse_quote!(&#lifetime Self),
+            (Some((_, lifetime)), Some(_)) => parse_quote!(&#lifetime mut Self),
+            (None, _) => parse_quote!(Self),
+        };
+    }
+
+    fn visit_type_reference_mut(&mut self, of: &mut TypeReference) {
+        of.lifetime.get_or_insert_with(|| self.0.clone());
+        syn::visit_mut::visit_type_reference_mut(self, of);
+    }
+
+    fn visit_lifetime_mut(&mut self, of: &mut Lifetime) {
+        if of.ident == "_" {
+            *of = self.0.clone();
+        }
+    }
+
+    /// Has lifetimes of its own.
+    fn visit_type_bare_fn_mut(&mut self, _: &mut TypeBareFn) {}
+}

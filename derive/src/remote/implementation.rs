@@ -1,0 +1,64 @@
+//! `#[remote]` on an `impl` block: its `async fn`s become what the trait has.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::Parser;
+use syn::{Error, ImplItem, ImplItemFn, ItemImpl, Path, parse_quote};
+
+use super::{asynchronous, attributes};
+use crate::errors::Errors;
+
+pub(super) fn implementation(options: TokenStream, mut of: ItemImpl) -> TokenStream {
+    let mut errors = Errors::default();
+    let mut krate: Path = parse_quote!(::jstream_rmi);
+    let parser = syn::meta::parser(|meta| {
+        if meta.path.is_ident("crate") {
+            krate = meta.value()?.parse()?;
+            Ok(())
+        } else {
+            Err(meta.error("unknown option: of an `impl` block `remote` takes `crate = path`"))
+        }
+    });
+    if let Err(error) = parser.parse2(options) {
+        errors.add(error);
+    }
+    let Some((_, interface, _)) = of.trait_.clone() else {
+        errors.add(Error::new_spanned(
+            &of.self_ty,
+            "`remote` is for a trait and for what implements it: name the trait here",
+        ));
+        let errors = errors.finish().err().map(|all| all.to_compile_error());
+        return quote!(#of #errors);
+    };
+    let items = std::mem::take(&mut of.items);
+    for item in items {
+        match item {
+            ImplItem::Fn(method) if method.sig.asyncness.is_some() => {
+                of.items.extend(both(&krate, &interface, method));
+            }
+            other => of.items.push(other),
+        }
+    }
+    let errors = errors.finish().err().map(|all| all.to_compile_error());
+    quote!(#of #errors)
+}
+
+/// The method that the program wrote, under its hidden name, and the one that boxes its future.
+fn both(krate: &Path, interface: &Path, mut method: ImplItemFn) -> [ImplItem; 2] {
+    let conditions = attributes::conditions(&method.attrs);
+    let mut boxed = asynchronous::boxed(krate, &method.sig);
+    let names = asynchronous::named(&mut boxed);
+    let hidden = asynchronous::hidden(&method.sig.ident);
+    let boxed = parse_quote! {
+        #(#conditions)*
+        #[allow(clippy::too_many_arguments, reason = "as many as the trait's method has")]
+        #boxed {
+            ::std::boxed::Box::pin(<Self as #interface>::#hidden(self, #(#names),*))
+        }
+    };
+    let asyncness = method.sig.asyncness;
+    method.sig = asynchronous::spelled(&method.sig);
+    method.sig.asyncness = asyncness;
+    method.sig.ident = hidden;
+    [ImplItem::Fn(boxed), ImplItem::Fn(method)]
+}

@@ -1,0 +1,152 @@
+//! An object for tests, whose methods do what a test says.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::ext::IdentExt;
+
+use super::parse::{Interface, Method};
+use super::{asynchronous, types};
+
+/// The mock's type, of a trait without parameters.
+pub(super) fn mock(of: &Interface) -> Option<TokenStream> {
+    of.mock.as_ref()?;
+    let Interface {
+        krate, conditions, ..
+    } = of;
+    let (vis, interface) = (&of.item.vis, &of.item.ident);
+    let name = format_ident!("{}Mock", interface.unraw());
+    let doc = format!(
+        "A [`{}`] for tests: `expect_` and a method's name say what that does.",
+        interface.unraw()
+    );
+    let fields = of.methods.iter().map(|method| {
+        let (conditions, field, answer) = (&method.conditions, field(method), answer(method));
+        quote!(#(#conditions)* #field: #krate::mock::Expectation<dyn #answer>,)
+    });
+    let news = of.methods.iter().map(|method| {
+        let (conditions, field) = (&method.conditions, field(method));
+        let text = format!("{}::{}", interface.unraw(), method.signature.ident.unraw());
+        quote!(#(#conditions)* #field: #krate::mock::Expectation::new(#text),)
+    });
+    let checks = of.methods.iter().map(|method| {
+        let (conditions, field) = (&method.conditions, field(method));
+        quote!(#(#conditions)* self.#field.check();)
+    });
+    let expects = of.methods.iter().map(|method| expect(of, method));
+    let methods = of.methods.iter().map(|method| called(of, method));
+    Some(quote! {
+        #(#conditions)*
+        #[doc = #doc]
+        #[derive(::core::fmt::Debug)]
+        #[allow(dead_code, non_snake_case, reason = "tests use of it what they need")]
+        #vis struct #name {
+            #(#fields)*
+        }
+
+        #(#conditions)*
+        #[automatically_derived]
+        impl ::core::default::Default for #name {
+            fn default() -> Self {
+                Self {
+                    #(#news)*
+                }
+            }
+        }
+
+        #(#conditions)*
+        #[allow(
+            dead_code,
+            deprecated,
+            clippy::too_many_arguments,
+            reason = "tests use of it what they need"
+        )]
+        const _: () = {
+            impl #name {
+                /// Checks that each method was called as often as a test said.
+                ///
+                /// # Panics
+                ///
+                /// When one was called less often.
+                #vis fn check(&self) {
+                    #(#checks)*
+                }
+
+                #(#expects)*
+            }
+
+            #[automatically_derived]
+            impl #interface for #name {
+                #(#methods)*
+            }
+        };
+    })
+}
+
+fn field(method: &Method) -> proc_macro2::Ident {
+    format_ident!("method_{}", method.signature.ident.unraw())
+}
+
+/// What a test gives for a method.
+fn answer(method: &Method) -> TokenStream {
+    let arguments = method.arguments.iter().map(types::mock_type);
+    let output = types::output(method);
+    quote! {
+        ::core::ops::Fn(#(#arguments),*) -> #output
+            + ::core::marker::Send + ::core::marker::Sync + 'static
+    }
+}
+
+/// Says what a method does.
+fn expect(of: &Interface, method: &Method) -> TokenStream {
+    let krate = &of.krate;
+    let vis = &of.item.vis;
+    let conditions = &method.conditions;
+    let (field, answer) = (field(method), answer(method));
+    let plain = method.signature.ident.unraw();
+    let (name, calls) = (
+        format_ident!("expect_{plain}", span = plain.span()),
+        format_ident!("calls_of_{plain}", span = plain.span()),
+    );
+    let doc = format!("From now on `{plain}` answers so.");
+    let doc_of_calls = format!("How often `{plain}` was called.");
+    quote! {
+        #(#conditions)*
+        #[doc = #doc]
+        #vis fn #name(&self, __answer: impl #answer) -> &#krate::mock::Expectation<dyn #answer> {
+            self.#field.answer(::std::sync::Arc::new(__answer))
+        }
+
+        #(#conditions)*
+        #[doc = #doc_of_calls]
+        #vis fn #calls(&self) -> ::core::primitive::u64 {
+            self.#field.calls()
+        }
+    }
+}
+
+/// The trait's method.
+fn called(of: &Interface, method: &Method) -> TokenStream {
+    let conditions = &method.conditions;
+    let field = field(method);
+    let mut signature = if method.is_async() {
+        asynchronous::boxed(&of.krate, &method.signature)
+    } else {
+        method.signature.clone()
+    };
+    let names = asynchronous::named(&mut signature);
+    let called = quote!(self.#field.called()(#(#names),*));
+    let body = if method.is_async() {
+        quote! {
+            let __result = #called;
+            ::std::boxed::Box::pin(::core::future::ready(__result))
+        }
+    } else {
+        called
+    };
+    quote! {
+        #(#conditions)*
+        #signature {
+            #body
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The method table.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+
+use super::instances::Instance;
+use super::parse::{Interface, Method};
+use super::{stub, types};
+
+/// Numbers the methods that there are, in the order of the table.
+pub(super) fn numbers(instance: &Instance) -> TokenStream {
+    let variants = instance.methods.iter().map(|method| {
+        let conditions = &method.conditions;
+        let name = &method.signature.ident;
+        quote!(#(#conditions)* #name)
+    });
+    quote! {
+        enum __Method {
+            #(#variants,)*
+        }
+    }
+}
+
+pub(super) fn remotable(of: &Interface, instance: &Instance) -> TokenStream {
+    let krate = &of.krate;
+    let interface = instance.interface(of);
+    let stub = stub::named(of, instance);
+    let name = {
+        let (name, arguments) = (of.item.ident.unraw(), &instance.arguments);
+        text(quote!(#name #arguments))
+    };
+    let entries = instance.methods.iter().map(|method| entry(of, method));
+    quote! {
+        #[automatically_derived]
+        impl #krate::Remotable for dyn #interface {
+            type Stub = #stub;
+
+            fn interface() -> &'static #krate::Interface {
+                static INTERFACE: ::std::sync::OnceLock<#krate::Interface> =
+                    ::std::sync::OnceLock::new();
+                INTERFACE.get_or_init(|| {
+                    #krate::Interface::new(#name, #krate::__private::list([#(#entries),*]))
+                })
+            }
+        }
+    }
+}
+
+/// A method in the table.
+fn entry(of: &Interface, method: &Method) -> TokenStream {
+    let krate = &of.krate;
+    let conditions = &method.conditions;
+    let name = method.signature.ident.unraw().to_string();
+    let signature = text(&method.signature);
+    let (message, output) = (types::message(method), types::output(method));
+    let assertions = types::assertions(of, method);
+    let one_way = method.one_way.as_ref().map(|_| quote!(.one_way()));
+    let idempotent = method.idempotent.then(|| quote!(.idempotent()));
+    quote! {
+        #(#conditions)* {
+            #assertions
+            #krate::__private::Method::new::<#message, #output>(#name, #signature)
+                #one_way
+                #idempotent
+        }
+    }
+}
+
+/// A signature as people write it.
+fn text(of: impl ToTokens) -> String {
+    let text = of.to_token_stream().to_string();
+    // Long ones have several lines.
+    let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (from, to) in [
+        (" (", "("),
+        ("( ", "("),
+        (" )", ")"),
+        (" ,", ","),
+        (" :", ":"),
+        (": :", "::"),
+        (" :: ", "::"),
+        (":: ", "::"),
+        ("& ", "&"),
+        (" <", "<"),
+        ("< ", "<"),
+        (" >", ">"),
+        ("[ ", "["),
+        (" ]", "]"),
+        (" ;", ";"),
+        (",)", ")"),
+        // Of a type that begins with a bracket.
+        ("-><", "-> <"),
+        (",<", ", <"),
+        (":<", ": <"),
+        (":: <", "::<"),
+    ] {
+        text = text.replace(from, to);
+    }
+    text
+}

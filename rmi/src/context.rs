@@ -1,0 +1,132 @@
+//! What a method may know of the call that it runs for.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::server::Link;
+
+thread_local! {
+    static CURRENT: RefCell<Option<Context>> = const { RefCell::new(None) };
+}
+
+/// The call that a method runs for. Outside of methods there is none, no deadline, and nobody who gives up.
+///
+/// ```
+/// use jstream_rmi::{Client, Server, Stub, remote};
+/// use std::sync::Arc;
+/// use std::time::Duration;
+///
+/// #[remote]
+/// trait Search {
+///     fn steps(&self, most: u64) -> u64;
+/// }
+///
+/// struct Patient;
+///
+/// impl Search for Patient {
+///     fn steps(&self, most: u64) -> u64 {
+///         let call = jstream_rmi::context();
+///         assert!(call.time_left().is_some());
+///         (0..most).take_while(|_| !call.is_over()).count() as u64
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::default();
+/// server.bind::<dyn Search>("search", Arc::new(Patient))?;
+/// let serving = server.listen(&"inproc://doc-context".parse()?)?;
+/// let search = Client::connect(serving.address())?.lookup::<dyn Search>("search")?;
+/// let search = search.within(Duration::from_secs(5));
+/// assert_eq!(*search.steps(10).wait()?.get(), 10);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Default)]
+pub struct Context {
+    pub(crate) deadline: Option<Instant>,
+    /// The connection and the number of a call that is answered.
+    pub(crate) call: Option<(Arc<Link>, u64)>,
+}
+
+/// The call that this thread runs a method for, at this moment.
+///
+/// In an async method it is the method's call between any two `.await`s. A thread or task that the method
+/// starts has none: [`Context::enter`] gives it this one.
+#[must_use = "says what is known of the call"]
+pub fn context() -> Context {
+    CURRENT.with_borrow(|current| current.clone().unwrap_or_default())
+}
+
+/// When the caller of the method that this thread runs stops waiting.
+pub(crate) fn deadline() -> Option<Instant> {
+    CURRENT.with_borrow(|current| current.as_ref()?.deadline)
+}
+
+impl Context {
+    /// When the caller stops waiting, if it ever does. Calls that the method makes wait no longer
+    /// than that.
+    ///
+    /// The time counts from when the server took the call from the connection.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// How long it is until the deadline: zero when it has passed, `None` where there is none.
+    #[must_use]
+    pub fn time_left(&self) -> Option<Duration> {
+        let deadline = self.deadline?;
+        Some(deadline.saturating_duration_since(Instant::now()))
+    }
+
+    /// Whether the caller has given the call up, by dropping it. Looks at what has come on the
+    /// connection meanwhile, which takes a call of the system: a method that computes asks now and then.
+    ///
+    /// An async method ends by itself at the `.await` that it waits at.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        let call = self.call.as_ref();
+        call.is_some_and(|(link, number)| link.has_given_up(*number))
+    }
+
+    /// Whether nobody waits for the result any more: the call was given up, or its deadline has passed.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.time_left() == Some(Duration::ZERO) || self.is_cancelled()
+    }
+
+    /// Runs `work` as if it were the method itself: what it calls inherits the deadline.
+    pub fn enter<R>(&self, work: impl FnOnce() -> R) -> R {
+        entered(&mut self.clone(), work)
+    }
+}
+
+/// Runs `work` as a part of the call, whose context is lent to the thread meanwhile.
+pub(crate) fn entered<R>(context: &mut Context, work: impl FnOnce() -> R) -> R {
+    struct Entered<'c> {
+        context: &'c mut Context,
+        before: Option<Context>,
+    }
+    impl Drop for Entered<'_> {
+        fn drop(&mut self) {
+            let before = self.before.take();
+            if let Some(context) = CURRENT.replace(before) {
+                *self.context = context;
+            }
+        }
+    }
+    let before = CURRENT.replace(Some(std::mem::take(context)));
+    let _entered = Entered { context, before };
+    work()
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context")
+            .field("deadline", &self.deadline)
+            .field("number", &self.call.as_ref().map(|(_, number)| number))
+            .finish()
+    }
+}

@@ -1,0 +1,59 @@
+//! How long a caller waits, in 16 bits: 11 of a number of microseconds, and 5 that say how far it is
+//! shifted. It is never more than it was, and less by one part in a thousand at most. 0 is no limit.
+
+use std::time::Duration;
+
+const BITS: u32 = 11;
+const LARGEST: u64 = (1 << BITS) - 1;
+/// The longest time, some 50 days, stands for longer ones too.
+const FARTHEST: u32 = 31;
+
+pub(super) fn to_wire(time: Duration) -> u16 {
+    // A caller that has no time left does not send.
+    let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX).max(1);
+    let shift = (u64::BITS.saturating_sub(BITS)).saturating_sub(micros.leading_zeros());
+    let (shift, digits) = if shift > FARTHEST {
+        (FARTHEST, LARGEST)
+    } else {
+        (shift, micros >> shift)
+    };
+    let wire = u64::from(shift) << BITS | digits;
+    u16::try_from(wire).unwrap_or(u16::MAX)
+}
+
+/// The upper bits of the word that it stands in.
+pub(super) fn from_wire(wire: u64) -> Option<Duration> {
+    let (shift, digits) = (wire >> BITS & u64::from(FARTHEST), wire & LARGEST);
+    (wire != 0).then(|| Duration::from_micros(digits << shift))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn travelled(time: Duration) -> Duration {
+        from_wire(to_wire(time).into()).unwrap()
+    }
+
+    #[test]
+    fn times_are_shortened_by_little() {
+        for bits in 0..42 {
+            for more in [0, 1, 3] {
+                let time = Duration::from_micros((1u64 << bits) + more);
+                let there = travelled(time);
+                assert!(there <= time, "{time:?} {there:?}");
+                assert!(there >= time - time / 1000, "{time:?} {there:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn none_is_none_and_the_ends_are_times() {
+        assert_eq!(from_wire(0), None);
+        assert_eq!(travelled(Duration::ZERO), Duration::from_micros(1));
+        let longest = travelled(Duration::MAX);
+        assert!(longest > Duration::from_secs(50 * 24 * 3600));
+        assert_eq!(from_wire(0xffff), Some(longest));
+        assert_eq!(travelled(longest), longest);
+    }
+}

@@ -1,0 +1,145 @@
+//! In steady state a call costs no allocation, on neither side; an async method of an object whose type is
+//! not known costs its box.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used,
+    reason = "a test fails where these fail"
+)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+
+use jstream_rmi::{Client, Exclusive, Remotable, Server, Serves, Serving, remote};
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+struct Counting;
+
+// SAFETY: all is left to the system's allocator; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of this same function.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of this same function.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[remote]
+trait Sums {
+    fn plain(&self, numbers: &[f64]) -> f64;
+    async fn at_once(&self, numbers: &[f64]) -> f64;
+    async fn waits(&self, numbers: &[f64]) -> f64;
+    #[remote(one_way)]
+    fn hint(&self, number: u64);
+}
+
+#[remote]
+trait Alone {
+    fn plain(&mut self, n: u64) -> u64;
+    async fn at_once(&mut self, n: u64) -> u64;
+}
+
+struct Plain;
+
+#[remote]
+impl Sums for Plain {
+    fn plain(&self, numbers: &[f64]) -> f64 {
+        numbers.iter().sum()
+    }
+
+    async fn at_once(&self, numbers: &[f64]) -> f64 {
+        numbers.iter().sum()
+    }
+
+    async fn waits(&self, numbers: &[f64]) -> f64 {
+        let mut woken = false;
+        std::future::poll_fn(|context| {
+            context.waker().wake_by_ref();
+            if std::mem::replace(&mut woken, true) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
+        numbers.iter().sum()
+    }
+
+    fn hint(&self, _: u64) {}
+}
+
+#[remote]
+impl Alone for Plain {
+    fn plain(&mut self, n: u64) -> u64 {
+        n
+    }
+
+    async fn at_once(&mut self, n: u64) -> u64 {
+        n
+    }
+}
+
+fn served<T: Remotable + ?Sized>(object: impl Serves<T>) -> (Serving, T::Stub) {
+    let server = Server::default();
+    server.bind::<T>("object", object).unwrap();
+    let serving = server
+        .listen(&"tcp://127.0.0.1:0".parse().unwrap())
+        .unwrap();
+    let client = Client::connect(serving.address()).unwrap();
+    let stub = client.lookup::<T>("object").unwrap();
+    (serving, stub)
+}
+
+const CALLS: u64 = 100;
+
+/// How often the program allocates for so many calls, at best: the harness does too, now and then.
+fn allocations(call: impl Fn()) -> u64 {
+    let round = || {
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        (0..CALLS).for_each(|_| call());
+        ALLOCATIONS.load(Ordering::Relaxed) - before
+    };
+    round();
+    (0..5).map(|_| round()).min().unwrap()
+}
+
+/// One test, as others would allocate at the same time.
+#[test]
+fn calls_allocate_nothing() {
+    let (_serving, sums) = served::<dyn Sums>(Arc::new(Plain));
+    let numbers = [0.5; 1000];
+    let plain = || assert_eq!(*sums.plain(&numbers).wait().unwrap().get(), 500.0);
+    let at_once = || assert_eq!(*sums.at_once(&numbers).wait().unwrap().get(), 500.0);
+    let waits = || assert_eq!(*sums.waits(&numbers).wait().unwrap().get(), 500.0);
+    assert_eq!(allocations(plain), 0);
+    assert_eq!(allocations(at_once), 0);
+    assert_eq!(allocations(waits), 0);
+    let one_way = || {
+        sums.hint(1).unwrap();
+        plain();
+    };
+    assert_eq!(allocations(one_way), 0);
+
+    let (_serving, alone) = served::<dyn Alone>(Exclusive::new(Plain));
+    let plain = || assert_eq!(*alone.plain(1).wait().unwrap().get(), 1);
+    let at_once = || assert_eq!(*alone.at_once(1).wait().unwrap().get(), 1);
+    assert_eq!(allocations(plain), 0);
+    assert_eq!(allocations(at_once), 0);
+
+    let object: Arc<dyn Sums> = Arc::new(Plain);
+    let (_serving, sums) = served::<dyn Sums>(object);
+    let plain = || assert_eq!(*sums.plain(&numbers).wait().unwrap().get(), 500.0);
+    let at_once = || assert_eq!(*sums.at_once(&numbers).wait().unwrap().get(), 500.0);
+    assert_eq!(allocations(plain), 0);
+    assert_eq!(allocations(at_once), CALLS);
+}

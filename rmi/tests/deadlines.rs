@@ -1,0 +1,320 @@
+//! How long calls wait, who is told, and calls that are given up.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
+use std::task::{Context, Poll, Wake};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use jstream_rmi::{
+    CallError, Client, ClientOptions, Outcome, Server, Serving, Stub, context, remote,
+};
+
+#[remote]
+trait Slow {
+    fn ping(&self);
+    /// Runs until it was told to stop, or nobody waits any more; says which.
+    fn runs(&self) -> bool;
+    /// Waits for ever.
+    async fn waits(&self);
+    /// How long the caller still waits, in microseconds.
+    fn time(&self) -> Option<u64>;
+    async fn time_later(&self) -> Option<u64>;
+    /// The same, of a call that the method makes.
+    fn time_of_a_call(&self) -> Option<u64>;
+    fn time_on_a_thread(&self) -> Option<u64>;
+    #[remote(one_way)]
+    fn note(&self, text: &str);
+    #[remote(one_way)]
+    async fn note_later(&self, text: &str);
+    #[remote(one_way)]
+    fn fails(&self);
+    #[remote(idempotent)]
+    async fn waits_again(&self);
+    fn notes(&self) -> Vec<String>;
+}
+
+#[derive(Default)]
+struct Object {
+    begun: Mutex<Option<mpsc::Sender<()>>>,
+    over: AtomicUsize,
+    notes: Mutex<Vec<String>>,
+    ended: Arc<AtomicUsize>,
+    itself: OnceLock<SlowStub>,
+}
+
+struct CountsDrop(Arc<AtomicUsize>);
+
+impl Drop for CountsDrop {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+fn micros_left() -> Option<u64> {
+    let left = context().time_left()?;
+    Some(u64::try_from(left.as_micros()).unwrap())
+}
+
+#[remote]
+impl Slow for Object {
+    fn ping(&self) {}
+
+    fn runs(&self) -> bool {
+        if let Some(begun) = self.begun.lock().unwrap().take() {
+            begun.send(()).unwrap();
+        }
+        let call = context();
+        while !call.is_over() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        self.over.fetch_add(1, Ordering::SeqCst);
+        call.is_cancelled()
+    }
+
+    async fn waits(&self) {
+        let _ended = CountsDrop(self.ended.clone());
+        std::future::pending().await
+    }
+
+    fn time(&self) -> Option<u64> {
+        micros_left()
+    }
+
+    async fn time_later(&self) -> Option<u64> {
+        let mut again = false;
+        std::future::poll_fn(|context| {
+            context.waker().wake_by_ref();
+            if std::mem::replace(&mut again, true) {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        })
+        .await;
+        micros_left()
+    }
+
+    fn time_of_a_call(&self) -> Option<u64> {
+        let itself = self.itself.get().unwrap();
+        *itself.time().wait().unwrap().get()
+    }
+
+    fn time_on_a_thread(&self) -> Option<u64> {
+        let call = context();
+        thread::spawn(move || {
+            assert_eq!(micros_left(), None);
+            call.enter(micros_left)
+        })
+        .join()
+        .unwrap()
+    }
+
+    fn note(&self, text: &str) {
+        self.notes.lock().unwrap().push(text.to_owned());
+    }
+
+    async fn note_later(&self, text: &str) {
+        self.note(text);
+    }
+
+    fn fails(&self) {
+        panic!("nobody hears this");
+    }
+
+    async fn waits_again(&self) {
+        self.waits().await;
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.lock().unwrap().clone()
+    }
+}
+
+struct Setup {
+    object: Arc<Object>,
+    serving: Serving,
+    slow: SlowStub,
+}
+
+fn set_up(address: &str) -> Setup {
+    let object = Arc::new(Object::default());
+    let server = Server::default();
+    server.bind::<dyn Slow>("slow", object.clone()).unwrap();
+    let serving = server.listen(&address.parse().unwrap()).unwrap();
+    let slow = connected(&serving, &ClientOptions::default());
+    Setup {
+        object,
+        serving,
+        slow,
+    }
+}
+
+fn connected(serving: &Serving, options: &ClientOptions) -> SlowStub {
+    let client = Client::connect_with(serving.address(), options).unwrap();
+    client.lookup::<dyn Slow>("slow").unwrap()
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let waker = Arc::new(Unpark(thread::current())).into();
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        thread::park();
+    }
+}
+
+/// Tries until it is so.
+fn until(so: impl Fn() -> bool) {
+    for _ in 0..10_000 {
+        if so() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    panic!("it never was so");
+}
+
+const SECOND: u64 = 1_000_000;
+const TCP: &str = "tcp://127.0.0.1:0";
+
+#[test]
+fn methods_know_the_deadline() {
+    let of = set_up(TCP);
+    // The connection's own time, which is a minute, and one that is set.
+    let left = of.slow.time().wait().unwrap().get().unwrap();
+    assert!((50 * SECOND..=60 * SECOND).contains(&left), "{left}");
+    let hour = of.slow.within(Duration::from_secs(3600));
+    let left = hour.time_later().wait().unwrap().get().unwrap();
+    assert!((3500 * SECOND..=3600 * SECOND).contains(&left), "{left}");
+    let ever = of.slow.within(Duration::MAX);
+    assert_eq!(*ever.time().wait().unwrap().get(), None);
+    assert_eq!(*ever.time_later().wait().unwrap().get(), None);
+    assert!(context().deadline().is_none() && !context().is_over());
+}
+
+#[test]
+fn calls_inherit_the_deadline() {
+    let of = set_up(TCP);
+    let mut options = ClientOptions::default();
+    options.call_timeout = Duration::from_secs(1000);
+    let itself = connected(&of.serving, &options);
+    of.object.itself.set(itself).unwrap();
+    let some = of.slow.within(Duration::from_secs(100));
+    let left = some.time_of_a_call().wait().unwrap().get().unwrap();
+    assert!((90 * SECOND..=100 * SECOND).contains(&left), "{left}");
+    // Its own is sooner.
+    let long = of.slow.within(Duration::from_secs(5000));
+    let left = long.time_of_a_call().wait().unwrap().get().unwrap();
+    assert!((900 * SECOND..=1000 * SECOND).contains(&left), "{left}");
+    let left = some.time_on_a_thread().wait().unwrap().get().unwrap();
+    assert!((90 * SECOND..=100 * SECOND).contains(&left), "{left}");
+}
+
+fn assert_overdue(error: &CallError, by: Outcome) {
+    assert!(matches!(error, CallError::Deadline { .. }), "{error}");
+    assert_eq!(error.outcome(), by);
+}
+
+#[test]
+fn who_waits_too_long_is_told() {
+    for address in [TCP, "inproc://who-waits-too-long"] {
+        let of = set_up(address);
+        let brief = of.slow.within(Duration::from_millis(30));
+        assert_overdue(&brief.waits().wait().unwrap_err(), Outcome::MayHaveRun);
+        assert_overdue(&block_on(brief.waits()).unwrap_err(), Outcome::MayHaveRun);
+        let error = brief.waits_again().wait().unwrap_err();
+        assert_overdue(&error, Outcome::MayHaveRun);
+        assert!(error.can_be_repeated());
+        assert!(!brief.waits().wait().unwrap_err().can_be_repeated());
+        of.slow.ping().wait().unwrap();
+        // The methods were ended where they waited.
+        until(|| of.object.ended.load(Ordering::SeqCst) == 4);
+        let gone = of.slow.within(Duration::ZERO).ping().wait().unwrap_err();
+        assert_overdue(&gone, Outcome::DidNotRun);
+        assert!(gone.can_be_repeated());
+    }
+}
+
+#[test]
+fn a_method_sees_that_nobody_waits() {
+    for address in [TCP, "inproc://a-method-sees"] {
+        let of = set_up(address);
+        // Its time is over.
+        let brief = of.slow.within(Duration::from_millis(20));
+        // The method may end first.
+        let ended = brief.runs().wait();
+        assert!(ended.is_err() || ended.is_ok_and(|cancelled| !cancelled.get()));
+        until(|| of.object.over.load(Ordering::SeqCst) == 1);
+        // It was dropped.
+        let (begun, has_begun) = mpsc::channel();
+        *of.object.begun.lock().unwrap() = Some(begun);
+        let call = of.slow.within(Duration::MAX).runs();
+        has_begun.recv().unwrap();
+        drop(call);
+        until(|| of.object.over.load(Ordering::SeqCst) == 2);
+        of.slow.ping().wait().unwrap();
+    }
+}
+
+#[test]
+fn what_was_given_up_does_not_begin() {
+    for address in [TCP, "inproc://what-was-given-up"] {
+        let of = set_up(address);
+        let (begun, has_begun) = mpsc::channel();
+        *of.object.begun.lock().unwrap() = Some(begun);
+        let runs = of.slow.within(Duration::MAX).runs();
+        has_begun.recv().unwrap();
+        let behind: Vec<_> = (0..20).map(|_| of.slow.runs()).collect();
+        drop(behind);
+        drop(runs);
+        of.slow.ping().wait().unwrap();
+        assert_eq!(of.object.over.load(Ordering::SeqCst), 1);
+    }
+}
+
+#[test]
+fn a_method_that_waits_is_ended_when_its_call_is_dropped() {
+    for address in [TCP, "inproc://a-method-that-waits"] {
+        let of = set_up(address);
+        let calls: Vec<_> = (0..5).map(|_| of.slow.waits()).collect();
+        of.slow.ping().wait().unwrap();
+        assert_eq!(of.object.ended.load(Ordering::SeqCst), 0);
+        drop(calls);
+        of.slow.ping().wait().unwrap();
+        until(|| of.object.ended.load(Ordering::SeqCst) == 5);
+    }
+}
+
+#[test]
+fn one_way_calls_are_not_answered() {
+    for address in [TCP, "inproc://one-way"] {
+        let of = set_up(address);
+        of.slow.note("one").unwrap();
+        of.slow.fails().unwrap();
+        of.slow.note_later("two").unwrap();
+        let notes = of.slow.notes().wait().unwrap();
+        assert_eq!(*notes.get(), ["one", "two"]);
+        let error = of.slow.within(Duration::ZERO).note("three").unwrap_err();
+        assert_overdue(&error, Outcome::DidNotRun);
+        of.serving.stop();
+        until(|| of.slow.note("four").is_err());
+    }
+}
