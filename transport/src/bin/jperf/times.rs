@@ -114,6 +114,7 @@ impl Times {
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "test code")]
 mod tests {
     use super::*;
     use proptest::prelude::*;
