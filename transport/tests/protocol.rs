@@ -35,6 +35,7 @@ struct Turn {
 /// The examples of the page, in order.
 fn examples() -> Vec<Vec<Turn>> {
     let (_, examples) = PAGE.split_once("\n## 10. Examples\n").unwrap();
+    let (examples, _) = examples.split_once("\n## ").unwrap();
     let blocks = examples.split("```").skip(1).step_by(2);
     let turns = blocks.map(|block| {
         let mut turns: Vec<Turn> = Vec::new();
