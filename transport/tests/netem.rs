@@ -12,84 +12,51 @@
 mod common;
 
 use std::io::{BufRead, BufReader, IoSlice};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use common::namespaces::{Hosts, run};
+use common::process::ROLE;
 use common::{LONG, bytes, checksum};
 use jstream::buffer::Filled;
 use jstream_transport::{Header, Options, RecvError, SendError, connect, listen};
 
-/// What a process in a namespace is there for.
-const ROLE: &str = "JSTREAM_NETEM_ROLE";
+const NETWORK: &str = "10.213.0";
 const SERVER: &str = "10.213.0.1";
 
 /// How many messages travel over a line that loses, and how long the longest is.
 const MESSAGES: u64 = 300;
 const LONGEST: u64 = 40_000;
 
-/// Two namespaces with a line between them, for one test.
-struct Line {
-    names: [String; 2],
-}
+/// Two namespaces with a line between them.
+struct Line(Hosts);
 
 impl Line {
     /// Or why there is none.
     fn new() -> Result<Self, String> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-
-        if !rustix::process::geteuid().is_root() {
-            return Err("this needs root".into());
-        }
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = |side| format!("jstream-{}-{number}-{side}", std::process::id());
-        let line = Self {
-            names: [name("a"), name("b")],
-        };
-        for name in &line.names {
-            run(&format!("ip netns add {name}"))?;
-        }
-        let [a, b] = &line.names;
-        run(&format!(
-            "ip link add line netns {a} type veth peer name line netns {b}"
-        ))?;
-        for (name, host) in line.names.iter().zip([SERVER, "10.213.0.2"]) {
-            run(&format!("ip -n {name} addr add {host}/24 dev line"))?;
-            run(&format!("ip -n {name} link set line up"))?;
-        }
-        Ok(line)
+        Hosts::new(NETWORK).map(Self)
     }
 
     /// Makes both directions lose and delay.
     fn disturb(&self, how: &str) -> Result<(), String> {
-        self.names
-            .iter()
-            .try_for_each(|name| run(&format!("tc -n {name} qdisc add dev line root {how}")))
+        let mut names = self.0.names.iter();
+        names.try_for_each(|name| run(&format!("tc -n {name} qdisc add dev line root {how}")))
     }
 
     fn cut(&self) {
-        run(&format!("ip -n {} link set line down", self.names[0])).unwrap();
+        run(&format!("ip -n {} link set line down", self.0.names[0])).unwrap();
     }
 
     /// This program in a namespace.
     fn spawn(&self, side: usize, role: &str) -> Running {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &self.names[side]]);
-        command.arg(std::env::current_exe().unwrap());
-        command.args(["in_a_namespace", "--exact", "--nocapture"]);
-        command.env(ROLE, role).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        let mut child = self
+            .0
+            .command(side, "in_a_namespace", role)
+            .spawn()
+            .unwrap();
         let said = BufReader::new(child.stdout.take().unwrap());
         Running { child, said }
-    }
-}
-
-impl Drop for Line {
-    fn drop(&mut self) {
-        for name in &self.names {
-            let _ = run(&format!("ip netns del {name}"));
-        }
     }
 }
 
@@ -117,18 +84,6 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-fn run(command: &str) -> Result<(), String> {
-    let mut words = command.split(' ');
-    let output = Command::new(words.next().unwrap()).args(words).output();
-    match output {
-        Ok(Output { status, .. }) if status.success() => Ok(()),
-        Ok(Output { stderr, .. }) => {
-            Err(format!("{command}: {}", String::from_utf8_lossy(&stderr)))
-        }
-        Err(error) => Err(format!("{command}: {error}")),
     }
 }
 
@@ -290,7 +245,7 @@ fn nothing_is_lost_on_a_line_that_loses() {
         let sent = sender.says("sent");
         assert_eq!(receiver.says("received"), sent);
     }
-    let statistics = ["-n", &line.names[1], "-s", "qdisc", "show", "dev", "line"];
+    let statistics = ["-n", &line.0.names[1], "-s", "qdisc", "show", "dev", "line"];
     let statistics = Command::new("tc").args(statistics).output().unwrap();
     println!("{}", String::from_utf8_lossy(&statistics.stdout));
 }

@@ -8,36 +8,15 @@
 )]
 
 mod common;
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use common::ranks::{two, ways};
+use counting::allocations;
 use jstream::buffer::Pool;
 use jstream_transport::rank::{Rank, Source};
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
-
-// SAFETY: all is left to the system's allocator; counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of this same function.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of this same function.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const SIZES: [usize; 5] = [0, 8, 3_000, 20_000, 400_000];
 
@@ -76,12 +55,12 @@ fn main() {
             for turn in 0..60 {
                 if turn == 30 {
                     begin.wait();
-                    before = ALLOCATIONS.load(Ordering::Relaxed);
+                    before = allocations();
                 }
                 round(rank, &pool, &mut memory, &bytes);
             }
             // The other one has counted before this one frees, or ends.
-            let after = ALLOCATIONS.load(Ordering::Relaxed);
+            let after = allocations();
             end.wait();
             after - before
         };

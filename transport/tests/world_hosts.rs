@@ -10,66 +10,16 @@
 
 mod common;
 
-use std::env;
-use std::process::{self, Command, Output, Stdio};
+use std::{env, process};
 
+use common::namespaces::Hosts;
 use common::process::ROLE;
 use common::worlds::patient;
 use jstream_transport::rank::world::{RANK, SIZE, WORLD, World};
 
 /// Where rank 0 is, for those of both hosts.
 const FIRST: &str = "10.214.0.1";
-
-/// Two namespaces with a line between them.
-struct Hosts {
-    names: [String; 2],
-}
-
-impl Hosts {
-    /// Or why there are none.
-    fn new() -> Result<Self, String> {
-        if !rustix::process::geteuid().is_root() {
-            return Err("this needs root".into());
-        }
-        let name = |side| format!("jstream-world-{}-{side}", process::id());
-        let hosts = Self {
-            names: [name("a"), name("b")],
-        };
-        for name in &hosts.names {
-            run(&format!("ip netns add {name}"))?;
-        }
-        let [a, b] = &hosts.names;
-        run(&format!(
-            "ip link add line netns {a} type veth peer name line netns {b}"
-        ))?;
-        for (name, host) in hosts.names.iter().zip([FIRST, "10.214.0.2"]) {
-            run(&format!("ip -n {name} addr add {host}/24 dev line"))?;
-            run(&format!("ip -n {name} link set line up"))?;
-            run(&format!("ip -n {name} link set lo up"))?;
-        }
-        Ok(hosts)
-    }
-}
-
-impl Drop for Hosts {
-    fn drop(&mut self) {
-        for name in &self.names {
-            let _ = run(&format!("ip netns del {name}"));
-        }
-    }
-}
-
-fn run(command: &str) -> Result<(), String> {
-    let mut words = command.split(' ');
-    let output = Command::new(words.next().unwrap()).args(words).output();
-    match output {
-        Ok(Output { status, .. }) if status.success() => Ok(()),
-        Ok(Output { stderr, .. }) => {
-            Err(format!("{command}: {}", String::from_utf8_lossy(&stderr)))
-        }
-        Err(error) => Err(format!("{command}: {error}")),
-    }
-}
+const NETWORK: &str = "10.214.0";
 
 /// What each rank does: ranks 0 and 1 are on the first host, the others on the second.
 #[test]
@@ -95,20 +45,16 @@ fn on_a_host() {
 
 #[test]
 fn ranks_of_one_host_share_memory_and_others_do_not() {
-    let hosts = match Hosts::new() {
+    let hosts = match Hosts::new(NETWORK) {
         Ok(hosts) => hosts,
         Err(why) => return println!("SKIPPED: {}", why.trim()),
     };
     let world = format!("tcp://{FIRST}:7411 shm://hosts-{}", process::id());
     let ranks = [3, 1, 2, 0].map(|rank| {
-        let host = &hosts.names[usize::from(rank > 1)];
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", host]);
-        command.arg(env::current_exe().unwrap());
-        command.args(["on_a_host", "--exact", "--nocapture"]);
-        command.env(ROLE, "rank").env(RANK, rank.to_string());
+        let mut command = hosts.command(usize::from(rank > 1), "on_a_host", "rank");
+        command.env(RANK, rank.to_string());
         command.env(SIZE, "4").env(WORLD, &world);
-        let child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let child = command.spawn().unwrap();
         (rank, child)
     });
     for (rank, child) in ranks {
