@@ -63,6 +63,11 @@
 //! that send each other long messages, and receive only afterwards, wait for ever: use
 //! [`sendrecv`](crate::rank::Rank::sendrecv), or post one of the two.
 //!
+//! A rank that has sent more than the [bounds](crate::rank::Options::bounds) of the other side allow is not read
+//! until something of it is received there. Answers of its stand behind that: while one rank is held so, long
+//! messages to it, and synchronous ones, wait. Receive what was sent, or raise the bounds, where both sides
+//! send without end.
+//!
 //! # What goes wrong
 //!
 //! A message that is too long, or has other elements, ends its receive with
