@@ -55,6 +55,8 @@ struct State {
     /// How many have joined, and how many have to.
     came: usize,
     expected: usize,
+    /// How many are about to be told that they have joined.
+    welcome: usize,
     /// Tasks that wait for somebody to join.
     tasks: Vec<Waker>,
 }
@@ -71,7 +73,7 @@ impl State {
     }
 
     fn is_closed(&self) -> bool {
-        self.peers.is_empty() && self.is_complete()
+        self.peers.is_empty() && self.welcome == 0 && self.is_complete()
     }
 }
 
@@ -87,7 +89,7 @@ impl Crew {
             listening: None,
         };
         crew.lock().expected = 1;
-        crew.add(endpoint);
+        crew.add(endpoint, 0);
         Ok(Arc::new(crew))
     }
 
@@ -127,8 +129,10 @@ impl Crew {
         Ok(crew)
     }
 
-    fn add(&self, endpoint: Endpoint) {
+    /// One more, who may have had a place.
+    fn add(&self, endpoint: Endpoint, places: usize) {
         let mut state = self.lock();
+        state.welcome = state.welcome.saturating_sub(places);
         state.peers.push(Peer {
             endpoint,
             posted: false,
@@ -139,6 +143,29 @@ impl Crew {
         self.joined.notify_all();
         self.call();
         tasks.into_iter().for_each(wake);
+    }
+
+    /// Keeps a place for one who is going to be told that it has joined: it counts from then on. False if there
+    /// is none.
+    fn reserve(&self) -> bool {
+        let mut state = self.lock();
+        let has_room = state.peers.len().saturating_add(state.welcome) < MAX_PEERS;
+        state.welcome = state.welcome.saturating_add(usize::from(has_room));
+        has_room
+    }
+
+    /// Gives the place that was kept to who has joined, or up.
+    fn take_place(&self, joined: Option<Endpoint>) {
+        match joined {
+            Some(endpoint) => self.add(endpoint, 1),
+            None => {
+                let mut state = self.lock();
+                state.welcome = state.welcome.saturating_sub(1);
+                drop(state);
+                self.joined.notify_all();
+                self.call();
+            }
+        }
     }
 
     /// Somebody is gone. False when that was known.
@@ -395,13 +422,17 @@ impl Door {
 
     fn let_in(&self, incoming: Incoming) -> Result<(), String> {
         let endpoint = incoming.establish().map_err(|error| error.to_string())?;
-        let gone = "the channel is gone";
-        let crew = self.crew.upgrade().ok_or(gone)?;
-        let has_room = crew.lock().peers.len() < MAX_PEERS;
         // Who waits for the peer here does not keep the channel.
-        drop(crew);
-        self.ours.welcome(&endpoint, has_room, &self.options)?;
-        self.crew.upgrade().ok_or(gone)?.add(endpoint);
-        Ok(())
+        let mut has_place = false;
+        let reserve = || {
+            has_place = self.crew.upgrade().is_some_and(|crew| crew.reserve());
+            has_place
+        };
+        let joined = self.ours.welcome(&endpoint, reserve, &self.options);
+        if has_place {
+            let crew = self.crew.upgrade().ok_or("the channel is gone")?;
+            crew.take_place(joined.is_ok().then_some(endpoint));
+        }
+        joined
     }
 }

@@ -92,11 +92,12 @@ impl Hello {
         sent.map_err(|error| error.to_string())
     }
 
-    /// What the side that listens makes of one who wants to join, whom it tells.
+    /// What the side that listens makes of one who wants to join, whom it tells. `reserve` says whether there is
+    /// room for one who may: that one is told so only afterwards.
     pub(super) fn welcome(
         &self,
         endpoint: &Endpoint,
-        has_room: bool,
+        reserve: impl FnOnce() -> bool,
         options: &Options,
     ) -> Result<(), String> {
         let theirs = endpoint.recv_message_timeout(options.handshake_timeout);
@@ -109,7 +110,7 @@ impl Hello {
             Verdict::SameRole
         } else if descriptor != self.descriptor {
             Verdict::OtherType
-        } else if !has_room {
+        } else if !reserve() {
             Verdict::Full
         } else {
             Verdict::Welcome
