@@ -90,6 +90,7 @@
 //! # }
 //! ```
 
+pub mod active;
 mod address;
 pub mod channel;
 mod device;
