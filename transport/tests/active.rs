@@ -297,7 +297,12 @@ fn both_sides_ask_each_other_inside_their_handlers(scheme: &str) {
                 } else {
                     let peer = request.peer();
                     let down = peer.handler("down").unwrap();
-                    peer.request(down, word - 1, &[]).unwrap().wait().unwrap().word + 1
+                    peer.request(down, word - 1, &[])
+                        .unwrap()
+                        .wait()
+                        .unwrap()
+                        .word
+                        + 1
                 };
                 request.reply(answer, &[]);
             })
@@ -419,7 +424,10 @@ fn many_threads_ask_over_one_connection(scheme: &str) {
 fn connections_move_between_bundles_under_load(scheme: &str) {
     let handlers = Handlers::builder().on("echo", Request::echo).build();
     let bundles = [Bundle::default(), Bundle::default()];
-    let serving: Vec<_> = bundles.iter().map(|bundle| bundle.start().unwrap()).collect();
+    let serving: Vec<_> = bundles
+        .iter()
+        .map(|bundle| bundle.start().unwrap())
+        .collect();
     let peers: Vec<_> = (0..3)
         .map(|_| joined(scheme, &Handlers::none(), &handlers, &Settings::default()))
         .collect();

@@ -174,7 +174,10 @@ impl Core {
 
     #[inline]
     pub(super) fn try_drive(&self) -> Option<Driving<'_>> {
-        self.role.take(turn::token()).then_some(Driving {
+        if !self.role.take(turn::token()) {
+            return None;
+        }
+        Some(Driving {
             core: self,
             is_held: true,
         })
@@ -433,6 +436,14 @@ impl Core {
         if let Some(answer) = attempt(None) {
             return Some(answer);
         }
+        turn::waiting(|| self.wait_slowly(until, attempt))
+    }
+
+    fn wait_slowly<R>(
+        self: &Arc<Self>,
+        until: Deadline,
+        mut attempt: impl FnMut(Option<&Waker>) -> Option<R>,
+    ) -> Option<R> {
         let own: Waker = self.clone().into();
         let mut parker = None;
         let (mut spin, mut slept) = (None, false);

@@ -214,10 +214,7 @@ mod tests {
             } else {
                 9
             };
-            let bytes = frame
-                .header(CREDIT_OF_ALL)
-                .with_length(length)
-                .to_bytes();
+            let bytes = frame.header(CREDIT_OF_ALL).with_length(length).to_bytes();
             let header = Header::from_bytes(&bytes).unwrap();
             assert_eq!(Frame::of(&header), Some((frame, CREDIT_OF_ALL)));
         }

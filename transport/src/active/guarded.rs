@@ -63,7 +63,9 @@ impl<T> Guarded<T> {
 
     /// The object.
     pub fn into_inner(self) -> T {
-        self.object.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.object
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::any::type_name;
 use std::fmt;
 use std::future::Future;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use jstream::schema::Schema;
@@ -173,7 +173,11 @@ impl Handlers {
     /// How the handlers ran so far, all together.
     #[must_use]
     pub fn counters(&self) -> Counters {
-        let all = self.table.entries.iter().map(|entry| entry.tally.counters());
+        let all = self
+            .table
+            .entries
+            .iter()
+            .map(|entry| entry.tally.counters());
         all.fold(Counters::default(), |sum, one| Counters {
             ran_inline: sum.ran_inline.wrapping_add(one.ran_inline),
             moved: sum.moved.wrapping_add(one.moved),
@@ -352,7 +356,9 @@ impl Builder {
     /// The table.
     #[must_use]
     pub fn build(self) -> Handlers {
-        let executor = self.executor.unwrap_or_else(|| Arc::new(ThreadPool::default()));
+        let executor = self
+            .executor
+            .unwrap_or_else(|| Arc::new(ThreadPool::default()));
         let _ = self.place.set(executor);
         Handlers {
             table: Arc::new(Table {
@@ -364,7 +370,10 @@ impl Builder {
     fn add(mut self, name: &str, of: (u64, u64), types: String, runs: Box<dyn Runs>) -> Self {
         let is_new = self.entries.iter().all(|entry| entry.name != name);
         assert!(is_new, "there is a handler \"{name}\" already");
-        assert!(name.len() <= LONGEST_NAME, "the name of a handler is too long");
+        assert!(
+            name.len() <= LONGEST_NAME,
+            "the name of a handler is too long"
+        );
         assert!(self.entries.len() < MOST, "there are too many handlers");
         self.entries.push(Entry {
             name: name.to_owned(),

@@ -309,9 +309,10 @@ impl Link {
     /// What came back though nobody waited for it, the oldest first.
     pub(super) fn take_returned(&self) -> Option<Returned> {
         let mut returned = self.returned.lock();
-        let returned = returned
-            .as_mut()
-            .map_or_else(|poisoned| poisoned.get_mut().pop_front(), |kept| kept.pop_front());
+        let returned = returned.as_mut().map_or_else(
+            |poisoned| poisoned.get_mut().pop_front(),
+            |kept| kept.pop_front(),
+        );
         returned
     }
 
@@ -430,8 +431,7 @@ impl Link {
     /// Nothing more is received.
     pub(super) fn lost(&self, error: &RecvError) {
         tracing::debug!(peer = %self.endpoint.peer(), %error, "no more active messages");
-        // Who has said goodbye may still take answers.
-        self.end(!matches!(error, RecvError::Closed { .. }));
+        self.end();
     }
 
     #[cold]
@@ -439,22 +439,20 @@ impl Link {
         tracing::warn!(peer = %self.endpoint.peer(), reason = violation.0, "broke the rules of active messages");
         self.endpoint.shared().facts().control.reject();
         self.endpoint.close();
-        self.end(true);
+        self.end();
     }
 
-    fn end(&self, is_broken: bool) {
+    fn end(&self) {
         let (wake, tasks) = self.ledger().end();
         self.bundle().leave(self.id);
         wake.into_iter().for_each(Waker::wake);
-        if is_broken {
-            tasks.into_iter().for_each(|task| task.cancel());
-        }
+        tasks.into_iter().for_each(|task| task.cancel());
     }
 
     /// Ends the connection.
     pub(super) fn hang_up(&self) {
         self.endpoint.close();
-        self.end(true);
+        self.end();
     }
 
     pub(super) fn has_ended(&self) -> bool {

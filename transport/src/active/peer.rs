@@ -246,20 +246,22 @@ impl Peer {
     /// Serves until there is credit.
     fn until_credit<R>(&self, begin: impl Fn() -> Result<R, Held>) -> Result<R, RequestError> {
         let after = self.link.settings.credit_timeout;
-        let begun = self.link.wait(Deadline::after(after), |waker| match begin() {
-            Err(Held::NoCredit) => {
-                if let Some(waker) = waker {
-                    self.link.ledger().want(waker);
-                    // There may be credit since the look.
-                    return match begin() {
-                        Err(Held::NoCredit) => None,
-                        begun => Some(begun),
-                    };
+        let begun = self
+            .link
+            .wait(Deadline::after(after), |waker| match begin() {
+                Err(Held::NoCredit) => {
+                    if let Some(waker) = waker {
+                        self.link.ledger().want(waker);
+                        // There may be credit since the look.
+                        return match begin() {
+                            Err(Held::NoCredit) => None,
+                            begun => Some(begun),
+                        };
+                    }
+                    None
                 }
-                None
-            }
-            begun => Some(begun),
-        });
+                begun => Some(begun),
+            });
         match begun {
             Some(begun) => begun.map_err(|held| self.held(held)),
             None => Err(RequestError::TimedOut {
@@ -447,6 +449,8 @@ impl<T, R> Copy for Function<T, R> {}
 
 impl<T, R> fmt::Debug for Function<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Function").field(&self.handler.number).finish()
+        f.debug_tuple("Function")
+            .field(&self.handler.number)
+            .finish()
     }
 }

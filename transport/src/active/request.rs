@@ -71,7 +71,9 @@ impl Request {
     /// The payload; nobody has believed its bytes yet.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        self.payload.as_ref().map_or(&[], |payload| payload.as_bytes())
+        self.payload
+            .as_ref()
+            .map_or(&[], |payload| payload.as_bytes())
     }
 
     /// Whether an answer is waited for.
@@ -124,7 +126,10 @@ impl Request {
     /// Gives the message back for now: whoever waits for the answer sends it again a little later, a number
     /// of times.
     pub fn nack(self) {
-        self.replier.link.handlers().count_nack(self.replier.handler);
+        self.replier
+            .link
+            .handlers()
+            .count_nack(self.replier.handler);
         self.give_back(Reason::Busy, "");
     }
 
@@ -227,7 +232,9 @@ impl Replier {
     pub(super) fn give_back(mut self, reason: Reason, payload: Option<Filled>, why: &str) {
         self.is_open = false;
         let credit = self.link.close(self.number, self.length);
-        let payload = payload.as_ref().map_or(&[][..], |payload| payload.as_bytes());
+        let payload = payload
+            .as_ref()
+            .map_or(&[][..], |payload| payload.as_bytes());
         self.link.give_back(
             (self.number, self.handler, self.word),
             credit,

@@ -160,6 +160,8 @@ where
 
 /// Notes the task of a request that waits, so that it can be cancelled. Whether it is still wanted.
 fn noted(request: &Request) -> impl FnOnce(&Arc<dyn Cancel>) -> bool + use<> {
-    let noted = request.number().map(|number| (request.link().clone(), number));
+    let noted = request
+        .number()
+        .map(|number| (request.link().clone(), number));
     move |task| noted.is_none_or(|(link, number)| link.note_moved(number, task))
 }

@@ -120,11 +120,7 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
     }
 
     /// Has `future` polled elsewhere.
-    pub(super) fn send(
-        self: &Arc<Self>,
-        future: F,
-        moved: impl FnOnce(&Arc<dyn Cancel>) -> bool,
-    ) {
+    pub(super) fn send(self: &Arc<Self>, future: F, moved: impl FnOnce(&Arc<dyn Cancel>) -> bool) {
         let task = self.fill(future, true);
         let handle: Arc<dyn Cancel> = task.clone();
         if !moved(&handle) {

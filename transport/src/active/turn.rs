@@ -12,6 +12,8 @@ const MOST: usize = 64;
 struct Turn {
     /// How many handlers of this thread run, one inside the other.
     depth: Cell<usize>,
+    /// What is woken waits in `jobs`.
+    gathers: Cell<bool>,
     jobs: RefCell<VecDeque<Job>>,
 }
 
@@ -19,6 +21,7 @@ thread_local! {
     static TURN: Turn = const {
         Turn {
             depth: Cell::new(0),
+            gathers: Cell::new(false),
             jobs: RefCell::new(VecDeque::new()),
         }
     };
@@ -34,10 +37,40 @@ pub(super) fn token() -> usize {
     TURN.with(|turn| std::ptr::from_ref(turn).addr())
 }
 
+/// Puts back what a part of a thread's work has changed.
+struct Back {
+    depth: usize,
+    gathers: bool,
+}
+
+impl Back {
+    fn change(deeper: usize, gathers: bool) -> Self {
+        TURN.with(|turn| {
+            let depth = turn.depth.get();
+            turn.depth.set(depth.saturating_add(deeper));
+            Self {
+                depth,
+                gathers: turn.gathers.replace(gathers),
+            }
+        })
+    }
+}
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        TURN.with(|turn| {
+            turn.depth.set(self.depth);
+            turn.gathers.set(self.gathers);
+        });
+    }
+}
+
 /// Runs a handler: what it wakes is gone on with behind it.
 #[inline]
 pub(super) fn handling<R>(work: impl FnOnce() -> R) -> R {
-    let result = gathering(work);
+    let back = Back::change(1, true);
+    let result = work();
+    drop(back);
     go_on();
     result
 }
@@ -45,18 +78,16 @@ pub(super) fn handling<R>(work: impl FnOnce() -> R) -> R {
 /// Does something that may wake tasks. They wait until [`go_on`] is called.
 #[inline]
 pub(super) fn gathering<R>(work: impl FnOnce() -> R) -> R {
-    struct Back(usize);
-    impl Drop for Back {
-        fn drop(&mut self) {
-            TURN.with(|turn| turn.depth.set(self.0));
-        }
-    }
-    let depth = depth();
-    let back = Back(depth);
-    TURN.with(|turn| turn.depth.set(depth.saturating_add(1)));
-    let result = work();
-    drop(back);
-    result
+    let _back = Back::change(0, true);
+    work()
+}
+
+/// Waits for something, maybe inside a handler: what that has woken, or is woken now, goes elsewhere, as it may be
+/// what is waited for.
+pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
+    let _back = Back::change(0, false);
+    send_away();
+    work()
 }
 
 /// Whether something was woken that waits for [`go_on`].
@@ -65,35 +96,42 @@ pub(super) fn has_jobs() -> bool {
     TURN.with(|turn| !turn.jobs.borrow().is_empty())
 }
 
-/// A task that was woken inside a handler, to be gone on with behind that; it comes back from a thread without
-/// one.
+/// A task that was woken where tasks are gathered, to be gone on with behind that; else it comes back.
 pub(super) fn offer(job: Job) -> Result<(), Job> {
+    let mut job = Some(job);
     let offered = TURN.try_with(|turn| {
-        let is_full = turn.depth.get() == 0 || turn.jobs.borrow().len() >= MOST;
-        (!is_full).then_some(())
-    });
-    match offered {
-        Ok(Some(())) => {
-            TURN.with(|turn| turn.jobs.borrow_mut().push_back(job));
-            Ok(())
+        if turn.gathers.get() {
+            let mut jobs = turn.jobs.borrow_mut();
+            if jobs.len() < MOST {
+                jobs.extend(job.take());
+            }
         }
-        _ => Err(job),
+    });
+    match (offered, job) {
+        (_, Some(job)) => Err(job),
+        (_, None) => Ok(()),
     }
 }
 
 /// Goes on with what was woken. What that wakes in turn has its turn, too, up to a number.
 pub(super) fn go_on() {
-    for turns in 0..=MOST {
-        let Some(job) = TURN.with(|turn| turn.jobs.borrow_mut().pop_front()) else {
+    for _ in 0..MOST {
+        let Some(job) = next() else {
             return;
         };
-        if turns == MOST {
-            job.elsewhere();
-        } else {
-            gathering(|| job.run());
-        }
+        let _back = Back::change(1, true);
+        job.run();
     }
-    while let Some(job) = TURN.with(|turn| turn.jobs.borrow_mut().pop_front()) {
+    send_away();
+}
+
+/// Leaves what was woken to the executors.
+fn send_away() {
+    while let Some(job) = next() {
         job.elsewhere();
     }
+}
+
+fn next() -> Option<Job> {
+    TURN.with(|turn| turn.jobs.borrow_mut().pop_front())
 }
