@@ -37,6 +37,9 @@
 //! | puts | [`put`], [`put_notify`] | [`post_put`], [`post_put_notify`] |
 //! | gets | [`get`], [`get_into`] | [`post_get`] |
 //!
+//! Above endpoints stand [`active`] messages, which name the handler that runs when they arrive, and typed
+//! [`channel`]s.
+//!
 //! [`matching`] finds the receive of each message by context, source and tag, for programs that carry
 //! messages in their own way.
 //!

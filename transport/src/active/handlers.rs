@@ -143,7 +143,6 @@ impl Tally {
 
 impl Handlers {
     /// Begins a table.
-    #[must_use]
     pub fn builder() -> Builder {
         Builder {
             entries: Vec::new(),

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Waker;
 
 use jstream::buffer::Filled;
@@ -144,9 +144,8 @@ impl Link {
         self.seat().bundle.clone()
     }
 
-    fn seat(&self) -> std::sync::MutexGuard<'_, Seat> {
-        let seat = self.seat.lock();
-        seat.unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn seat(&self) -> MutexGuard<'_, Seat> {
+        lock_plainly(&self.seat)
     }
 
     /// Has it served elsewhere. Where it was, if that is not the same, and whether a receive was posted there.
@@ -308,12 +307,7 @@ impl Link {
 
     /// What came back though nobody waited for it, the oldest first.
     pub(super) fn take_returned(&self) -> Option<Returned> {
-        let mut returned = self.returned.lock();
-        let returned = returned.as_mut().map_or_else(
-            |poisoned| poisoned.get_mut().pop_front(),
-            |kept| kept.pop_front(),
-        );
-        returned
+        lock_plainly(&self.returned).pop_front()
     }
 
     /// A message has come. Before a handler runs, others may receive.
@@ -418,12 +412,9 @@ impl Link {
     }
 
     fn keep(&self, returned: Returned) {
-        let mut kept = self.returned.lock();
-        let kept = kept.as_mut();
-        if let Ok(kept) = kept {
-            if kept.len() < self.settings.kept_returns {
-                return kept.push_back(returned);
-            }
+        let mut kept = lock_plainly(&self.returned);
+        if kept.len() < self.settings.kept_returns {
+            return kept.push_back(returned);
         }
         tracing::debug!(peer = %self.endpoint.peer(), %returned, "a message that came back is dropped");
     }
@@ -474,6 +465,11 @@ impl Link {
         };
         Ok((number, frame.header(credit)))
     }
+}
+
+/// As [`lock`], for what no model looks at.
+fn lock_plainly<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Wakes who waits for an answer. A handler that does is gone on with at once.

@@ -10,6 +10,7 @@
 //! | [`d_ends`] | who ends how, what errors mean, and what is left of a connection then |
 //! | [`e_limits`] | what each limit and each time-out stops |
 //! | [`f_channels`] | typed channels, for those who want no more |
+//! | [`g_active`] | active messages: handlers that run where requests arrive |
 //!
 //! What stands on the wire is said in `PROTOCOL.md`.
 
@@ -19,3 +20,4 @@ pub mod c_waiting;
 pub mod d_ends;
 pub mod e_limits;
 pub mod f_channels;
+pub mod g_active;
