@@ -103,6 +103,14 @@ fn allocations_of(scheme: &str, spin: Duration) -> usize {
     });
     let endpoint = connect(&address, &options).unwrap();
     let peer = Peer::join(endpoint, &Handlers::none(), Settings::default()).unwrap();
+    // As many slots of handlers as are ever in use at once.
+    for name in ["moved", "await"] {
+        let handler = peer.handler(name).unwrap();
+        let tickets = [(); 8].map(|()| peer.request(handler, 0, &[]).unwrap());
+        for ticket in tickets {
+            ticket.wait().unwrap();
+        }
+    }
     let mut count = 0;
     for _ in 0..200 {
         bounce(&peer, &mut count);
@@ -112,14 +120,19 @@ fn allocations_of(scheme: &str, spin: Duration) -> usize {
         thread::sleep(Duration::from_millis(30));
         bounce(&peer, &mut count);
     }
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
-    for _ in 0..100 {
-        bounce(&peer, &mut count);
-    }
-    let after = ALLOCATIONS.load(Ordering::Relaxed);
+    // A thread that is held up on its way from an answer to giving back its slot has the next message take another
+    // one: the best of some rounds is the steady state.
+    let rounds = (0..10).map(|_| {
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for _ in 0..100 {
+            bounce(&peer, &mut count);
+        }
+        ALLOCATIONS.load(Ordering::Relaxed) - before
+    });
+    let fewest = rounds.min().unwrap();
     drop(peer);
     serving.join().unwrap();
-    after - before
+    fewest
 }
 
 // Without the test harness, whose own thread allocates when it likes.

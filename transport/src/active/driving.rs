@@ -18,7 +18,6 @@ use super::turn;
 use crate::device::deadline::Deadline;
 use crate::endpoint::queue::Done;
 use crate::endpoint::receiving::Arrived;
-use crate::endpoint::shared::Patience;
 use crate::endpoint::spin::Spin;
 use crate::endpoint::{CompletionQueue, Message};
 use crate::error::RecvError;
@@ -356,14 +355,13 @@ impl Core {
             if let Some(link) = member.link.upgrade().filter(|link| !link.is_posted()) {
                 let patience = until.left().map_or(SLICE, |left| left.min(SLICE));
                 let (mut message, mut other) = (Message::nothing(), None);
-                let received = link.endpoint().shared().receive(
-                    &mut message,
-                    &mut other,
-                    Patience::For(patience),
-                );
-                let received = received.map(|()| (message, other));
-                if let Looked::Nothing = self.received(&link, received, &mut driving) {
-                    *slept = true;
+                let shared = link.endpoint().shared();
+                match shared.receive_within(&mut message, &mut other, patience) {
+                    Some(received) => {
+                        let received = received.map(|()| (message, other));
+                        self.received(&link, received, &mut driving);
+                    }
+                    None => *slept = true,
                 }
                 return;
             }

@@ -107,8 +107,10 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
             Ok(Poll::Pending) => {
                 let handle: Arc<dyn Cancel> = task.clone();
                 if !moved(&handle) {
-                    handle.cancel();
+                    handle.clone().cancel();
                 }
+                // Whoever goes on with it may end it at once, and keeps the slot if no other handle is left.
+                drop(handle);
                 task.leave();
                 First::Moved
             }
@@ -124,8 +126,9 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
         let task = self.fill(future, true);
         let handle: Arc<dyn Cancel> = task.clone();
         if !moved(&handle) {
-            handle.cancel();
+            handle.clone().cancel();
         }
+        drop(handle);
         task.queue();
     }
 

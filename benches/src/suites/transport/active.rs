@@ -28,7 +28,7 @@ pub(super) const NAMES: [&str; 9] = [
 ];
 
 /// Requests per round: enough that taking the time costs nothing.
-const OPERATIONS: u32 = 256;
+const OPERATIONS: usize = 256;
 
 /// One way to have something done by the other side.
 struct Subject {
@@ -68,7 +68,7 @@ pub(super) fn run(bench: &mut Bench<'_>, case: &str, cores: Cores) -> Result<(),
         for _ in 0..OPERATIONS {
             (subject.work)()?;
         }
-        Ok::<_, Failure>(since(begin) / f64::from(OPERATIONS))
+        Ok::<_, Failure>(since(begin, OPERATIONS))
     })?;
     for (subject, times) in subjects.iter().zip(times) {
         bench.row(case, subject.name, "rtt_p50", times.median, "ns");
