@@ -38,7 +38,7 @@
 //! | gets | [`get`], [`get_into`] | [`post_get`] |
 //!
 //! Above endpoints stand [`active`] messages, which name the handler that runs when they arrive, and typed
-//! [`channel`]s.
+//! [channels](mod@channel).
 //!
 //! [`matching`] finds the receive of each message by context, source and tag, for programs that carry
 //! messages in their own way.

@@ -4,7 +4,7 @@
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jstream_transport::active::{Guarded, Handler, Handlers, Peer, Request, Settings};
 use jstream_transport::{Address, Endpoint, Header, Options, connect, listen};
@@ -92,7 +92,10 @@ fn joined(
         )
         .parse()?,
     };
-    let listener = listen(&address, &Options::default())?;
+    // Long enough that what is measured is not the waking of threads.
+    let mut options = Options::default();
+    options.spin = Duration::from_micros(200);
+    let listener = listen(&address, &options)?;
     let address = listener.local_address().clone();
     let server = thread::spawn(move || {
         cores.pin_other();
@@ -101,7 +104,7 @@ fn joined(
             serve(endpoint);
         }
     });
-    Ok((connect(&address, &Options::default())?, server))
+    Ok((connect(&address, &options)?, server))
 }
 
 /// The endpoints themselves.
