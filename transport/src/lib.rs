@@ -40,6 +40,9 @@
 //! Several programs, or threads, that work together are [ranks](rank): they send each other messages by
 //! number and tag, over any of these connections or without one.
 //!
+//! Above endpoints stand [`active`] messages, which name the handler that runs when they arrive, and typed
+//! [channels](mod@channel).
+//!
 //! [`matching`] finds the receive of each message by context, source and tag, for programs that carry
 //! messages in their own way.
 //!
@@ -93,6 +96,7 @@
 //! # }
 //! ```
 
+pub mod active;
 mod address;
 pub mod channel;
 mod device;

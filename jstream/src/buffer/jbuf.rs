@@ -365,6 +365,12 @@ impl Filled {
         self.slot.place()
     }
 
+    /// Drops what lies past the first `len` bytes, if there is any.
+    #[inline]
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
     /// Gives the jbuf back, forgetting the message.
     #[inline]
     #[must_use]

@@ -12,11 +12,14 @@ mod calls;
 mod posted;
 mod taken;
 
+use std::any::Any;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::Waker;
 use std::time::Duration;
+
+use jstream::Writer;
 
 use super::alarm::Alarm;
 use super::counters::{self, Tally};
@@ -74,6 +77,8 @@ pub(crate) struct Shared {
     pub(super) source: OnceLock<OwnedFd>,
     /// What objects are written and read with.
     pub(super) tools: Tools,
+    /// What a layer above has of the connection.
+    attached: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
 
 impl Shared {
@@ -118,12 +123,33 @@ impl Shared {
                 carrier: Carrier::default(),
                 source: OnceLock::new(),
                 tools: Tools::new(),
+                attached: OnceLock::new(),
             }
         })
     }
 
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    /// Writes with one of the endpoint's own writers.
+    pub(crate) fn with_writer<R>(&self, work: impl FnOnce(&mut Writer) -> R) -> R {
+        self.tools.with_writer(work)
+    }
+
+    /// Whether something is posted to be sent that has not gone.
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.sending.is_pending()
+    }
+
+    /// Remembers what a layer above has of the connection. False when one did before.
+    pub(crate) fn attach(&self, attached: Weak<dyn Any + Send + Sync>) -> bool {
+        self.attached.set(attached).is_ok()
+    }
+
+    /// What was attached, as long as it is there.
+    pub(crate) fn attached(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.attached.get()?.upgrade()
     }
 
     pub(crate) fn tally(&self) -> &Tally {

@@ -13,6 +13,7 @@
 //! | [`g_ranks`] | ranks: which receive do I want |
 //! | [`h_worlds`] | how ranks find each other, as threads, processes and on hosts, and how they end |
 //! | [`i_measuring`] | what messages cost on a machine: `jperf` |
+//! | [`j_active`] | active messages: handlers that run where requests arrive |
 //!
 //! What stands on the wire is said in `PROTOCOL.md`.
 
@@ -25,3 +26,4 @@ pub mod f_channels;
 pub mod g_ranks;
 pub mod h_worlds;
 pub mod i_measuring;
+pub mod j_active;

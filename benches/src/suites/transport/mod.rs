@@ -1,5 +1,6 @@
 //! Messages between two threads or two processes: how long they take, and how many go.
 
+mod active;
 mod case;
 mod matching;
 mod mpi;
@@ -32,8 +33,11 @@ use crate::suites;
 const SUITE: &str = "transport";
 
 /// The names of all cases, in the order in which they are run.
-pub(crate) fn names() -> [&'static str; NAMES.len() + matching::NAMES.len()] {
-    let mut all = NAMES.into_iter().chain(matching::NAMES);
+pub(crate) fn names() -> [&'static str; NAMES.len() + matching::NAMES.len() + active::NAMES.len()] {
+    let mut all = NAMES
+        .into_iter()
+        .chain(matching::NAMES)
+        .chain(active::NAMES);
     std::array::from_fn(|_| all.next().unwrap_or_default())
 }
 
@@ -85,6 +89,9 @@ pub(crate) fn run(
         }
         for name in matching::NAMES.into_iter().filter(|name| chosen(name)) {
             matching::run(bench, name)?;
+        }
+        for name in active::NAMES.into_iter().filter(|name| chosen(name)) {
+            active::run(bench, name, cores)?;
         }
         Ok(())
     })

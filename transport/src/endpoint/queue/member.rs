@@ -149,6 +149,17 @@ impl Member {
         }
     }
 
+    /// What was posted to it and has not ended is given up. It keeps the connection as long as something of it
+    /// was not taken.
+    pub(super) fn give_up(self: &Arc<Self>) {
+        let endpoint = self.lock().endpoint.clone();
+        if let Some(endpoint) = endpoint {
+            let sink: Arc<dyn Sink> = self.clone();
+            let shared = endpoint.shared();
+            shared.forget_sink(self.way, &sink, &self.waker());
+        }
+    }
+
     /// Whether the connection is gone.
     pub(super) fn is_over(&self) -> bool {
         self.shared.strong_count() == 0

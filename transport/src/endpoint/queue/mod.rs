@@ -179,6 +179,17 @@ impl CompletionQueue {
         self.hub.forget_task(future);
     }
 
+    /// What is posted to receive from `endpoint`, and has no message, is given up. What has one is still taken.
+    pub(crate) fn forget(&self, endpoint: &Endpoint) {
+        let key = (Arc::as_ptr(endpoint.shared()).addr(), Way::In);
+        let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        let member = members.map.remove(&key);
+        drop(members);
+        if let Some(member) = member {
+            member.give_up();
+        }
+    }
+
     /// Has one who waits, or who asks next, get [`Done::Called`].
     pub(crate) fn call(&self) {
         self.hub.call();

@@ -2,6 +2,7 @@
 
 use std::io::IoSlice;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jstream::buffer::{Filled, Spent};
 
@@ -277,6 +278,28 @@ impl Shared {
             *other = Some(more?);
         }
         Ok(())
+    }
+
+    /// As [`receive`](Self::receive); nothing when none came in time.
+    #[inline]
+    pub(crate) fn receive_within(
+        &self,
+        message: &mut Message,
+        other: &mut Option<Arrived>,
+        timeout: Duration,
+    ) -> Option<Result<(), RecvError>> {
+        let mut held = self.receiving.lock();
+        let mut more = None;
+        let mut come = held.receive_whole(message, &mut more);
+        if !come {
+            let attempt = |receiving: &mut Receiving| receiving.receive_whole(message, &mut more);
+            (held, come) = self.receive_slowly(held, Patience::For(timeout), attempt);
+        }
+        self.settle(self.receiving.leave(held));
+        come.then(|| {
+            *other = more.transpose()?;
+            Ok(())
+        })
     }
 
     /// As [`receive`](Self::receive), for a message that is here; nothing when none is, or what was posted goes

@@ -33,7 +33,7 @@ impl Shared {
     }
 
     /// Has what is posted to be sent carried on, though nobody waits for it.
-    pub(in crate::endpoint) fn carry(self: &Arc<Self>) {
+    pub(crate) fn carry(self: &Arc<Self>) {
         // Only its own thread can go on with a simulation.
         if self.facts.scheme != "sim" {
             self.carrier.carry(self);

@@ -1,0 +1,46 @@
+//! Threads that sleep until they are woken as tasks are.
+
+use std::sync::Arc;
+use std::task::{Wake, Waker};
+use std::thread::{self, Thread};
+
+use crate::device::deadline::Deadline;
+
+struct Sleeper(Thread);
+
+impl Wake for Sleeper {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+thread_local! {
+    static WAKER: Waker = Arc::new(Sleeper(thread::current())).into();
+}
+
+/// The sleep of this thread.
+pub(super) struct Parker(Waker);
+
+impl Parker {
+    pub(super) fn of_thread() -> Self {
+        let made = || Arc::new(Sleeper(thread::current())).into();
+        Self(WAKER.try_with(Waker::clone).unwrap_or_else(|_| made()))
+    }
+
+    /// What wakes it.
+    pub(super) fn waker(&self) -> &Waker {
+        &self.0
+    }
+
+    /// Sleeps until somebody has called, that moment, or for no reason.
+    pub(super) fn park(&self, until: Deadline) {
+        match until.left() {
+            Some(left) => thread::park_timeout(left),
+            None => thread::park(),
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! A message as its handler has it.
+
+use std::fmt;
+use std::io::IoSlice;
+use std::mem;
+use std::sync::Arc;
+
+use jstream::buffer::Filled;
+use jstream::{Received, Transportable};
+
+use super::error::Reason;
+use super::frame::Frame;
+use super::link::Link;
+use super::peer::Peer;
+use super::task;
+use crate::endpoint::object::read;
+use crate::endpoint::{Message, RecvObjectError};
+use crate::header::Header;
+
+/// A message whose handler runs: a word, a payload in a jbuf of this side, and the way back.
+///
+/// Whoever has it answers once, from wherever it is kept: in the handler, behind an `await`, or in another
+/// thread later. One that is dropped without an answer comes back to its sender as
+/// [`Reason::Unanswered`]; a message that was [sent](Peer::send) without asking for an answer is dropped
+/// as a rule.
+#[must_use = "a request that is dropped comes back to its sender"]
+pub struct Request {
+    payload: Option<Filled>,
+    replier: Replier,
+}
+
+/// The way back to whoever made a request; see [`Request`].
+#[must_use = "a request that is not answered comes back to its sender"]
+pub struct Replier {
+    link: Arc<Link>,
+    word: u64,
+    handler: u16,
+    /// Nothing for a message that nobody answers.
+    number: Option<u32>,
+    length: u64,
+    is_open: bool,
+}
+
+impl Request {
+    pub(super) fn new(
+        link: Arc<Link>,
+        number: Option<u32>,
+        handler: u16,
+        word: u64,
+        payload: Filled,
+    ) -> Self {
+        Self {
+            replier: Replier {
+                link,
+                word,
+                handler,
+                number,
+                length: payload.len() as u64,
+                is_open: true,
+            },
+            payload: Some(payload),
+        }
+    }
+
+    /// The word that was sent.
+    #[must_use]
+    pub fn word(&self) -> u64 {
+        self.replier.word
+    }
+
+    /// The payload; nobody has believed its bytes yet.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.payload
+            .as_ref()
+            .map_or(&[], |payload| payload.as_bytes())
+    }
+
+    /// Whether an answer is waited for.
+    #[must_use]
+    pub fn wants_reply(&self) -> bool {
+        self.replier.number.is_some()
+    }
+
+    /// Who sent it, to send something back besides the answer.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        self.replier.peer()
+    }
+
+    pub(super) fn handler(&self) -> u16 {
+        self.replier.handler
+    }
+
+    pub(super) fn number(&self) -> Option<u32> {
+        self.replier.number
+    }
+
+    pub(super) fn link(&self) -> &Arc<Link> {
+        &self.replier.link
+    }
+
+    /// Answers with a word and bytes. Of a message that nobody waits for the answer of, that is dropped.
+    pub fn reply(self, word: u64, bytes: &[u8]) {
+        self.replier.reply(word, bytes);
+    }
+
+    /// Answers with an object.
+    pub fn reply_object<R: Transportable>(self, object: &R) {
+        self.replier.reply_object(object);
+    }
+
+    /// Answers with the payload itself, which moves where jbufs do.
+    pub fn echo(mut self) {
+        match self.payload.take() {
+            Some(payload) => self.replier.reply_filled(0, payload),
+            None => self.replier.reply(0, &[]),
+        }
+    }
+
+    /// Gives the message back to its sender, for a reason in words.
+    pub fn refuse(self, why: &str) {
+        self.give_back(Reason::Refused, why);
+    }
+
+    /// Gives the message back for now: whoever waits for the answer sends it again a little later, a number
+    /// of times.
+    pub fn nack(self) {
+        self.replier
+            .link
+            .handlers()
+            .count_nack(self.replier.handler);
+        self.give_back(Reason::Busy, "");
+    }
+
+    pub(super) fn give_back(mut self, reason: Reason, why: &str) {
+        let payload = self.payload.take();
+        self.replier.give_back(reason, payload, why);
+    }
+
+    /// The payload, to keep, and the way back.
+    pub fn into_parts(mut self) -> (Filled, Replier) {
+        let payload = self.payload.take().unwrap_or_else(Filled::nothing);
+        (payload, self.replier)
+    }
+
+    /// The object that the payload is, and the way back. A payload that is none goes back to its sender, and
+    /// there is nothing to do.
+    #[must_use]
+    pub fn read<T: Transportable + 'static>(self) -> Option<(Received<T>, Replier)> {
+        let (payload, replier) = self.into_parts();
+        let message = Message {
+            header: Header::default(),
+            payload,
+        };
+        match read::<T>(message, replier.link.endpoint().shared()) {
+            Ok((_, object)) => Some((object, replier)),
+            Err(RecvObjectError::Read { source, .. }) => {
+                let why = source.to_string();
+                replier.give_back(Reason::Malformed, None, &why);
+                None
+            }
+            Err(_) => None,
+        }
+    }
+}
+
+impl Replier {
+    /// Who made the request.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        Peer::of(self.link.clone())
+    }
+
+    /// Answers with a word and bytes.
+    pub fn reply(self, word: u64, bytes: &[u8]) {
+        self.reply_segments(word, &[IoSlice::new(bytes)]);
+    }
+
+    /// As [`reply`](Self::reply), with bytes from several places.
+    pub fn reply_segments(mut self, word: u64, segments: &[IoSlice<'_>]) {
+        self.is_open = false;
+        match self.number {
+            Some(number) => {
+                let reply = Frame::Reply { number, word };
+                let credit = self.link.close(self.number, self.length);
+                let sent = self.link.reply(reply.header(credit), segments);
+                self.unless_sent(number, sent);
+            }
+            None => self.link.close_silently(self.length),
+        }
+    }
+
+    /// Answers with a jbuf, which moves to the other side where jbufs do.
+    pub fn reply_filled(mut self, word: u64, payload: Filled) {
+        self.is_open = false;
+        match self.number {
+            Some(number) => {
+                let reply = Frame::Reply { number, word };
+                let credit = self.link.close(self.number, self.length);
+                let sent = self.link.reply_filled(reply.header(credit), payload);
+                self.unless_sent(number, sent);
+            }
+            None => self.link.close_silently(self.length),
+        }
+    }
+
+    /// Answers with an object.
+    pub fn reply_object<R: Transportable>(self, object: &R) {
+        if self.number.is_none() {
+            return self.reply(0, &[]);
+        }
+        let link = self.link.clone();
+        let mut replier = Some(self);
+        let written = link.endpoint().shared().with_writer(|writer| {
+            writer.gather(object, |segments| {
+                if let Some(replier) = replier.take() {
+                    replier.reply_segments(0, segments);
+                }
+            })
+        });
+        if let (Some(replier), Err(error)) = (replier, written) {
+            replier.give_back(Reason::Unsendable, None, &error.to_string());
+        }
+    }
+
+    /// Gives the request back to its maker, for a reason in words, without what was sent.
+    pub fn refuse(self, why: &str) {
+        self.give_back(Reason::Refused, None, why);
+    }
+
+    pub(super) fn give_back(mut self, reason: Reason, payload: Option<Filled>, why: &str) {
+        self.is_open = false;
+        let credit = self.link.close(self.number, self.length);
+        let payload = payload
+            .as_ref()
+            .map_or(&[][..], |payload| payload.as_bytes());
+        self.link.give_back(
+            (self.number, self.handler, self.word),
+            credit,
+            reason,
+            payload,
+            why,
+        );
+    }
+
+    /// An answer that the other side does not take leaves it with the reason alone.
+    fn unless_sent(&self, number: u32, sent: Result<(), crate::SendError>) {
+        if let Err(error) = sent {
+            let why = error.to_string();
+            let back = (Some(number), self.handler, self.word);
+            let credit = Default::default();
+            self.link
+                .give_back(back, credit, Reason::Unsendable, &[], &why);
+        }
+    }
+}
+
+impl Drop for Replier {
+    fn drop(&mut self) {
+        if !mem::take(&mut self.is_open) {
+            return;
+        }
+        let failed = task::is_failing();
+        if self.number.is_none() && !failed {
+            return self.link.close_silently(self.length);
+        }
+        let reason = if failed {
+            Reason::Panicked
+        } else {
+            Reason::Unanswered
+        };
+        let credit = self.link.close(self.number, self.length);
+        let back = (self.number, self.handler, self.word);
+        self.link.give_back(back, credit, reason, &[], "");
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("word", &self.word())
+            .field("len", &self.bytes().len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Replier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replier")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}

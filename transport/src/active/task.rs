@@ -1,0 +1,260 @@
+//! Handlers' futures: where they stand, and how they are polled.
+//!
+//! A future is put where it stays: behind a pointer that was allocated for another one of its kind before, and is
+//! kept for the next. So it may be polled in the receive loop and go to an executor as it is, and in steady state
+//! nothing is allocated. That it never moves the compiler knows: it is reached as `Pin<Box<_>>` alone.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::future::Future;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock, Weak};
+use std::task::{Context, Poll, Wake, Waker};
+
+use super::executor::{Executor, Job};
+use super::state::{Paused, State};
+use super::sync::{Mutex, lock};
+use super::turn;
+
+/// How many slots of a handler are kept for the next requests.
+const KEPT: usize = 256;
+
+/// Where the tasks of a table go that wait; there when the table is.
+pub(super) type Place = Arc<OnceLock<Arc<dyn Executor>>>;
+
+/// What an executor is given.
+pub(super) trait Run: Send + Sync {
+    fn run(self: Arc<Self>);
+
+    /// Has it run by its executor.
+    fn queue(self: Arc<Self>);
+}
+
+/// What whoever cancels a request has.
+pub(super) trait Cancel: Send + Sync {
+    fn cancel(self: Arc<Self>);
+}
+
+/// The slots of one handler.
+pub(super) struct Slots<F> {
+    free: Mutex<Vec<Arc<Task<F>>>>,
+    place: Place,
+}
+
+/// A slot, and the future in it.
+///
+/// Invariant: the future is touched by who was given the task by its state, and by nobody else.
+pub(super) struct Task<F> {
+    state: State,
+    future: Mutex<Pin<Box<Option<F>>>>,
+    home: Weak<Slots<F>>,
+    place: Place,
+}
+
+/// What came of the first poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum First {
+    Ready,
+    /// It panicked.
+    Panicked,
+    /// It waits, or goes on elsewhere.
+    Moved,
+}
+
+impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
+    pub(super) fn new(place: Place) -> Arc<Self> {
+        Arc::new(Self {
+            free: Mutex::new(Vec::new()),
+            place,
+        })
+    }
+
+    /// A slot that holds `future`.
+    fn fill(self: &Arc<Self>, future: F, queued: bool) -> Arc<Task<F>> {
+        let free = lock(&self.free).pop();
+        let mut task = free.unwrap_or_else(|| {
+            Arc::new(Task {
+                state: State::new(),
+                future: Mutex::new(Box::pin(None)),
+                home: Arc::downgrade(self),
+                place: self.place.clone(),
+            })
+        });
+        // Free slots have one handle.
+        if let Some(task) = Arc::get_mut(&mut task) {
+            task.state.begin(queued);
+        }
+        lock(&task.future).set(Some(future));
+        task
+    }
+
+    /// Polls `future` once, here and now. One that is not ready is shown to `moved`, which says whether it is
+    /// still wanted, and goes on elsewhere.
+    pub(super) fn run(
+        self: &Arc<Self>,
+        future: F,
+        moved: impl FnOnce(&Arc<dyn Cancel>) -> bool,
+    ) -> First {
+        let task = self.fill(future, false);
+        match task.poll() {
+            Ok(Poll::Ready(())) => {
+                task.end(None);
+                self.keep(task);
+                First::Ready
+            }
+            Ok(Poll::Pending) => {
+                let handle: Arc<dyn Cancel> = task.clone();
+                if !moved(&handle) {
+                    handle.clone().cancel();
+                }
+                // Whoever goes on with it may end it at once, and keeps the slot if no other handle is left.
+                drop(handle);
+                task.leave();
+                First::Moved
+            }
+            Err(panic) => {
+                task.end(Some(panic));
+                First::Panicked
+            }
+        }
+    }
+
+    /// Has `future` polled elsewhere.
+    pub(super) fn send(self: &Arc<Self>, future: F, moved: impl FnOnce(&Arc<dyn Cancel>) -> bool) {
+        let task = self.fill(future, true);
+        let handle: Arc<dyn Cancel> = task.clone();
+        if !moved(&handle) {
+            handle.clone().cancel();
+        }
+        drop(handle);
+        task.queue();
+    }
+
+    /// Keeps the slot of a task that has ended, if nobody else can reach it.
+    fn keep(&self, mut task: Arc<Task<F>>) {
+        if Arc::get_mut(&mut task).is_some() {
+            let mut free = lock(&self.free);
+            if free.len() < KEPT {
+                free.push(task);
+            }
+        }
+    }
+}
+
+impl<F: Future<Output = ()> + Send + 'static> Task<F> {
+    /// Polls the future. The caller was given the task by its state.
+    fn poll(self: &Arc<Self>) -> Result<Poll<()>, Box<dyn Any + Send>> {
+        let waker = Waker::from(self.clone());
+        let mut context = Context::from_waker(&waker);
+        let mut future = lock(&self.future);
+        catch_unwind(AssertUnwindSafe(|| match future.as_mut().as_pin_mut() {
+            Some(future) => future.poll(&mut context),
+            None => Poll::Ready(()),
+        }))
+    }
+
+    /// Drops the future, which may panic. What it has of a request is answered by why it ended.
+    fn end(&self, panic: Option<Box<dyn Any + Send>>) {
+        let mut future = lock(&self.future);
+        let is_panic = panic.is_some();
+        let dropped = catch_unwind(AssertUnwindSafe(|| {
+            failing(is_panic, || future.set(None));
+        }));
+        drop(future);
+        for panic in panic.into_iter().chain(dropped.err()) {
+            forget_panic(panic);
+        }
+        self.state.end();
+    }
+
+    /// Leaves a task that was polled and is not ready.
+    fn leave(self: Arc<Self>) {
+        match self.state.pause() {
+            Paused::Waits => {}
+            // It has woken itself, and would do so again: others come first.
+            Paused::Again => self.queue(),
+            Paused::Cancelled => self.end(None),
+        }
+    }
+}
+
+impl<F: Future<Output = ()> + Send + 'static> Run for Task<F> {
+    fn queue(self: Arc<Self>) {
+        let place = self.place.clone();
+        if let Some(executor) = place.get() {
+            executor.execute(Job::new(self));
+        }
+    }
+
+    fn run(self: Arc<Self>) {
+        if !self.state.start() {
+            return self.end(None);
+        }
+        match self.poll() {
+            Ok(Poll::Pending) => self.leave(),
+            done => {
+                self.end(done.err());
+                if let Some(home) = self.home.upgrade() {
+                    home.keep(self);
+                }
+            }
+        }
+    }
+}
+
+impl<F: Future<Output = ()> + Send + 'static> Cancel for Task<F> {
+    fn cancel(self: Arc<Self>) {
+        if self.state.cancel() {
+            self.end(None);
+        }
+    }
+}
+
+impl<F: Future<Output = ()> + Send + 'static> Wake for Task<F> {
+    fn wake(self: Arc<Self>) {
+        if self.state.wake() {
+            // A thread that receives goes on with it when it has done what it is at.
+            if let Err(job) = turn::offer(Job::new(self.clone())) {
+                drop(job);
+                self.queue();
+            }
+        }
+    }
+}
+
+thread_local! {
+    /// A future that has panicked is being dropped.
+    static FAILING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does `work`, in which requests that are dropped are answered as those of a handler that panicked.
+fn failing(is_panic: bool, work: impl FnOnce()) {
+    struct Back(bool);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            FAILING.set(self.0);
+        }
+    }
+    let _back = Back(FAILING.replace(is_panic));
+    work();
+}
+
+/// Whether what is dropped now is dropped because a handler has panicked.
+pub(super) fn is_failing() -> bool {
+    FAILING.get() || std::thread::panicking()
+}
+
+/// Drops what a handler panicked with, which may panic in turn.
+pub(super) fn forget_panic(mut panic: Box<dyn Any + Send>) {
+    const PATIENCE: usize = 8;
+    for _ in 0..PATIENCE {
+        match catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+            Ok(()) => return,
+            Err(again) => panic = again,
+        }
+    }
+    // Whoever panics out of `Drop` without end keeps its memory.
+    mem::forget(panic);
+}

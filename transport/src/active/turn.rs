@@ -1,0 +1,137 @@
+//! What a thread is at while it receives: how deep its receive loops are nested, and what is to be gone on with
+//! when the handler that runs has ended.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use super::executor::Job;
+
+/// How many tasks a thread goes on with at most before it receives again.
+const MOST: usize = 64;
+
+struct Turn {
+    /// How many handlers of this thread run, one inside the other.
+    depth: Cell<usize>,
+    /// What is woken waits in `jobs`.
+    gathers: Cell<bool>,
+    jobs: RefCell<VecDeque<Job>>,
+}
+
+thread_local! {
+    static TURN: Turn = const {
+        Turn {
+            depth: Cell::new(0),
+            gathers: Cell::new(false),
+            jobs: RefCell::new(VecDeque::new()),
+        }
+    };
+}
+
+/// How many handlers of this thread run, one inside the other.
+pub(super) fn depth() -> usize {
+    TURN.with(|turn| turn.depth.get())
+}
+
+/// What identifies this thread as long as it lives; not 0.
+pub(super) fn token() -> usize {
+    TURN.with(|turn| std::ptr::from_ref(turn).addr())
+}
+
+/// Puts back what a part of a thread's work has changed.
+struct Back {
+    depth: usize,
+    gathers: bool,
+}
+
+impl Back {
+    fn change(deeper: usize, gathers: bool) -> Self {
+        TURN.with(|turn| {
+            let depth = turn.depth.get();
+            turn.depth.set(depth.saturating_add(deeper));
+            Self {
+                depth,
+                gathers: turn.gathers.replace(gathers),
+            }
+        })
+    }
+}
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        TURN.with(|turn| {
+            turn.depth.set(self.depth);
+            turn.gathers.set(self.gathers);
+        });
+    }
+}
+
+/// Runs a handler: what it wakes is gone on with behind it.
+#[inline]
+pub(super) fn handling<R>(work: impl FnOnce() -> R) -> R {
+    let back = Back::change(1, true);
+    let result = work();
+    drop(back);
+    go_on();
+    result
+}
+
+/// Does something that may wake tasks. They wait until [`go_on`] is called.
+#[inline]
+pub(super) fn gathering<R>(work: impl FnOnce() -> R) -> R {
+    let _back = Back::change(0, true);
+    work()
+}
+
+/// Waits for something, maybe inside a handler: what that has woken, or is woken now, goes elsewhere, as it may be
+/// what is waited for.
+pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
+    let _back = Back::change(0, false);
+    send_away();
+    work()
+}
+
+/// Whether something was woken that waits for [`go_on`].
+#[inline]
+pub(super) fn has_jobs() -> bool {
+    TURN.with(|turn| !turn.jobs.borrow().is_empty())
+}
+
+/// A task that was woken where tasks are gathered, to be gone on with behind that; else it comes back.
+pub(super) fn offer(job: Job) -> Result<(), Job> {
+    let mut job = Some(job);
+    let offered = TURN.try_with(|turn| {
+        if turn.gathers.get() {
+            let mut jobs = turn.jobs.borrow_mut();
+            if jobs.len() < MOST {
+                jobs.extend(job.take());
+            }
+        }
+    });
+    match (offered, job) {
+        (_, Some(job)) => Err(job),
+        (_, None) => Ok(()),
+    }
+}
+
+/// Goes on with what was woken. What that wakes in turn has its turn, too, up to a number.
+pub(super) fn go_on() {
+    for _ in 0..MOST {
+        let Some(job) = next() else {
+            return;
+        };
+        let _back = Back::change(1, true);
+        job.run();
+    }
+    send_away();
+}
+
+/// Leaves what was woken to the executors.
+fn send_away() {
+    while let Some(job) = next() {
+        job.elsewhere();
+    }
+}
+
+fn next() -> Option<Job> {
+    TURN.with(|turn| turn.jobs.borrow_mut().pop_front())
+}

@@ -1,0 +1,145 @@
+//! In steady state an active message costs no allocation: whether its handler is a function, is ready at once, or
+//! waits.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use common::fresh;
+use jstream_transport::active::{Guarded, Handlers, Peer, Request, Settings, yield_now};
+use jstream_transport::{Options, connect, listen};
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+// SAFETY: all is left to the system's allocator; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of this same function.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of this same function.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn table() -> Handlers {
+    let count = Arc::new(Guarded::new(0u64));
+    let (waited, changed) = (count.clone(), count);
+    Handlers::builder()
+        .on("echo", Request::echo)
+        .on_async("ready", |request: Request| async move { request.echo() })
+        .on_async("moved", |request: Request| async move {
+            yield_now().await;
+            request.echo();
+        })
+        .on_async("await", move |request: Request| {
+            let count = waited.clone();
+            async move {
+                let wanted = request.word();
+                drop(count.when(|value| *value >= wanted).await);
+                request.reply(0, &[]);
+            }
+        })
+        .on("inc", move |request: Request| {
+            let mut value = changed.lock();
+            *value += 1;
+            let now = *value;
+            drop(value);
+            request.reply(now, &[]);
+        })
+        .build()
+}
+
+fn bounce(peer: &Peer, count: &mut u64) {
+    let handler = |name: &str| peer.handler(name).unwrap();
+    let payload = [7; 4096];
+    for name in ["echo", "ready", "moved"] {
+        for length in [0, 80, 4096] {
+            let ticket = peer.request(handler(name), 1, &payload[..length]);
+            assert_eq!(ticket.unwrap().wait().unwrap().payload.len(), length);
+        }
+    }
+    *count += 1;
+    let waiting = peer.request(handler("await"), *count, &[]).unwrap();
+    let now = peer
+        .request(handler("inc"), 0, &[])
+        .unwrap()
+        .wait()
+        .unwrap();
+    assert_eq!(now.word, *count);
+    waiting.wait().unwrap();
+}
+
+fn allocations_of(scheme: &str, spin: Duration) -> usize {
+    let mut options = Options::default();
+    options.spin = spin;
+    // As many slots of each size as are ever in use at once.
+    let slots = [100, 5000].map(|size| [(); 8].map(|()| options.pool.take(size).unwrap()));
+    drop(slots);
+    let listener = listen(&fresh(scheme), &options).unwrap();
+    let address = listener.local_address().clone();
+    let serving = thread::spawn(move || {
+        let endpoint = listener.accept().unwrap().establish().unwrap();
+        let peer = Peer::join(endpoint, &table(), Settings::default()).unwrap();
+        peer.serve();
+    });
+    let endpoint = connect(&address, &options).unwrap();
+    let peer = Peer::join(endpoint, &Handlers::none(), Settings::default()).unwrap();
+    // As many slots of handlers as are ever in use at once.
+    for name in ["moved", "await"] {
+        let handler = peer.handler(name).unwrap();
+        let tickets = [(); 8].map(|()| peer.request(handler, 0, &[]).unwrap());
+        for ticket in tickets {
+            ticket.wait().unwrap();
+        }
+    }
+    let mut count = 0;
+    for _ in 0..200 {
+        bounce(&peer, &mut count);
+    }
+    // Both have slept at least once.
+    for _ in 0..3 {
+        thread::sleep(Duration::from_millis(30));
+        bounce(&peer, &mut count);
+    }
+    // A thread that is held up on its way from an answer to giving back its slot has the next message take another
+    // one: the best of some rounds is the steady state.
+    let rounds = (0..10).map(|_| {
+        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        for _ in 0..100 {
+            bounce(&peer, &mut count);
+        }
+        ALLOCATIONS.load(Ordering::Relaxed) - before
+    });
+    let fewest = rounds.min().unwrap();
+    drop(peer);
+    serving.join().unwrap();
+    fewest
+}
+
+// Without the test harness, whose own thread allocates when it likes.
+fn main() {
+    for scheme in ["inproc", "shm", "uds", "tcp", "uring"] {
+        for spin in [Duration::ZERO, Duration::from_millis(10)] {
+            assert_eq!(allocations_of(scheme, spin), 0, "{scheme} {spin:?}");
+        }
+    }
+}
