@@ -8,37 +8,16 @@
 )]
 
 mod common;
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use common::fresh;
+use counting::allocations;
 use jstream_transport::active::{Guarded, Handlers, Peer, Request, Settings, yield_now};
 use jstream_transport::{Options, connect, listen};
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
-
-// SAFETY: all is left to the system's allocator; counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of this same function.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of this same function.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 fn table() -> Handlers {
     let count = Arc::new(Guarded::new(0u64));
@@ -123,11 +102,11 @@ fn allocations_of(scheme: &str, spin: Duration) -> usize {
     // A thread that is held up on its way from an answer to giving back its slot has the next message take another
     // one: the best of some rounds is the steady state.
     let rounds = (0..10).map(|_| {
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        let before = allocations();
         for _ in 0..100 {
             bounce(&peer, &mut count);
         }
-        ALLOCATIONS.load(Ordering::Relaxed) - before
+        allocations() - before
     });
     let fewest = rounds.min().unwrap();
     drop(peer);
