@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use super::driving::Core;
+use super::driving::{Core, Wait};
 use super::peer::Peer;
 use crate::device::deadline::Deadline;
 
@@ -36,16 +36,14 @@ impl Bundle {
 
     /// Has a connection served here from now on.
     pub fn add(&self, peer: &Peer) {
-        if self.core.adopt(peer.link()) && !peer.link().has_ended() {
-            self.core.keep(peer.link());
-        }
+        self.core.adopt(peer.link(), true);
     }
 
     /// Has a connection served by itself again, if it is served here.
     pub fn remove(&self, peer: &Peer) {
         if peer.link().is_in(&self.core) {
             let alone = Core::new(peer.link().endpoint().shared().facts().spin);
-            alone.adopt(peer.link());
+            alone.adopt(peer.link(), false);
         }
     }
 
@@ -65,8 +63,13 @@ impl Bundle {
     }
 
     fn serve_until(&self, until: Deadline) {
+        let wait = Wait {
+            link: None,
+            number: None,
+            until,
+        };
         self.core
-            .wait(until, |_| self.core.is_empty().then_some(()));
+            .wait(&wait, |_, _| self.core.is_empty().then_some(()));
     }
 
     /// Starts a thread that serves, also when there is no connection yet, until its handle is dropped.
@@ -112,9 +115,12 @@ impl Serving {
         let (its, flag) = (core.clone(), stopped.clone());
         let name = "jstream-serving".to_owned();
         let thread = Builder::new().name(name).spawn(move || {
-            its.wait(Deadline::NEVER, |_| {
-                flag.load(Ordering::Acquire).then_some(())
-            });
+            let wait = Wait {
+                link: None,
+                number: None,
+                until: Deadline::NEVER,
+            };
+            its.wait(&wait, |_, _| flag.load(Ordering::Acquire).then_some(()));
         })?;
         Ok(Self {
             core,

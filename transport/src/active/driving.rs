@@ -2,23 +2,28 @@
 //!
 //! Who receives frees the right to do so before a handler runs. So handlers may wait themselves, and others go on.
 
-use std::collections::VecDeque;
+mod members;
+mod put_off;
+
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
+use self::members::Member;
+pub(super) use self::members::Seen;
+use self::put_off::PutOff;
+use super::ledger::Answer;
 use super::link::Link;
 use super::parker::Parker;
-use super::request::Request;
 use super::role::Role;
 use super::turn;
 use crate::device::deadline::Deadline;
 use crate::endpoint::queue::Done;
 use crate::endpoint::receiving::Arrived;
-use crate::endpoint::spin::Spin;
+use crate::endpoint::spin::{Habit, Spin};
 use crate::endpoint::{CompletionQueue, Message};
 use crate::error::RecvError;
 
@@ -38,34 +43,34 @@ const MOST: usize = 64;
 pub(super) struct Core {
     role: Role,
     members: Mutex<Arc<Vec<Member>>>,
+    /// How often the members have changed; changes under their lock.
+    version: AtomicU64,
+    /// How many there are, and the only one of them, or 0; change under their lock.
+    count: AtomicUsize,
+    alone: AtomicU64,
     /// Where receives are posted by those who sleep; there once somebody did.
     queue: OnceLock<CompletionQueue>,
     /// Connections that are there though the program has no handle of them.
     kept: Mutex<Vec<Arc<Link>>>,
-    /// Requests to be run again.
-    later: Mutex<VecDeque<Request>>,
-    /// What came for a connection that had left the bundle before.
-    late: Mutex<VecDeque<(Arc<Link>, Arrived)>>,
-    /// There may be something in the two.
+    put_off: PutOff,
+    /// There may be something that was put off.
     has_more: AtomicBool,
     spin: Duration,
-    vain: AtomicU8,
+    habit: AtomicU8,
     /// Whose turn it is.
     next: AtomicUsize,
     /// How many looks there were while something was put off.
     turns: AtomicUsize,
 }
 
-#[derive(Clone)]
-struct Member {
-    id: u64,
-    link: Weak<Link>,
-}
-
 /// The right to receive for a bundle, until it is released.
 pub(super) struct Driving<'c> {
     core: &'c Core,
     is_held: bool,
+    /// The request whose answer is waited for by whoever drives, by its connection and number.
+    wanted: Option<(u64, u32)>,
+    /// That answer.
+    pub(super) found: Option<Answer>,
 }
 
 impl Driving<'_> {
@@ -75,6 +80,12 @@ impl Driving<'_> {
         if std::mem::take(&mut self.is_held) {
             self.core.role.leave();
         }
+    }
+
+    /// Whether that is the answer that is waited for.
+    #[inline]
+    pub(super) fn wants(&self, link: &Link, number: u32) -> bool {
+        self.wanted == Some((link.id, number))
     }
 }
 
@@ -91,49 +102,43 @@ enum Looked {
     Nothing,
 }
 
+/// How somebody waits.
+pub(super) struct Wait<'w> {
+    /// The connection over which something is waited for, if it is one.
+    pub(super) link: Option<&'w Arc<Link>>,
+    /// The request there whose answer is waited for.
+    pub(super) number: Option<u32>,
+    pub(super) until: Deadline,
+}
+
+/// What somebody who waits has seen and done so far.
+#[derive(Default)]
+struct Progress {
+    seen: Seen,
+    spin: Option<Spin>,
+    /// The connection alone had nothing for a while.
+    slept: bool,
+    /// What is waited for was asked to call. Nobody sleeps in the queue before that.
+    is_entered: bool,
+}
+
 impl Core {
     pub(super) fn new(spin: Duration) -> Arc<Self> {
         Arc::new(Self {
             role: Role::new(),
             members: Mutex::default(),
+            version: AtomicU64::new(0),
+            count: AtomicUsize::new(0),
+            alone: AtomicU64::new(0),
             queue: OnceLock::new(),
             kept: Mutex::default(),
-            later: Mutex::default(),
-            late: Mutex::default(),
+            put_off: PutOff::default(),
             has_more: AtomicBool::new(false),
             spin,
-            vain: AtomicU8::new(0),
+            habit: AtomicU8::new(0),
             next: AtomicUsize::new(0),
             turns: AtomicUsize::new(0),
         })
-    }
-
-    pub(super) fn enter(self: &Arc<Self>, link: &Arc<Link>) {
-        let mut members = lock(&self.members);
-        let mut all = members.as_ref().clone();
-        all.retain(|member| member.link.strong_count() > 0);
-        all.push(Member {
-            id: link.id,
-            link: Arc::downgrade(link),
-        });
-        *members = Arc::new(all);
-        drop(members);
-        self.call();
-    }
-
-    /// A connection is not served here any more.
-    pub(super) fn leave(&self, id: u64) {
-        let mut members = lock(&self.members);
-        let mut all = members.as_ref().clone();
-        all.retain(|member| member.id != id && member.link.strong_count() > 0);
-        *members = Arc::new(all);
-        drop(members);
-        let mut kept = lock(&self.kept);
-        let place = kept.iter().position(|link| link.id == id);
-        let gone = place.map(|place| kept.swap_remove(place));
-        drop(kept);
-        drop(gone);
-        self.call();
     }
 
     /// Has all look again who sleep.
@@ -151,125 +156,79 @@ impl Core {
     }
 
     #[inline]
-    fn members(&self) -> Arc<Vec<Member>> {
-        lock(&self.members).clone()
-    }
-
-    /// A connection stays, though the program may have no handle of it.
-    pub(super) fn keep(&self, link: &Arc<Link>) {
-        lock(&self.kept).push(link.clone());
-    }
-
-    /// Those that stay leave.
-    pub(super) fn clear(&self) {
-        let kept = std::mem::take(&mut *lock(&self.kept));
-        drop(kept);
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        let members = self.members();
-        members.iter().all(|member| member.link.strong_count() == 0)
-    }
-
-    #[inline]
-    pub(super) fn try_drive(&self) -> Option<Driving<'_>> {
+    fn try_drive(&self, wanted: Option<(u64, u32)>) -> Option<Driving<'_>> {
         if !self.role.take(turn::token()) {
             return None;
         }
         Some(Driving {
             core: self,
             is_held: true,
+            wanted,
+            found: None,
         })
     }
 
-    pub(super) fn run_later(&self, request: Request) {
-        lock(&self.later).push_back(request);
-        self.has_more.store(true, Ordering::Release);
-    }
-
-    /// Nobody has a handle of a connection any more, and its requests that could not run keep it.
-    pub(super) fn purge(&self, id: u64) {
-        if lock(&self.kept).iter().any(|link| link.id == id) {
-            return;
-        }
-        let mut later = lock(&self.later);
-        let (gone, rest) = later.drain(..).partition(|request| request.link().id == id);
-        *later = rest;
-        drop(later);
-        drop::<VecDeque<Request>>(gone);
-    }
-
-    /// Runs what was put off. Whether anything was.
-    fn run_put_off(&self, driving: &mut Driving<'_>) -> bool {
-        let late = lock(&self.late).pop_front();
-        if let Some((link, arrived)) = late {
-            self.deliver(&link, arrived, driving);
-            return true;
-        }
-        let count = lock(&self.later).len();
-        if count == 0 {
-            self.has_more.store(false, Ordering::Release);
-            // Whoever adds something after its look sets the flag again, behind this.
-            let any = !lock(&self.later).is_empty() || !lock(&self.late).is_empty();
-            self.has_more.fetch_or(any, Ordering::AcqRel);
-            return false;
-        }
-        driving.release();
-        for _ in 0..count {
-            let Some(request) = lock(&self.later).pop_front() else {
-                break;
-            };
-            Link::serve_again(request);
-        }
-        true
+    #[inline]
+    fn has_more(&self) -> bool {
+        self.has_more.load(Ordering::Acquire)
     }
 
     fn deliver(&self, link: &Arc<Link>, arrived: Arrived, driving: &mut Driving<'_>) {
         let pool = &link.endpoint().shared().facts().pool;
         match arrived.into_bytes(pool) {
-            Ok((header, payload)) => link.arrived(Message { header, payload }, driving),
-            Err(_) => link.lost(&RecvError::Empty),
+            Ok((header, payload)) => link.arrived(&header, payload, driving),
+            Err(_) => Self::lost(link, &RecvError::Empty, driving),
         }
     }
 
-    /// What a receive came to. Whether it was something.
+    /// Nothing more comes. What ends with that is the program's, and may wait for something.
+    #[cold]
+    fn lost(link: &Link, error: &RecvError, driving: &mut Driving<'_>) {
+        driving.release();
+        link.lost(error);
+    }
+
+    /// What a receive came to.
+    #[inline]
     fn received(
         &self,
         link: &Arc<Link>,
-        received: Result<(Message, Option<Arrived>), RecvError>,
+        received: Result<(), RecvError>,
+        (message, other): (Message, Option<Arrived>),
         driving: &mut Driving<'_>,
     ) -> Looked {
-        match received {
-            Ok((message, None)) => link.arrived(message, driving),
-            Ok((_, Some(arrived))) => self.deliver(link, arrived, driving),
-            Err(RecvError::TimedOut { .. } | RecvError::Empty) => return Looked::Nothing,
+        match (received, other) {
+            (Ok(()), None) => link.arrived(&message.header, message.payload, driving),
+            (Ok(()), Some(arrived)) => self.deliver(link, arrived, driving),
+            (Err(RecvError::TimedOut { .. } | RecvError::Empty), _) => return Looked::Nothing,
             // It waits in the connection until others have left the pool.
-            Err(RecvError::NoBuffer { .. }) => {
+            (Err(RecvError::NoBuffer { .. }), _) => {
                 driving.release();
                 thread::sleep(SOON);
             }
-            Err(error) => link.lost(&error),
+            (Err(error), _) => Self::lost(link, &error, driving),
         }
         Looked::Something
     }
 
     /// Takes one message, if there is one.
     #[inline]
-    fn look(&self, driving: &mut Driving<'_>) -> Looked {
+    fn look(&self, driving: &mut Driving<'_>, seen: &mut Seen) -> Looked {
         // What was put off has its turn, however much comes.
-        if self.has_more.load(Ordering::Acquire) {
+        if self.has_more() {
             let turns = self.turns.fetch_add(1, Ordering::Relaxed);
             if turns % PUT_OFF == 0 && self.run_put_off(driving) {
                 return Looked::Something;
             }
         }
-        let members = self.members();
-        let count = members.len();
+        self.see(seen);
+        let count = seen.all().len();
         let first = self.next.load(Ordering::Relaxed);
         let mut is_posted = false;
         for offset in 0..count {
             let place = first.wrapping_add(offset).checked_rem(count).unwrap_or(0);
-            let Some(link) = members.get(place).and_then(|member| member.link.upgrade()) else {
+            let member = seen.all().get(place);
+            let Some(link) = member.and_then(|member| member.link.upgrade()) else {
                 continue;
             };
             if link.is_posted() {
@@ -280,37 +239,37 @@ impl Core {
             let looked = link.endpoint().shared().look(&mut message, &mut other);
             if let Some(looked) = looked {
                 self.next.store(place.wrapping_add(1), Ordering::Relaxed);
-                return self.received(&link, looked.map(|()| (message, other)), driving);
+                return self.received(&link, looked, (message, other), driving);
             }
         }
         if is_posted {
             if let Some(done) = self.queue.get().and_then(CompletionQueue::poll_done) {
-                return self.take(done, driving);
+                self.take(done, driving);
+                return Looked::Something;
             }
         }
-        if self.has_more.load(Ordering::Acquire) && self.run_put_off(driving) {
+        if self.has_more() && self.run_put_off(driving) {
             return Looked::Something;
         }
         Looked::Nothing
     }
 
     /// What the queue had.
-    fn take(&self, done: Done, driving: &mut Driving<'_>) -> Looked {
+    fn take(&self, done: Done, driving: &mut Driving<'_>) {
         let Done::Received(_, receipt, endpoint) = done else {
-            return Looked::Something;
+            return;
         };
         let Some(link) = Link::of(&endpoint) else {
-            return Looked::Something;
+            return;
         };
         link.set_posted(self, false);
         match receipt {
             Ok(arrived) => self.deliver(&link, arrived, driving),
             Err(missed) => match missed.error {
                 RecvError::Cancelled | RecvError::NoBuffer { .. } => {}
-                error => link.lost(&error),
+                error => Self::lost(&link, &error, driving),
             },
         }
-        Looked::Something
     }
 
     fn queue(&self) -> Option<&CompletionQueue> {
@@ -324,8 +283,9 @@ impl Core {
     }
 
     /// Posts a receive to each connection that has none.
-    fn post_all(&self, queue: &CompletionQueue) {
-        for member in self.members().iter() {
+    fn post_all(&self, queue: &CompletionQueue, seen: &mut Seen) {
+        self.see(seen);
+        for member in seen.all() {
             let Some(link) = member.link.upgrade() else {
                 continue;
             };
@@ -340,82 +300,90 @@ impl Core {
         }
     }
 
-    /// Takes what is here, or waits for something until then; `slept` is whether the caller did before.
+    /// Takes what is here, or waits for something until then.
     #[inline]
-    fn step(
-        self: &Arc<Self>,
-        mut driving: Driving<'_>,
-        until: Deadline,
-        spin: &mut Option<Spin>,
-        slept: &mut bool,
-    ) {
-        let members = self.members();
-        let has_more = self.has_more.load(Ordering::Acquire);
-        if let ([member], false, false) = (members.as_slice(), *slept, has_more) {
-            if let Some(link) = member.link.upgrade().filter(|link| !link.is_posted()) {
-                let patience = until.left().map_or(SLICE, |left| left.min(SLICE));
+    fn step(&self, driving: &mut Driving<'_>, wait: &Wait<'_>, progress: &mut Progress) {
+        if let (Some(link), false, false) = (wait.link, progress.slept, self.has_more()) {
+            if self.has_only(link) && !link.is_posted() {
+                let patience = wait.until.left().map_or(SLICE, |left| left.min(SLICE));
                 let (mut message, mut other) = (Message::nothing(), None);
                 let shared = link.endpoint().shared();
                 match shared.receive_within(&mut message, &mut other, patience) {
                     Some(received) => {
-                        let received = received.map(|()| (message, other));
-                        self.received(&link, received, &mut driving);
+                        self.received(link, received, (message, other), driving);
                     }
-                    None => *slept = true,
+                    None => progress.slept = true,
                 }
                 return;
             }
         }
-        drop(members);
-        if let Looked::Something = self.look(&mut driving) {
-            *slept = false;
-            if let Some(spin) = spin.take() {
-                self.end(spin);
-            }
-            return;
+        self.step_among_many(driving, wait.until, progress);
+    }
+
+    fn step_among_many(
+        &self,
+        driving: &mut Driving<'_>,
+        mut until: Deadline,
+        progress: &mut Progress,
+    ) {
+        if let Looked::Something = self.look(driving, &mut progress.seen) {
+            return self.has_come(progress);
         }
-        let spinning = spin.get_or_insert_with(|| {
-            Spin::begin(self.spin, self.vain.load(Ordering::Relaxed), until)
-        });
+        let spinning = progress
+            .spin
+            .get_or_insert_with(|| Spin::begin(self.spin, self.habit(), until));
         if spinning.again() {
             return;
         }
-        let has_more = self.has_more.load(Ordering::Acquire);
-        let until = if has_more {
-            until.or_sooner(Deadline::after(SOON))
-        } else {
-            until
-        };
+        if !progress.is_entered {
+            progress.slept = true;
+            return;
+        }
+        if self.has_more() {
+            until = until.or_sooner(Deadline::after(SOON));
+        }
         let Some(queue) = self.queue() else {
             driving.release();
             return thread::sleep(SOON);
         };
-        self.post_all(queue);
+        self.post_all(queue, &mut progress.seen);
         let done = queue.wait_done(until);
         spinning.has_slept();
         if let Some(done) = done {
-            self.take(done, &mut driving);
-            *slept = false;
-        }
-        if let Some(spin) = spin.take() {
-            self.end(spin);
+            self.take(done, driving);
+            self.has_come(progress);
+        } else {
+            self.end(progress);
         }
     }
 
-    fn end(&self, spin: Spin) {
-        let mut vain = self.vain.load(Ordering::Relaxed);
-        spin.end(&mut vain);
-        self.vain.store(vain, Ordering::Relaxed);
+    /// Something has come: the next wait begins anew.
+    fn has_come(&self, progress: &mut Progress) {
+        progress.slept = false;
+        self.end(progress);
+    }
+
+    fn end(&self, progress: &mut Progress) {
+        if let Some(spin) = progress.spin.take() {
+            let mut habit = self.habit();
+            spin.end(&mut habit);
+            self.habit.store(habit, Ordering::Relaxed);
+        }
+    }
+
+    fn habit(&self) -> Habit {
+        self.habit.load(Ordering::Relaxed)
     }
 
     /// Takes what is here, without waiting. How many messages.
     pub(super) fn poll(&self) -> usize {
+        let mut seen = Seen::default();
         let mut count = 0usize;
         while count < MOST {
-            let Some(mut driving) = self.try_drive() else {
+            let Some(mut driving) = self.try_drive(None) else {
                 break;
             };
-            match self.look(&mut driving) {
+            match self.look(&mut driving, &mut seen) {
                 Looked::Something => count = count.saturating_add(1),
                 Looked::Nothing => break,
             }
@@ -423,54 +391,73 @@ impl Core {
         count
     }
 
-    /// Serves until `attempt` answers, or the time is over. `attempt` gets who is to be told, once it is going to be
-    /// waited for.
+    /// Serves until `attempt` answers, or the time is over.
+    ///
+    /// `attempt` gets the answer that is waited for, if this has received it. What others receive they note before they
+    /// leave the role, so who has it looks once; `attempt` gets who is to be told only when that is not enough: where
+    /// somebody else has the role, or all are about to sleep.
     #[inline]
     pub(super) fn wait<R>(
         self: &Arc<Self>,
-        until: Deadline,
-        mut attempt: impl FnMut(Option<&Waker>) -> Option<R>,
+        wait: &Wait<'_>,
+        mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
     ) -> Option<R> {
-        if let Some(answer) = attempt(None) {
+        let driving = self.try_drive(wait.wanted());
+        if let Some(answer) = attempt(None, None) {
             return Some(answer);
         }
-        turn::waiting(|| self.wait_slowly(until, attempt))
+        turn::waiting(|| self.wait_slowly(wait, driving, attempt))
     }
 
-    fn wait_slowly<R>(
-        self: &Arc<Self>,
-        until: Deadline,
-        mut attempt: impl FnMut(Option<&Waker>) -> Option<R>,
+    fn wait_slowly<'c, R>(
+        self: &'c Arc<Self>,
+        wait: &Wait<'_>,
+        mut driving: Option<Driving<'c>>,
+        mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
     ) -> Option<R> {
-        let own: Waker = self.clone().into();
-        let mut parker = None;
-        let (mut spin, mut slept) = (None, false);
+        let (mut own, mut parker) = (None, None);
+        let mut progress = Progress::default();
+        let mut is_new = driving.is_some();
         let answer = loop {
-            if let Some(driving) = self.try_drive() {
-                // Somebody else may tell, who has received before.
-                if let Some(answer) = attempt(Some(&own)) {
-                    drop(driving);
-                    break Some(answer);
+            if let Some(mut held) = driving.take().or_else(|| self.try_drive(wait.wanted())) {
+                if !std::mem::take(&mut is_new) {
+                    let own = progress.slept.then(|| {
+                        let made = || Waker::from(self.clone());
+                        &*own.get_or_insert_with(made)
+                    });
+                    if let Some(answer) = attempt(None, own) {
+                        break Some(answer);
+                    }
+                    progress.is_entered = own.is_some();
+                    if wait.until.has_passed() {
+                        break None;
+                    }
                 }
-                self.step(driving, until, &mut spin, &mut slept);
-            } else {
-                let parker = parker.get_or_insert_with(Parker::of_thread);
-                let is_free = self.role.wait(parker.waker());
-                // Who calls from here on finds this one.
-                if let Some(answer) = attempt(Some(parker.waker())) {
-                    break Some(answer);
+                self.step(&mut held, wait, &mut progress);
+                if let Some(found) = held.found.take() {
+                    drop(held);
+                    if let Some(answer) = attempt(Some(found), None) {
+                        break Some(answer);
+                    }
+                } else if held.is_held {
+                    driving = Some(held);
                 }
-                if !is_free {
-                    parker.park(until);
-                }
+                continue;
             }
-            if let Some(answer) = attempt(None) {
+            let parker = parker.get_or_insert_with(Parker::of_thread);
+            let is_free = self.role.wait(parker.waker());
+            // Who calls from here on finds this one.
+            if let Some(answer) = attempt(None, Some(parker.waker())) {
                 break Some(answer);
             }
-            if until.has_passed() {
+            if wait.until.has_passed() {
                 break None;
             }
+            if !is_free {
+                parker.park(wait.until);
+            }
         };
+        drop(driving);
         if let Some(parker) = parker {
             self.role.forget(parker.waker());
         }
@@ -487,20 +474,20 @@ impl Core {
         if self.poll() > 0 {
             return Ok(true);
         }
-        let Some(mut driving) = self.try_drive() else {
+        let Some(mut driving) = self.try_drive(None) else {
             return Ok(self.role.wait(waker));
         };
         let queue = match self.queue() {
             Some(queue) => queue,
             None => return Err(io::ErrorKind::OutOfMemory.into()),
         };
-        self.post_all(queue);
+        self.post_all(queue, &mut Seen::default());
         match queue.poll_done_task(number, waker)? {
             Some(done) => {
                 self.take(done, &mut driving);
                 Ok(true)
             }
-            None => Ok(self.has_more.load(Ordering::Acquire)),
+            None => Ok(self.has_more()),
         }
     }
 
@@ -513,50 +500,12 @@ impl Core {
             self.role.forget(waker);
         }
     }
+}
 
-    /// Serves a connection here instead of where it was. False when it was here.
-    pub(super) fn adopt(self: &Arc<Self>, link: &Arc<Link>) -> bool {
-        let Some((before, was_posted)) = link.sit(self) else {
-            return false;
-        };
-        before.leave(link.id);
-        self.enter(link);
-        if let (true, Some(queue)) = (was_posted, before.queue.get()) {
-            queue.forget(link.endpoint());
-            // What had come before is taken now, for who may serve there no more.
-            while let Some(done) = queue.poll_done() {
-                before.pass_on(done);
-            }
-        }
-        before.role.nudge();
-        true
-    }
-
-    /// Leaves what the queue had to the bundle where the connection is now.
-    fn pass_on(&self, done: Done) {
-        let Done::Received(_, receipt, endpoint) = done else {
-            return;
-        };
-        let Some(link) = Link::of(&endpoint) else {
-            return;
-        };
-        link.set_posted(self, false);
-        match receipt {
-            Ok(arrived) => {
-                let core = link.bundle();
-                lock(&core.late).push_back((link, arrived));
-                core.has_more.store(true, Ordering::Release);
-                core.call();
-            }
-            Err(missed) => {
-                if !matches!(
-                    missed.error,
-                    RecvError::Cancelled | RecvError::NoBuffer { .. }
-                ) {
-                    link.lost(&missed.error);
-                }
-            }
-        }
+impl Wait<'_> {
+    #[inline]
+    fn wanted(&self) -> Option<(u64, u32)> {
+        Some((self.link?.id, self.number?))
     }
 }
 

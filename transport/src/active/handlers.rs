@@ -11,6 +11,7 @@ use jstream::schema::Schema;
 use jstream::{Received, Transportable};
 
 use super::executor::{Executor, ThreadPool};
+use super::link::Link;
 use super::request::Request;
 use super::runs::{Later, Runs, Sooner};
 use super::task::Place;
@@ -214,16 +215,16 @@ impl Handlers {
 impl Entry {
     /// Runs the handler: here, unless it is to run elsewhere.
     #[inline]
-    pub(super) fn run(&self, request: Request, nested: bool) {
+    pub(super) fn run(&self, link: &Arc<Link>, request: Request, nested: bool) {
         if self.worker || nested {
             self.tally.moved();
-            return self.runs.send(request, self);
+            return self.runs.send(link, request, self);
         }
         let Some(budget) = self.budget else {
-            return turn::handling(|| self.runs.run(request, self));
+            return turn::handling(|| self.runs.run(link, request, self));
         };
         let begun = Instant::now();
-        turn::handling(|| self.runs.run(request, self));
+        turn::handling(|| self.runs.run(link, request, self));
         let took = begun.elapsed();
         if took > budget {
             Tally::add(&self.tally.overrun);

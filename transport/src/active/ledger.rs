@@ -5,6 +5,7 @@
 //! is done with, the other side gives back, with whatever frame goes its way next. Answers need no room: who
 //! asks for one has kept a place for it.
 
+use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 use std::task::Waker;
@@ -106,9 +107,31 @@ pub(super) enum Open {
     Moved(Arc<dyn Cancel>),
 }
 
+/// A message of the peer, by its place in the accounts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Number {
+    /// A request, by the peer's number.
+    Asked(u32),
+    /// A message that nobody answers, by one of this side.
+    Told(u32),
+}
+
+impl Number {
+    /// The number of a request.
+    #[inline]
+    pub(super) fn asked(self) -> Option<u32> {
+        match self {
+            Self::Asked(number) => Some(number),
+            Self::Told(_) => None,
+        }
+    }
+}
+
 /// The peer does what nobody of this version does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Violation(pub(super) &'static str);
+
+const UNASKED: Violation = Violation("it answers what was not asked");
 
 /// The accounts of one connection.
 pub(super) struct Ledger {
@@ -120,7 +143,12 @@ pub(super) struct Ledger {
     due_bytes: u64,
     calls: Vec<Place>,
     free: Vec<u16>,
+    /// Requests of the peer, by its numbers, and messages that nobody answers.
     open: Vec<Open>,
+    told: Vec<Open>,
+    free_told: Vec<u32>,
+    /// What frames give back that have not gone yet, in order.
+    withheld: VecDeque<Credit>,
     /// Those who wait for credit.
     wanting: Vec<Waker>,
     ended: bool,
@@ -144,6 +172,9 @@ impl Ledger {
             calls: Vec::new(),
             free: Vec::new(),
             open: Vec::new(),
+            told: Vec::new(),
+            free_told: Vec::new(),
+            withheld: VecDeque::new(),
             wanting: Vec::new(),
             ended: false,
         }
@@ -236,8 +267,7 @@ impl Ledger {
         number: u32,
         answer: Answer,
     ) -> Result<(Option<Waker>, Option<Answer>), Violation> {
-        let unasked = Violation("it answers what was not asked");
-        let place = self.place(number).ok_or(unasked)?;
+        let place = self.place(number).ok_or(UNASKED)?;
         match &mut place.call {
             Call::Waiting(waker) => {
                 let waker = waker.take();
@@ -248,7 +278,20 @@ impl Ledger {
                 self.release(number);
                 Ok((None, Some(answer)))
             }
-            Call::Free | Call::Done(_) => Err(unasked),
+            Call::Free | Call::Done(_) => Err(UNASKED),
+        }
+    }
+
+    /// The answer to a request has come, and goes to whoever waits for it without being noted.
+    #[inline]
+    pub(super) fn hand_out(&mut self, number: u32) -> Result<(), Violation> {
+        let place = self.place(number).ok_or(UNASKED)?;
+        match &place.call {
+            Call::Waiting(_) => {
+                self.release(number);
+                Ok(())
+            }
+            _ => Err(UNASKED),
         }
     }
 
@@ -308,13 +351,23 @@ impl Ledger {
 
     /// A message of the peer has come: a request, if it has a number.
     #[inline]
-    pub(super) fn accept(&mut self, number: Option<u32>, length: u64) -> Result<(), Violation> {
-        if !self.inward.charge(length) {
+    pub(super) fn accept(
+        &mut self,
+        number: Option<u32>,
+        length: u64,
+    ) -> Result<Number, Violation> {
+        if !self.inward.has_room(length) {
             return Err(Violation("it sends more than its window allows"));
         }
-        let Some(number) = number else {
-            return Ok(());
+        let number = match number {
+            Some(number) => self.open(number)?,
+            None => self.enter_told(),
         };
+        self.inward.charge(length);
+        Ok(number)
+    }
+
+    fn open(&mut self, number: u32) -> Result<Number, Violation> {
         let index = (number & 0xffff) as usize;
         if self.open.len() <= index {
             self.open.resize_with(index.saturating_add(1), || Open::No);
@@ -322,17 +375,36 @@ impl Ledger {
         match self.open.get_mut(index) {
             Some(open @ Open::No) => {
                 *open = Open::Running;
-                Ok(())
+                Ok(Number::Asked(number))
             }
             _ => Err(Violation("a number is used twice")),
         }
     }
 
-    /// The handler of a request waits. False when it was answered, or the connection has ended: then it is
-    /// not noted.
-    pub(super) fn note_moved(&mut self, number: u32, task: &Arc<dyn Cancel>) -> bool {
+    /// A place for a message that nobody answers; there are as many as are under way at once.
+    fn enter_told(&mut self) -> Number {
+        let index = self.free_told.pop().unwrap_or_else(|| {
+            let index = u32::try_from(self.told.len()).unwrap_or(u32::MAX);
+            self.told.push(Open::No);
+            index
+        });
+        if let Some(open) = self.told.get_mut(index as usize) {
+            *open = Open::Running;
+        }
+        Number::Told(index)
+    }
+
+    fn opened(&mut self, number: Number) -> Option<&mut Open> {
+        match number {
+            Number::Asked(number) => self.open.get_mut((number & 0xffff) as usize),
+            Number::Told(index) => self.told.get_mut(index as usize),
+        }
+    }
+
+    /// The handler of a message waits. False when the connection has ended: then it is not noted.
+    pub(super) fn note_moved(&mut self, number: Number, task: &Arc<dyn Cancel>) -> bool {
         let ended = self.ended;
-        match self.open.get_mut((number & 0xffff) as usize) {
+        match self.opened(number) {
             Some(open @ Open::Running) if !ended => {
                 *open = Open::Moved(task.clone());
                 true
@@ -344,26 +416,54 @@ impl Ledger {
 
     /// A message of the peer is done with. What it gets back with the frame that says so.
     #[inline]
-    pub(super) fn close(&mut self, number: Option<u32>, length: u64) -> (Credit, Open) {
+    pub(super) fn close(&mut self, number: Number, length: u64) -> (Credit, Open) {
         let open = self.settle(number, length);
         (self.take_due(), open)
     }
 
     /// As [`close`](Self::close), where no frame goes; there is credit only where it is time for a frame of
     /// its own.
-    pub(super) fn close_silently(&mut self, length: u64) -> Option<Credit> {
-        self.settle(None, length);
+    pub(super) fn close_silently(&mut self, number: Number, length: u64) -> (Option<Credit>, Open) {
+        let open = self.settle(number, length);
         let is_time = self.due_messages >= (self.inward.messages / 2).max(1)
             || self.due_bytes >= (self.inward.bytes / 2).max(1);
-        is_time.then(|| self.take_due())
+        (is_time.then(|| self.take_due()), open)
     }
 
-    fn settle(&mut self, number: Option<u32>, length: u64) -> Open {
+    #[inline]
+    fn settle(&mut self, number: Number, length: u64) -> Open {
         self.due_messages = self.due_messages.saturating_add(1);
         self.due_bytes = self.due_bytes.saturating_add(length);
-        number
-            .and_then(|number| self.open.get_mut((number & 0xffff) as usize))
-            .map_or(Open::No, |open| mem::replace(open, Open::No))
+        let open = self.opened(number);
+        let open = open.map_or(Open::No, |open| mem::replace(open, Open::No));
+        if let Number::Told(index) = number {
+            self.free_told.push(index);
+        }
+        open
+    }
+
+    /// A frame that gives so much back waits behind others. Until it has gone the peer has not got it.
+    pub(super) fn withhold(&mut self, credit: Credit) {
+        self.inward.messages_out = self
+            .inward
+            .messages_out
+            .saturating_add(u32::from(credit.messages));
+        self.inward.bytes_out = self.inward.bytes_out.saturating_add(credit.bytes);
+        self.withheld.push_back(credit);
+    }
+
+    /// Whether there may be something that was not given yet.
+    pub(super) fn withholds(&self) -> bool {
+        !self.withheld.is_empty()
+    }
+
+    /// Of the frames that wait, that give something back or not, so many are left.
+    pub(super) fn give(&mut self, left: usize) {
+        while self.withheld.len() > left {
+            if let Some(credit) = self.withheld.pop_front() {
+                self.inward.restore(credit);
+            }
+        }
     }
 
     /// What the peer is to get back; from now on it may use it.
@@ -384,10 +484,6 @@ impl Ledger {
         }
     }
 
-    pub(super) fn has_ended(&self) -> bool {
-        self.ended
-    }
-
     /// The connection is gone: those who wait are woken, those who work for the peer are cancelled.
     pub(super) fn end(&mut self) -> (Vec<Waker>, Vec<Arc<dyn Cancel>>) {
         self.ended = true;
@@ -398,7 +494,7 @@ impl Ledger {
             }
         }
         let mut tasks = Vec::new();
-        for open in &mut self.open {
+        for open in self.open.iter_mut().chain(&mut self.told) {
             if let Open::Moved(task) = mem::replace(open, Open::Running) {
                 tasks.push(task);
             }

@@ -8,12 +8,12 @@ use std::task::Waker;
 
 use jstream::buffer::Filled;
 
-use super::driving::{Core, Driving};
+use super::driving::{Core, Driving, Wait};
 use super::error::{JoinError, Reason, Returned};
 use super::frame::{Credit, Frame};
 use super::handlers::Handlers;
 use super::hello::{Known, Theirs, cut};
-use super::ledger::{Answer, Held, Ledger, Violation, Window};
+use super::ledger::{Answer, Held, Ledger, Number, Violation, Window};
 use super::request::Request;
 use super::settings::Settings;
 use super::sync::lock;
@@ -22,12 +22,20 @@ use super::turn;
 use crate::device::connection::Body;
 use crate::device::deadline::Deadline;
 use crate::endpoint::ops::Notify;
-use crate::endpoint::{Endpoint, Message};
+use crate::endpoint::Endpoint;
 use crate::error::{RecvError, SendError};
 use crate::header::Header;
 
 /// The longest reason that is told to a peer, in bytes.
 const LONGEST_TEXT: usize = 1024;
+
+/// A request that is on its way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    pub(super) number: u32,
+    /// How many answers there were before.
+    pub(super) answers: u64,
+}
 
 /// One side of a connection.
 pub(super) struct Link {
@@ -38,7 +46,14 @@ pub(super) struct Link {
     known: Vec<Known>,
     pub(super) settings: Settings,
     ledger: super::sync::Mutex<Ledger>,
+    /// How many answers were noted in the ledger, and whether it has ended; both change under its lock.
+    answers: AtomicU64,
+    ended: AtomicBool,
+    /// Where it is served as long as it was not moved.
+    first: Arc<Core>,
     seat: Mutex<Seat>,
+    /// Held by who moves it.
+    moving: Mutex<()>,
     /// As the seat says; changes under its lock.
     posted: AtomicBool,
     /// How often it was moved from one bundle to another.
@@ -64,7 +79,8 @@ impl Link {
         theirs: Theirs,
         settings: Settings,
     ) -> Result<Arc<Self>, JoinError> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
+        // 0 is nobody.
+        static NEXT: AtomicU64 = AtomicU64::new(1);
         let inward = Window::new(settings.window_messages(), settings.window_bytes.max(1));
         let bundle = Core::new(endpoint.shared().facts().spin);
         let link = Arc::new(Self {
@@ -74,10 +90,14 @@ impl Link {
             endpoint,
             handlers,
             settings,
+            answers: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
+            first: bundle.clone(),
             seat: Mutex::new(Seat {
                 bundle: bundle.clone(),
                 posted: false,
             }),
+            moving: Mutex::default(),
             posted: AtomicBool::new(false),
             moves: AtomicUsize::new(0),
             returned: Mutex::default(),
@@ -100,19 +120,28 @@ impl Link {
         endpoint.shared().attached()?.downcast().ok()
     }
 
-    /// Serves the bundle that it is in, until `attempt` answers or the time is over.
+    /// Serves the bundle that it is in, until `attempt` answers or the time is over; `number` is the request whose
+    /// answer is waited for. What `attempt` gets [`Core::wait`] says.
     #[inline]
     pub(super) fn wait<R>(
-        &self,
+        self: &Arc<Self>,
+        number: Option<u32>,
         until: Deadline,
-        mut attempt: impl FnMut(Option<&Waker>) -> Option<R>,
+        mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
     ) -> Option<R> {
+        let wait = Wait {
+            link: Some(self),
+            number,
+            until,
+        };
         loop {
             let moves = self.moves.load(Ordering::Acquire);
-            let waited = self.bundle().wait(until, |waker| match attempt(waker) {
-                Some(answer) => Some(Some(answer)),
-                None if self.moves.load(Ordering::Acquire) != moves => Some(None),
-                None => None,
+            let waited = self.with_bundle(|bundle| {
+                bundle.wait(&wait, |found, waker| match attempt(found, waker) {
+                    Some(answer) => Some(Some(answer)),
+                    None if self.moves.load(Ordering::Acquire) != moves => Some(None),
+                    None => None,
+                })
             });
             match waited {
                 Some(Some(answer)) => return Some(answer),
@@ -142,6 +171,38 @@ impl Link {
     /// Where it is served now.
     pub(super) fn bundle(&self) -> Arc<Core> {
         self.seat().bundle.clone()
+    }
+
+    /// As [`bundle`](Self::bundle), for a while; costs nothing for one that was never moved.
+    #[inline]
+    fn with_bundle<R>(&self, work: impl FnOnce(&Arc<Core>) -> R) -> R {
+        if self.moves.load(Ordering::Acquire) == 0 {
+            return work(&self.first);
+        }
+        work(&self.bundle())
+    }
+
+    /// Held while it is moved.
+    pub(super) fn moving(&self) -> MutexGuard<'_, ()> {
+        lock_plainly(&self.moving)
+    }
+
+    /// Takes the messages that are here, some at most. How many.
+    pub(super) fn poll(&self) -> usize {
+        self.with_bundle(|bundle| bundle.poll())
+    }
+
+    /// How many answers were noted so far, for who looks for another one.
+    #[inline]
+    pub(super) fn answers(&self) -> u64 {
+        self.answers.load(Ordering::Acquire)
+    }
+
+    /// Notes that there is one more. The caller has the ledger.
+    fn count_answer(&self) {
+        let answers = self.answers.load(Ordering::Relaxed);
+        self.answers
+            .store(answers.wrapping_add(1), Ordering::Release);
     }
 
     fn seat(&self) -> MutexGuard<'_, Seat> {
@@ -185,7 +246,7 @@ impl Link {
     }
 
     /// Sends a frame without waiting: one for which there is no room goes on by itself, from a copy. How many
-    /// such there are the windows bound.
+    /// such there are the windows bound, as what a frame gives back counts when it has gone.
     #[inline]
     pub(super) fn send(&self, header: Header, segments: &[IoSlice<'_>]) -> Result<(), SendError> {
         match self.endpoint.try_send_message(header, segments) {
@@ -220,6 +281,13 @@ impl Link {
     #[cold]
     fn post(&self, header: Header, filled: Filled) {
         let shared = self.endpoint.shared();
+        // The peer can't use what a frame gives back before it has the frame.
+        let credit = Frame::of(&header).map_or_else(Credit::default, |(_, credit)| credit);
+        let unsent = shared.count_unsent();
+        let mut ledger = self.ledger();
+        ledger.give(unsent);
+        ledger.withhold(credit);
+        drop(ledger);
         let length = Some(filled.len() as u64);
         let (message, refused) = shared.outbound(header, length, Body::Owned(filled));
         // Who waits for it would wait for ever: the connection ends when it can't be sent.
@@ -241,15 +309,16 @@ impl Link {
 
     /// A message of the peer is done with; what it gets back for it.
     #[inline]
-    pub(super) fn close(&self, number: Option<u32>, length: u64) -> Credit {
+    pub(super) fn close(&self, number: Number, length: u64) -> Credit {
         let (credit, open) = self.ledger().close(number, length);
         drop(open);
         credit
     }
 
     /// The same where no frame goes.
-    pub(super) fn close_silently(&self, length: u64) {
-        let credit = self.ledger().close_silently(length);
+    pub(super) fn close_silently(&self, number: Number, length: u64) {
+        let (credit, open) = self.ledger().close_silently(number, length);
+        drop(open);
         if let Some(credit) = credit {
             let _ = self.send(Frame::Credit.header(credit), &[]);
         }
@@ -258,7 +327,7 @@ impl Link {
     /// Gives a message back to its sender, with what is left of its payload.
     pub(super) fn give_back(
         &self,
-        (number, handler, word): (Option<u32>, u16, u64),
+        (number, handler, word): (Number, u16, u64),
         credit: Credit,
         reason: Reason,
         payload: &[u8],
@@ -268,13 +337,13 @@ impl Link {
         let frame = |why: &str| {
             let (reason, text) = (reason.code(), u16::try_from(why.len()).unwrap_or(0));
             match number {
-                Some(number) => Frame::Return {
+                Number::Asked(number) => Frame::Return {
                     number,
                     reason,
                     word,
                     text,
                 },
-                None => Frame::Bounce {
+                Number::Told(_) => Frame::Bounce {
                     handler,
                     reason,
                     word,
@@ -291,7 +360,7 @@ impl Link {
     }
 
     /// A handler waits. Whether its request is still wanted.
-    pub(super) fn note_moved(&self, number: u32, task: &Arc<dyn Cancel>) -> bool {
+    pub(super) fn note_moved(&self, number: Number, task: &Arc<dyn Cancel>) -> bool {
         self.ledger().note_moved(number, task)
     }
 
@@ -305,6 +374,12 @@ impl Link {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
+    /// The program has no handle of it any more: what was put off does not keep it.
+    #[cold]
+    pub(super) fn purge(&self) {
+        self.bundle().purge(self.id);
+    }
+
     /// What came back though nobody waited for it, the oldest first.
     pub(super) fn take_returned(&self) -> Option<Returned> {
         lock_plainly(&self.returned).pop_front()
@@ -312,8 +387,14 @@ impl Link {
 
     /// A message has come. Before a handler runs, others may receive.
     #[inline]
-    pub(super) fn arrived(self: &Arc<Self>, message: Message, driving: &mut Driving<'_>) {
-        if let Err(violation) = self.take_in(message, driving) {
+    pub(super) fn arrived(
+        self: &Arc<Self>,
+        header: &Header,
+        payload: Filled,
+        driving: &mut Driving<'_>,
+    ) {
+        if let Err(violation) = self.take_in(header, payload, driving) {
+            driving.release();
             self.break_off(violation);
         }
     }
@@ -321,12 +402,12 @@ impl Link {
     #[inline]
     fn take_in(
         self: &Arc<Self>,
-        message: Message,
+        header: &Header,
+        payload: Filled,
         driving: &mut Driving<'_>,
     ) -> Result<(), Violation> {
-        let Message { header, payload } = message;
         let unknown = Violation("it sends what is no active message");
-        let (frame, credit) = Frame::of(&header).ok_or(unknown)?;
+        let (frame, credit) = Frame::of(header).ok_or(unknown)?;
         let mut wake = Vec::new();
         let mut ledger = self.ledger();
         ledger.absorb(credit, &mut wake)?;
@@ -336,21 +417,18 @@ impl Link {
                 handler,
                 word,
             } => {
-                ledger.accept(Some(number), header.length)?;
-                drop(ledger);
+                let number = self.accept(ledger, Some(number), header.length)?;
                 driving.release();
-                self.serve(Some(number), handler, word, payload);
+                self.serve(number, handler, word, payload);
             }
             Frame::Send { handler, word } => {
-                ledger.accept(None, header.length)?;
-                drop(ledger);
+                let number = self.accept(ledger, None, header.length)?;
                 driving.release();
-                self.serve(None, handler, word, payload);
+                self.serve(number, handler, word, payload);
             }
             Frame::Reply { number, word } => {
-                let told = ledger.answer(number, Answer::Reply { word, payload })?;
-                drop(ledger);
-                tell(told, driving);
+                let answer = Answer::Reply { word, payload };
+                self.take_answer(ledger, number, answer, driving)?;
             }
             Frame::Return {
                 number,
@@ -364,9 +442,7 @@ impl Link {
                     payload,
                     text,
                 };
-                let told = ledger.answer(number, answer)?;
-                drop(ledger);
-                tell(told, driving);
+                self.take_answer(ledger, number, answer, driving)?;
             }
             Frame::Bounce {
                 handler,
@@ -381,6 +457,8 @@ impl Link {
                 let task = ledger.cancelled(number);
                 drop(ledger);
                 if let Some(task) = task {
+                    // What is dropped with it is the program's.
+                    driving.release();
                     task.cancel();
                 }
             }
@@ -391,13 +469,55 @@ impl Link {
         Ok(())
     }
 
-    fn serve(self: &Arc<Self>, number: Option<u32>, handler: u16, word: u64, payload: Filled) {
+    /// Takes a message of the peer into the accounts. Where its window is used up as far as is known, frames that gave
+    /// something back may have gone since.
+    #[inline]
+    fn accept(
+        &self,
+        mut ledger: super::sync::MutexGuard<'_, Ledger>,
+        number: Option<u32>,
+        length: u64,
+    ) -> Result<Number, Violation> {
+        match ledger.accept(number, length) {
+            Err(_) if ledger.withholds() => {
+                drop(ledger);
+                let unsent = self.endpoint.shared().count_unsent();
+                let mut ledger = self.ledger();
+                ledger.give(unsent);
+                ledger.accept(number, length)
+            }
+            accepted => accepted,
+        }
+    }
+
+    /// Leaves an answer to whoever drives, if that is who waits for it, and else notes it.
+    #[inline]
+    fn take_answer(
+        &self,
+        mut ledger: super::sync::MutexGuard<'_, Ledger>,
+        number: u32,
+        answer: Answer,
+        driving: &mut Driving<'_>,
+    ) -> Result<(), Violation> {
+        if driving.wants(self, number) {
+            ledger.hand_out(number)?;
+            driving.found = Some(answer);
+            return Ok(());
+        }
+        let told = ledger.answer(number, answer)?;
+        self.count_answer();
+        drop(ledger);
+        tell(told, driving);
+        Ok(())
+    }
+
+    fn serve(self: &Arc<Self>, number: Number, handler: u16, word: u64, payload: Filled) {
         let request = Request::new(self.clone(), number, handler, word, payload);
         if self.stopping.load(Ordering::Relaxed) {
             return request.give_back(Reason::Ending, "");
         }
         match self.handlers.entry(handler) {
-            Some(entry) => entry.run(request, turn::depth() >= self.settings.nesting),
+            Some(entry) => entry.run(self, request, turn::depth() >= self.settings.nesting),
             None => request.give_back(Reason::NoSuchHandler, ""),
         }
     }
@@ -406,7 +526,7 @@ impl Link {
     pub(super) fn serve_again(request: Request) {
         let link = request.link().clone();
         match link.handlers.entry(request.handler()) {
-            Some(entry) => entry.run(request, turn::depth() >= link.settings.nesting),
+            Some(entry) => entry.run(&link, request, turn::depth() >= link.settings.nesting),
             None => request.give_back(Reason::NoSuchHandler, ""),
         }
     }
@@ -434,7 +554,11 @@ impl Link {
     }
 
     fn end(&self) {
-        let (wake, tasks) = self.ledger().end();
+        let mut ledger = self.ledger();
+        let (wake, tasks) = ledger.end();
+        self.ended.store(true, Ordering::Release);
+        self.count_answer();
+        drop(ledger);
         self.bundle().leave(self.id);
         wake.into_iter().for_each(Waker::wake);
         tasks.into_iter().for_each(|task| task.cancel());
@@ -447,23 +571,26 @@ impl Link {
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        self.ledger().has_ended()
+        self.ended.load(Ordering::Acquire)
     }
 
-    /// Begins a request; `Err` gives what it was about back.
+    /// Begins a request: its number, how many answers were noted before, and its header.
     pub(super) fn begin(
         &self,
         handler: u16,
         word: u64,
         length: u64,
-    ) -> Result<(u32, Header), Held> {
-        let (number, credit) = self.ledger().begin(length)?;
+    ) -> Result<(Asked, Header), Held> {
+        let mut ledger = self.ledger();
+        let (number, credit) = ledger.begin(length)?;
+        let answers = self.answers.load(Ordering::Relaxed);
+        drop(ledger);
         let frame = Frame::Request {
             number,
             handler,
             word,
         };
-        Ok((number, frame.header(credit)))
+        Ok((Asked { number, answers }, frame.header(credit)))
     }
 }
 

@@ -208,15 +208,15 @@ impl Peer {
         word: u64,
         filled: Filled,
     ) -> Result<Ticket, RequestError> {
-        let number = handler.number;
-        let mut unsent = Some(Unsent::new(word, filled));
-        match Ticket::begin(&self.link, number, &mut unsent) {
-            Ok(sent) => Ok(sent),
-            Err(RequestError::NoCredit) => match unsent {
-                Some(unsent) => Ok(Ticket::unsent(self.link.clone(), number, unsent)),
-                None => Err(RequestError::NoCredit),
-            },
-            Err(error) => Err(error),
+        let link = self.link.clone();
+        let unsent = Unsent::new(word, filled);
+        let length = unsent.len();
+        match unsent.send(&link, handler.number) {
+            Ok(asked) => Ok(Ticket::new(link, handler.number, asked, length)),
+            Err((RequestError::NoCredit, Some(unsent))) => {
+                Ok(Ticket::unsent(link, handler.number, unsent))
+            }
+            Err((error, _)) => Err(error),
         }
     }
 
@@ -230,14 +230,14 @@ impl Peer {
         let link = &self.link;
         let length = total(segments);
         let begin = || link.begin(handler.number, word, length);
-        let (number, header) = match begin() {
+        let (asked, header) = match begin() {
             Err(Held::NoCredit) if waits => self.until_credit(begin)?,
             begun => begun.map_err(|held| self.held(held))?,
         };
         match link.send(header, segments) {
-            Ok(()) => Ok(Ticket::new(link.clone(), handler.number, number)),
+            Ok(()) => Ok(Ticket::new(link.clone(), handler.number, asked, length)),
             Err(error) => {
-                link.ledger().unsend(number, length);
+                link.ledger().unsend(asked.number, length);
                 Err(error.into())
             }
         }
@@ -248,7 +248,7 @@ impl Peer {
         let after = self.link.settings.credit_timeout;
         let begun = self
             .link
-            .wait(Deadline::after(after), |waker| match begin() {
+            .wait(None, Deadline::after(after), |_, waker| match begin() {
                 Err(Held::NoCredit) => {
                     if let Some(waker) = waker {
                         self.link.ledger().want(waker);
@@ -352,12 +352,12 @@ impl Peer {
 
     /// Takes the messages that are here, some at most, without waiting. How many.
     pub fn poll(&self) -> usize {
-        self.link.bundle().poll()
+        self.link.poll()
     }
 
     /// Serves until the connection has ended.
     pub fn serve(&self) {
-        self.link.wait(Deadline::NEVER, |waker| {
+        self.link.wait(None, Deadline::NEVER, |_, waker| {
             if let Some(waker) = waker {
                 self.link.ledger().want(waker);
             }
@@ -428,7 +428,7 @@ impl Clone for Peer {
 impl Drop for Peer {
     fn drop(&mut self) {
         if self.link.handles.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.link.bundle().purge(self.link.id);
+            self.link.purge();
         }
     }
 }

@@ -10,6 +10,7 @@ use jstream::{Received, Transportable};
 
 use super::error::Reason;
 use super::frame::Frame;
+use super::ledger::Number;
 use super::link::Link;
 use super::peer::Peer;
 use super::task;
@@ -35,8 +36,7 @@ pub struct Replier {
     link: Arc<Link>,
     word: u64,
     handler: u16,
-    /// Nothing for a message that nobody answers.
-    number: Option<u32>,
+    number: Number,
     length: u64,
     is_open: bool,
 }
@@ -44,7 +44,7 @@ pub struct Replier {
 impl Request {
     pub(super) fn new(
         link: Arc<Link>,
-        number: Option<u32>,
+        number: Number,
         handler: u16,
         word: u64,
         payload: Filled,
@@ -79,7 +79,7 @@ impl Request {
     /// Whether an answer is waited for.
     #[must_use]
     pub fn wants_reply(&self) -> bool {
-        self.replier.number.is_some()
+        self.replier.number.asked().is_some()
     }
 
     /// Who sent it, to send something back besides the answer.
@@ -92,7 +92,7 @@ impl Request {
         self.replier.handler
     }
 
-    pub(super) fn number(&self) -> Option<u32> {
+    pub(super) fn number(&self) -> Number {
         self.replier.number
     }
 
@@ -181,13 +181,13 @@ impl Replier {
     pub fn reply_segments(mut self, word: u64, segments: &[IoSlice<'_>]) {
         self.is_open = false;
         match self.number {
-            Some(number) => {
+            Number::Asked(number) => {
                 let reply = Frame::Reply { number, word };
                 let credit = self.link.close(self.number, self.length);
                 let sent = self.link.reply(reply.header(credit), segments);
-                self.unless_sent(number, sent);
+                self.unless_sent(sent);
             }
-            None => self.link.close_silently(self.length),
+            told => self.link.close_silently(told, self.length),
         }
     }
 
@@ -195,19 +195,19 @@ impl Replier {
     pub fn reply_filled(mut self, word: u64, payload: Filled) {
         self.is_open = false;
         match self.number {
-            Some(number) => {
+            Number::Asked(number) => {
                 let reply = Frame::Reply { number, word };
                 let credit = self.link.close(self.number, self.length);
                 let sent = self.link.reply_filled(reply.header(credit), payload);
-                self.unless_sent(number, sent);
+                self.unless_sent(sent);
             }
-            None => self.link.close_silently(self.length),
+            told => self.link.close_silently(told, self.length),
         }
     }
 
     /// Answers with an object.
     pub fn reply_object<R: Transportable>(self, object: &R) {
-        if self.number.is_none() {
+        if self.number.asked().is_none() {
             return self.reply(0, &[]);
         }
         let link = self.link.clone();
@@ -245,10 +245,10 @@ impl Replier {
     }
 
     /// An answer that the other side does not take leaves it with the reason alone.
-    fn unless_sent(&self, number: u32, sent: Result<(), crate::SendError>) {
+    fn unless_sent(&self, sent: Result<(), crate::SendError>) {
         if let Err(error) = sent {
             let why = error.to_string();
-            let back = (Some(number), self.handler, self.word);
+            let back = (self.number, self.handler, self.word);
             let credit = Default::default();
             self.link
                 .give_back(back, credit, Reason::Unsendable, &[], &why);
@@ -262,8 +262,8 @@ impl Drop for Replier {
             return;
         }
         let failed = task::is_failing();
-        if self.number.is_none() && !failed {
-            return self.link.close_silently(self.length);
+        if self.number.asked().is_none() && !failed {
+            return self.link.close_silently(self.number, self.length);
         }
         let reason = if failed {
             Reason::Panicked

@@ -7,16 +7,17 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::handlers::{Entry, Outcome};
+use super::link::Link;
 use super::request::Request;
 use super::task::{Cancel, First, Place, Slots, forget_panic};
 
 /// A handler.
 pub(super) trait Runs: Send + Sync {
     /// Runs it in the receive loop.
-    fn run(&self, request: Request, entry: &Entry);
+    fn run(&self, link: &Arc<Link>, request: Request, entry: &Entry);
 
     /// Has it run by the executor.
-    fn send(&self, request: Request, entry: &Entry);
+    fn send(&self, link: &Arc<Link>, request: Request, entry: &Entry);
 }
 
 /// A function.
@@ -44,14 +45,14 @@ where
     O: Into<Outcome>,
     F: Fn(Request) -> O + Send + Sync + 'static,
 {
-    fn run(&self, request: Request, entry: &Entry) {
+    fn run(&self, link: &Arc<Link>, request: Request, entry: &Entry) {
         // The program's own objects are shared, so it guards them with locks, which are poisoned.
         let done = catch_unwind(AssertUnwindSafe(|| (self.handler)(request).into()));
         match done {
             Ok(Outcome::Done) => entry.tally.inline(),
             Ok(Outcome::Rerun(request)) => {
                 entry.tally.rerun();
-                request.link().clone().run_later(request);
+                link.run_later(request);
             }
             Err(panic) => {
                 entry.tally.panicked();
@@ -60,8 +61,8 @@ where
         }
     }
 
-    fn send(&self, request: Request, _: &Entry) {
-        let moved = noted(&request);
+    fn send(&self, link: &Arc<Link>, request: Request, _: &Entry) {
+        let moved = noted(link, &request);
         let future = AtWorker {
             handler: self.handler.clone(),
             request: Some(request),
@@ -138,8 +139,8 @@ where
     F: Fn(Request) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = ()> + Send + 'static,
 {
-    fn run(&self, request: Request, entry: &Entry) {
-        let moved = noted(&request);
+    fn run(&self, link: &Arc<Link>, request: Request, entry: &Entry) {
+        let moved = noted(link, &request);
         let Some(future) = self.begin(request, entry) else {
             return;
         };
@@ -150,8 +151,8 @@ where
         }
     }
 
-    fn send(&self, request: Request, entry: &Entry) {
-        let moved = noted(&request);
+    fn send(&self, link: &Arc<Link>, request: Request, entry: &Entry) {
+        let moved = noted(link, &request);
         if let Some(future) = self.begin(request, entry) {
             self.slots.send(future, moved);
         }
@@ -159,9 +160,10 @@ where
 }
 
 /// Notes the task of a request that waits, so that it can be cancelled. Whether it is still wanted.
-fn noted(request: &Request) -> impl FnOnce(&Arc<dyn Cancel>) -> bool + use<> {
-    let noted = request
-        .number()
-        .map(|number| (request.link().clone(), number));
-    move |task| noted.is_none_or(|(link, number)| link.note_moved(number, task))
+fn noted<'l>(
+    link: &'l Arc<Link>,
+    request: &Request,
+) -> impl FnOnce(&Arc<dyn Cancel>) -> bool + use<'l> {
+    let number = request.number();
+    move |task| link.note_moved(number, task)
 }

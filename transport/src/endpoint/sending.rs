@@ -95,6 +95,11 @@ impl Sending {
         self.half.as_mut()
     }
 
+    /// How many messages are posted that have not gone.
+    pub(super) fn count_posted(&self) -> usize {
+        self.posted.len()
+    }
+
     /// Whether a caller that waits may send now, or never.
     pub(super) fn has_turn(&self) -> bool {
         self.end.is_some() || (self.posted.is_empty() && self.half.is_some())

@@ -32,6 +32,14 @@ impl Shared {
         id
     }
 
+    /// How many messages are posted to be sent that have not gone.
+    pub(crate) fn count_unsent(&self) -> usize {
+        let held = self.sending.lock();
+        let count = held.count_posted();
+        self.settle(self.sending.leave(held));
+        count
+    }
+
     /// Has what is posted to be sent carried on, though nobody waits for it.
     pub(crate) fn carry(self: &Arc<Self>) {
         // Only its own thread can go on with a simulation.

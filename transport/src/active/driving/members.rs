@@ -1,0 +1,121 @@
+//! Which connections are served together.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+
+use super::{Core, lock};
+use crate::active::link::Link;
+
+#[derive(Clone)]
+pub(super) struct Member {
+    id: u64,
+    pub(super) link: Weak<Link>,
+}
+
+/// The members, as somebody who serves has seen them last.
+#[derive(Default)]
+pub(in crate::active) struct Seen {
+    version: u64,
+    members: Option<Arc<Vec<Member>>>,
+}
+
+impl Seen {
+    #[inline]
+    pub(super) fn all(&self) -> &[Member] {
+        self.members.as_deref().map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Core {
+    /// A connection is served here from now on.
+    pub(in crate::active) fn enter(&self, link: &Arc<Link>) {
+        self.change(|all| {
+            all.push(Member {
+                id: link.id,
+                link: Arc::downgrade(link),
+            });
+        });
+        self.call();
+    }
+
+    /// A connection is not served here any more.
+    pub(in crate::active) fn leave(&self, id: u64) {
+        self.change(|all| all.retain(|member| member.id != id));
+        let mut kept = lock(&self.kept);
+        let place = kept.iter().position(|link| link.id == id);
+        let gone = place.map(|place| kept.swap_remove(place));
+        drop(kept);
+        drop(gone);
+        self.call();
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Member>)) {
+        let mut members = lock(&self.members);
+        let mut all = members.as_ref().clone();
+        all.retain(|member| member.link.strong_count() > 0);
+        change(&mut all);
+        let alone = match all.as_slice() {
+            [member] => member.id,
+            _ => 0,
+        };
+        self.count.store(all.len(), Ordering::Release);
+        *members = Arc::new(all);
+        self.alone.store(alone, Ordering::Relaxed);
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Has `seen` know the members of now.
+    #[inline]
+    pub(super) fn see(&self, seen: &mut Seen) {
+        if self.version.load(Ordering::Acquire) != seen.version {
+            let members = lock(&self.members);
+            seen.version = self.version.load(Ordering::Acquire);
+            seen.members = Some(members.clone());
+        }
+    }
+
+    /// Whether a connection is the only one that is served here.
+    #[inline]
+    pub(super) fn has_only(&self, link: &Link) -> bool {
+        self.alone.load(Ordering::Relaxed) == link.id
+    }
+
+    /// Those that stay though the program may have no handle of them leave.
+    pub(in crate::active) fn clear(&self) {
+        let kept = std::mem::take(&mut *lock(&self.kept));
+        drop(kept);
+    }
+
+    /// Whether nobody is served here. One that nobody has left without being told counts.
+    pub(in crate::active) fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
+    /// Serves a connection here instead of where it was. Where it `stays`, it does so though the program may have no
+    /// handle of it.
+    pub(in crate::active) fn adopt(self: &Arc<Self>, link: &Arc<Link>, stays: bool) {
+        let _moving = link.moving();
+        let Some((before, was_posted)) = link.sit(self) else {
+            return;
+        };
+        before.leave(link.id);
+        if stays && !link.has_ended() {
+            lock(&self.kept).push(link.clone());
+        }
+        self.enter(link);
+        if let (true, Some(queue)) = (was_posted, before.queue.get()) {
+            queue.forget(link.endpoint());
+            // What had come before is taken now, for who may serve there no more.
+            while let Some(done) = queue.poll_done() {
+                before.pass_on(done);
+            }
+        }
+        // What it asked to be run again is run here.
+        before.hand_over(link.id, self);
+        before.role.nudge();
+        // Its end may have come in between, and was told to where it was.
+        if link.has_ended() {
+            self.leave(link.id);
+        }
+    }
+}

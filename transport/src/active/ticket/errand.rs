@@ -1,0 +1,237 @@
+//! The way of a request: sent, sent again where it came back for now, and answered.
+
+use std::mem;
+use std::sync::Arc;
+use std::task::Waker;
+
+use jstream::buffer::Filled;
+
+use super::Reply;
+use crate::active::error::{Reason, RequestError, Returned};
+use crate::active::ledger::{Answer, Held};
+use crate::active::link::{Asked, Link, returned};
+use crate::device::deadline::Deadline;
+
+/// A request that is not on its way yet.
+#[derive(Debug)]
+pub(in crate::active) struct Unsent {
+    word: u64,
+    filled: Filled,
+}
+
+impl Unsent {
+    pub(in crate::active) fn new(word: u64, filled: Filled) -> Self {
+        Self { word, filled }
+    }
+
+    /// Sends it now. Where there is no credit it comes back.
+    pub(in crate::active) fn send(
+        self,
+        link: &Arc<Link>,
+        handler: u16,
+    ) -> Result<Asked, (RequestError, Option<Self>)> {
+        let Self { word, filled } = self;
+        let length = filled.len() as u64;
+        match link.begin(handler, word, length) {
+            Ok((asked, header)) => match link.send_filled(header, filled) {
+                Ok(()) => Ok(asked),
+                Err((error, _)) => {
+                    link.ledger().unsend(asked.number, length);
+                    Err((error.into(), None))
+                }
+            },
+            Err(Held::NoCredit) => Err((RequestError::NoCredit, Some(Self { word, filled }))),
+            Err(Held::Ended) => {
+                let peer = link.endpoint().peer().clone();
+                Err((RequestError::Ended { peer }, None))
+            }
+        }
+    }
+
+    pub(in crate::active) fn len(&self) -> u64 {
+        self.filled.len() as u64
+    }
+}
+
+/// What comes of a request.
+pub(super) type Outcome = Result<Reply, RequestError>;
+
+/// A request on its way.
+pub(super) struct Errand {
+    handler: u16,
+    state: State,
+    /// How long its payload is.
+    length: u64,
+    /// How often it came back.
+    times: u32,
+}
+
+enum State {
+    Unsent(Unsent),
+    Sent(Asked),
+    /// It came back, and is sent again then.
+    Paused(Deadline, Unsent),
+    Over,
+}
+
+impl Errand {
+    #[inline]
+    pub(super) fn sent(handler: u16, asked: Asked, length: u64) -> Self {
+        Self {
+            handler,
+            state: State::Sent(asked),
+            length,
+            times: 0,
+        }
+    }
+
+    pub(super) fn unsent(handler: u16, unsent: Unsent) -> Self {
+        Self {
+            handler,
+            length: unsent.len(),
+            state: State::Unsent(unsent),
+            times: 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.state, State::Over)
+    }
+
+    /// Its number, while it is on its way.
+    #[inline]
+    pub(super) fn number(&self) -> Option<u32> {
+        match &self.state {
+            State::Sent(asked) => Some(asked.number),
+            _ => None,
+        }
+    }
+
+    /// When it is sent again.
+    #[inline]
+    pub(super) fn paused(&self) -> Option<Deadline> {
+        match &self.state {
+            State::Paused(then, _) => Some(*then),
+            _ => None,
+        }
+    }
+
+    /// Nobody follows it any more; its number, if it is on its way.
+    #[inline]
+    pub(super) fn leave(&mut self) -> Option<u32> {
+        let number = self.number();
+        self.state = State::Over;
+        number
+    }
+
+    /// What came of it, if that is known: by the answer that was `found`, or that was noted. Else `waker` is told
+    /// when it may be.
+    #[inline]
+    pub(super) fn attempt(
+        &mut self,
+        link: &Arc<Link>,
+        found: Option<Answer>,
+        waker: Option<&Waker>,
+    ) -> Option<Outcome> {
+        if let State::Sent(asked) = &self.state {
+            if let Some(Answer::Reply { word, payload }) = found {
+                self.state = State::Over;
+                return Some(Ok(Reply { word, payload }));
+            }
+            // The answer is not among those that were noted before it was asked for.
+            if found.is_none() && waker.is_none() && link.answers() == asked.answers {
+                return None;
+            }
+        }
+        self.attempt_slowly(link, found, waker)
+    }
+
+    fn attempt_slowly(
+        &mut self,
+        link: &Arc<Link>,
+        mut found: Option<Answer>,
+        waker: Option<&Waker>,
+    ) -> Option<Outcome> {
+        loop {
+            match mem::replace(&mut self.state, State::Over) {
+                State::Unsent(unsent) => {
+                    if let Some(waker) = waker {
+                        link.ledger().want(waker);
+                    }
+                    match unsent.send(link, self.handler) {
+                        Ok(asked) => self.state = State::Sent(asked),
+                        Err((RequestError::NoCredit, Some(unsent))) => {
+                            self.state = State::Unsent(unsent);
+                            return None;
+                        }
+                        Err((error, _)) => return Some(Err(error)),
+                    }
+                }
+                State::Sent(asked) => {
+                    let taken = match found.take() {
+                        Some(answer) => Ok(Some(answer)),
+                        None => link.ledger().take(asked.number, waker),
+                    };
+                    match taken {
+                        Ok(Some(answer)) => {
+                            if let Some(outcome) = self.outcome(link, answer) {
+                                return Some(outcome);
+                            }
+                        }
+                        Ok(None) => {
+                            self.state = State::Sent(asked);
+                            return None;
+                        }
+                        Err(_) => return Some(Err(lost(link))),
+                    }
+                }
+                State::Paused(then, unsent) => {
+                    if !then.has_passed() {
+                        self.state = State::Paused(then, unsent);
+                        return None;
+                    }
+                    self.state = State::Unsent(unsent);
+                }
+                State::Over => return None,
+            }
+        }
+    }
+
+    /// What an answer says, unless the request is sent again.
+    fn outcome(&mut self, link: &Link, answer: Answer) -> Option<Outcome> {
+        let (reason, word, payload, text) = match answer {
+            Answer::Reply { word, payload } => return Some(Ok(Reply { word, payload })),
+            Answer::Returned {
+                reason,
+                word,
+                payload,
+                text,
+            } => (reason, word, payload, text),
+        };
+        let settings = &link.settings;
+        let returned = returned(self.handler, reason, word, payload, text);
+        let came_back = returned.payload.as_ref().map_or(0, |payload| payload.len());
+        // Without all of its payload it would be another one.
+        let is_whole = came_back as u64 == self.length;
+        if returned.reason == Reason::Busy && is_whole && self.times < settings.retries {
+            let then = Deadline::after(settings.pause(self.times));
+            self.times = self.times.saturating_add(1);
+            let Returned { word, payload, .. } = returned;
+            let filled = payload.unwrap_or_else(Filled::nothing);
+            self.state = State::Paused(then, Unsent { word, filled });
+            return None;
+        }
+        Some(Err(RequestError::Returned {
+            peer: link.endpoint().peer().clone(),
+            returned: Box::new(returned),
+        }))
+    }
+}
+
+/// The connection ended before the answer came.
+pub(super) fn lost(link: &Link) -> RequestError {
+    RequestError::Lost {
+        peer: link.endpoint().peer().clone(),
+    }
+}

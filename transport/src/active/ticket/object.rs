@@ -1,0 +1,99 @@
+//! Calls whose results are to come.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use jstream::{Received, Transportable};
+
+use super::errand::Outcome;
+use super::Ticket;
+use crate::active::error::RequestError;
+use crate::device::deadline::Deadline;
+use crate::endpoint::object::read;
+use crate::endpoint::{Message, RecvObjectError};
+use crate::header::Header;
+
+/// A call whose result is to come: a [`Ticket`] whose reply is read.
+#[must_use = "a call whose ticket is dropped is cancelled"]
+pub struct ObjectTicket<R> {
+    ticket: Ticket,
+    of: PhantomData<fn() -> R>,
+}
+
+impl<R: Transportable + 'static> ObjectTicket<R> {
+    pub(in crate::active) fn new(ticket: Ticket) -> Self {
+        Self {
+            ticket,
+            of: PhantomData,
+        }
+    }
+
+    fn read(&self, outcome: Outcome) -> Result<Received<R>, RequestError> {
+        let message = Message {
+            header: Header::default(),
+            payload: outcome?.payload,
+        };
+        match read::<R>(message, self.ticket.link.endpoint().shared()) {
+            Ok((_, object)) => Ok(object),
+            Err(RecvObjectError::Read { source, .. }) => Err(RequestError::Read(source)),
+            Err(RecvObjectError::Receive(_)) => Err(self.ticket.lost()),
+        }
+    }
+
+    /// Waits for the result, and serves meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError`].
+    ///
+    /// # Panics
+    ///
+    /// When the result was taken before.
+    pub fn wait(mut self) -> Result<Received<R>, RequestError> {
+        match self.ticket.wait_until(Deadline::NEVER) {
+            Some(outcome) => self.read(outcome),
+            None => panic!("the result was taken before"),
+        }
+    }
+
+    /// As [`wait`](Self::wait), for so long at most: `None` when the result is not here then, or was taken before.
+    pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Result<Received<R>, RequestError>> {
+        let outcome = self.ticket.wait_timeout(timeout)?;
+        Some(self.read(outcome))
+    }
+
+    /// The result, if it is here; takes the messages that are. It is given once.
+    pub fn try_take(&mut self) -> Option<Result<Received<R>, RequestError>> {
+        let outcome = self.ticket.try_take()?;
+        Some(self.read(outcome))
+    }
+
+    /// As [`Ticket::cancel`].
+    pub fn cancel(self) {
+        self.ticket.cancel();
+    }
+
+    /// As [`Ticket::detach`].
+    pub fn detach(self) {
+        self.ticket.detach();
+    }
+}
+
+impl<R: Transportable + 'static> Future for ObjectTicket<R> {
+    type Output = Result<Received<R>, RequestError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let polled = Pin::new(&mut self.ticket).poll(context);
+        polled.map(|outcome| self.read(outcome))
+    }
+}
+
+impl<R> fmt::Debug for ObjectTicket<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectTicket").finish_non_exhaustive()
+    }
+}
