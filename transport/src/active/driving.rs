@@ -305,10 +305,9 @@ impl Core {
     fn step(&self, driving: &mut Driving<'_>, wait: &Wait<'_>, progress: &mut Progress) {
         if let (Some(link), false, false) = (wait.link, progress.slept, self.has_more()) {
             if self.has_only(link) && !link.is_posted() {
-                let patience = wait.until.left().map_or(SLICE, |left| left.min(SLICE));
                 let (mut message, mut other) = (Message::nothing(), None);
                 let shared = link.endpoint().shared();
-                match shared.receive_within(&mut message, &mut other, patience) {
+                match shared.receive_within(&mut message, &mut other, SLICE, wait.until) {
                     Some(received) => {
                         self.received(link, received, (message, other), driving);
                     }

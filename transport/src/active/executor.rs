@@ -1,5 +1,6 @@
 //! Where handlers go that wait, or are to run elsewhere.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -32,6 +33,19 @@ impl Job {
         self.0.run();
     }
 
+    /// Gives the request back as [busy](super::Reason::Busy) instead, without its payload: where there is no room for
+    /// it. A handler that has begun already is not given up, and its job comes back.
+    ///
+    /// # Errors
+    ///
+    /// The job of a handler that has begun.
+    pub fn refuse(self) -> Result<(), Self> {
+        if self.0.clone().refuse() {
+            return Ok(());
+        }
+        Err(self)
+    }
+
     /// Has it run by the executor of its own.
     pub(super) fn elsewhere(self) {
         self.0.queue();
@@ -46,14 +60,19 @@ impl fmt::Debug for Job {
 
 /// A few threads that run jobs in the order in which they come. They are started as they are needed, and end
 /// when the pool is dropped, behind what they are at; jobs that wait then are dropped.
+///
+/// A handler that waits for an answer without being `async` keeps its thread, and what it waits for may need another
+/// one. So threads that wait don't count, up to 32 of them; where these wait as well, requests whose handlers have not
+/// begun go back as [busy](super::Reason::Busy). Answers the threat of peers that ask each other without an end.
 #[derive(Debug)]
 pub struct ThreadPool {
     work: Arc<Work>,
-    most: usize,
 }
 
 #[derive(Debug)]
 struct Work {
+    /// How many threads there are at most that don't wait.
+    most: usize,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -63,7 +82,17 @@ struct State {
     jobs: VecDeque<Job>,
     threads: usize,
     idle: usize,
+    /// How many threads wait for answers.
+    waiting: usize,
     ended: bool,
+}
+
+/// How many threads there are at most besides those that don't wait.
+const SPARE: usize = 32;
+
+thread_local! {
+    /// The pool that this thread is one of, while it does not wait.
+    static POOL: RefCell<Option<Arc<Work>>> = const { RefCell::new(None) };
 }
 
 impl ThreadPool {
@@ -72,10 +101,10 @@ impl ThreadPool {
     pub fn new(most: usize) -> Self {
         Self {
             work: Arc::new(Work {
+                most: most.max(1),
                 state: Mutex::default(),
                 changed: Condvar::new(),
             }),
-            most: most.max(1),
         }
     }
 }
@@ -91,21 +120,7 @@ impl Executor for ThreadPool {
     fn execute(&self, job: Job) {
         let mut state = self.work.lock();
         state.jobs.push_back(job);
-        let wants_thread = state.idle < state.jobs.len() && state.threads < self.most;
-        if wants_thread {
-            state.threads = state.threads.saturating_add(1);
-        }
-        drop(state);
-        if wants_thread {
-            let work = self.work.clone();
-            let name = "jstream-handlers".to_owned();
-            // Without room for a thread those that are there have more to do.
-            if Builder::new().name(name).spawn(move || work.run()).is_err() {
-                let mut state = self.work.lock();
-                state.threads = state.threads.saturating_sub(1);
-            }
-        }
-        self.work.changed.notify_one();
+        self.work.see_to(state);
     }
 }
 
@@ -121,7 +136,42 @@ impl Drop for ThreadPool {
 }
 
 impl Work {
-    fn run(&self) {
+    /// Has somebody run what there is.
+    fn see_to(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+        let is_free = state.threads.saturating_sub(state.waiting) < self.most;
+        let limit = self.most.saturating_add(SPARE);
+        if state.idle >= state.jobs.len() || !is_free {
+            drop(state);
+        } else if state.threads < limit {
+            state.threads = state.threads.saturating_add(1);
+            drop(state);
+            let work = self.clone();
+            let name = "jstream-handlers".to_owned();
+            // Without room for a thread those that are there have more to do.
+            if Builder::new().name(name).spawn(move || work.run()).is_err() {
+                let mut state = self.lock();
+                state.threads = state.threads.saturating_sub(1);
+            }
+        } else if state.waiting == state.threads {
+            return self.refuse(state);
+        }
+        self.changed.notify_one();
+    }
+
+    /// All wait, maybe for what there is to be run.
+    #[cold]
+    fn refuse(&self, mut state: MutexGuard<'_, State>) {
+        let jobs = std::mem::take(&mut state.jobs);
+        drop(state);
+        let begun: Vec<_> = jobs
+            .into_iter()
+            .filter_map(|job| job.refuse().err())
+            .collect();
+        self.lock().jobs.extend(begun);
+    }
+
+    fn run(self: Arc<Self>) {
+        POOL.set(Some(self.clone()));
         let mut state = self.lock();
         while !state.ended {
             if let Some(job) = state.jobs.pop_front() {
@@ -130,6 +180,10 @@ impl Work {
                 state = self.lock();
                 continue;
             }
+            // Others were started while this one waited.
+            if state.threads.saturating_sub(state.waiting) > self.most {
+                break;
+            }
             state.idle = state.idle.saturating_add(1);
             state = self
                 .changed
@@ -137,10 +191,38 @@ impl Work {
                 .unwrap_or_else(PoisonError::into_inner);
             state.idle = state.idle.saturating_sub(1);
         }
+        state.threads = state.threads.saturating_sub(1);
     }
 
     /// A panic elsewhere can't leave the state half changed: it holds between statements.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A thread of a pool that waits for an answer, until this is dropped.
+pub(super) struct Absent(Arc<Work>);
+
+impl Absent {
+    /// Of this thread, if it is one, and does not wait already.
+    pub(super) fn of_thread() -> Option<Self> {
+        let work = POOL.try_with(|pool| pool.take()).ok()??;
+        let mut state = work.lock();
+        state.waiting = state.waiting.saturating_add(1);
+        if state.jobs.is_empty() {
+            drop(state);
+        } else {
+            work.see_to(state);
+        }
+        Some(Self(work))
+    }
+}
+
+impl Drop for Absent {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.waiting = state.waiting.saturating_sub(1);
+        drop(state);
+        POOL.set(Some(self.0.clone()));
     }
 }

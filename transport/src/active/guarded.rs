@@ -44,7 +44,10 @@ pub struct Guarded<T: ?Sized> {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    tasks: Vec<Waker>,
+    /// By the wait that entered them.
+    tasks: Vec<(u64, Waker)>,
+    /// The number of the wait that was entered last.
+    last: u64,
     /// Somebody did not even get to look.
     contended: bool,
 }
@@ -55,6 +58,7 @@ impl<T> Guarded<T> {
         Self {
             waiting: Mutex::new(Waiting {
                 tasks: Vec::new(),
+                last: 0,
                 contended: false,
             }),
             object: Mutex::new(object),
@@ -100,6 +104,7 @@ impl<T: ?Sized> Guarded<T> {
         When {
             guarded: self,
             condition,
+            number: None,
         }
     }
 
@@ -108,16 +113,33 @@ impl<T: ?Sized> Guarded<T> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has `waker` called when somebody lets go of the object; the object, if nobody has it now.
-    fn enter(&self, waker: &Waker) -> Option<Held<'_, T>> {
+    /// Has `waker` called when somebody lets go of the object; the object, if nobody has it now. `number` is that of
+    /// the wait, once it was entered.
+    fn enter(&self, number: &mut Option<u64>, waker: &Waker) -> Option<Held<'_, T>> {
         let mut waiting = self.waiting();
-        if !waiting.tasks.iter().any(|other| other.will_wake(waker)) {
-            waiting.tasks.push(waker.clone());
+        let number = *number.get_or_insert_with(|| {
+            waiting.last = waiting.last.wrapping_add(1);
+            waiting.last
+        });
+        let mut tasks = waiting.tasks.iter_mut();
+        match tasks.find(|(other, _)| *other == number) {
+            Some((_, known)) => known.clone_from(waker),
+            None => waiting.tasks.push((number, waker.clone())),
         }
         let held = self.try_lock();
         // Who has it lets go of it first and gets this lock then: it finds the note.
         waiting.contended |= held.is_none();
         held
+    }
+
+    /// A wait has ended, maybe in vain.
+    fn leave(&self, number: u64) {
+        let mut waiting = self.waiting();
+        let mut tasks = waiting.tasks.iter();
+        let place = tasks.position(|(other, _)| *other == number);
+        let left = place.map(|place| waiting.tasks.swap_remove(place));
+        drop(waiting);
+        drop(left);
     }
 
     /// Wakes those who wait now; where nothing has changed, only if one could not look.
@@ -129,7 +151,7 @@ impl<T: ?Sized> Guarded<T> {
         }
         let mut woken = mem::take(&mut waiting.tasks);
         drop(waiting);
-        for waker in woken.drain(..) {
+        for (_, waker) in woken.drain(..) {
             waker.wake();
         }
         // Its memory is for those who wait next.
@@ -188,6 +210,16 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Held<'_, T> {
 pub struct When<'g, T: ?Sized, C> {
     guarded: &'g Guarded<T>,
     condition: C,
+    /// Once it was entered with those who wait.
+    number: Option<u64>,
+}
+
+impl<T: ?Sized, C> Drop for When<'_, T, C> {
+    fn drop(&mut self) {
+        if let Some(number) = self.number {
+            self.guarded.leave(number);
+        }
+    }
 }
 
 impl<T: ?Sized, C> Unpin for When<'_, T, C> {}
@@ -203,7 +235,7 @@ impl<'g, T: ?Sized, C: FnMut(&T) -> bool> Future for When<'g, T, C> {
             }
         }
         // Who changes it from here on wakes this; who did before is seen now.
-        match guarded.enter(context.waker()) {
+        match guarded.enter(&mut self.number, context.waker()) {
             Some(held) if (self.condition)(&held) => Poll::Ready(held),
             _ => Poll::Pending,
         }
@@ -213,5 +245,35 @@ impl<'g, T: ?Sized, C: FnMut(&T) -> bool> Future for When<'g, T, C> {
 impl<T: ?Sized, C> fmt::Debug for When<'_, T, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("When").finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::pin::pin;
+
+    use super::*;
+
+    #[test]
+    fn waits_that_are_given_up_leave_nothing() {
+        let guarded = Guarded::new(0);
+        let mut context = Context::from_waker(Waker::noop());
+        {
+            let mut one = pin!(guarded.when(|count| *count > 0));
+            let mut other = pin!(guarded.when(|count| *count > 1));
+            for _ in 0..3 {
+                assert!(one.as_mut().poll(&mut context).is_pending());
+                assert!(other.as_mut().poll(&mut context).is_pending());
+            }
+            assert_eq!(guarded.waiting().tasks.len(), 2);
+            *guarded.lock() = 1;
+            assert!(guarded.waiting().tasks.is_empty());
+            assert!(other.as_mut().poll(&mut context).is_pending());
+            let held = one.as_mut().poll(&mut context);
+            assert!(held.is_ready());
+            drop(held);
+            assert_eq!(guarded.waiting().tasks.len(), 1);
+        }
+        assert!(guarded.waiting().tasks.is_empty());
     }
 }

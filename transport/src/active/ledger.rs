@@ -351,11 +351,7 @@ impl Ledger {
 
     /// A message of the peer has come: a request, if it has a number.
     #[inline]
-    pub(super) fn accept(
-        &mut self,
-        number: Option<u32>,
-        length: u64,
-    ) -> Result<Number, Violation> {
+    pub(super) fn accept(&mut self, number: Option<u32>, length: u64) -> Result<Number, Violation> {
         if !self.inward.has_room(length) {
             return Err(Violation("it sends more than its window allows"));
         }

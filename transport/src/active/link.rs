@@ -21,8 +21,8 @@ use super::task::Cancel;
 use super::turn;
 use crate::device::connection::Body;
 use crate::device::deadline::Deadline;
-use crate::endpoint::ops::Notify;
 use crate::endpoint::Endpoint;
+use crate::endpoint::ops::Notify;
 use crate::error::{RecvError, SendError};
 use crate::header::Header;
 
@@ -533,7 +533,13 @@ impl Link {
 
     fn keep(&self, returned: Returned) {
         let mut kept = lock_plainly(&self.returned);
-        if kept.len() < self.settings.kept_returns {
+        let lengths = kept.iter().chain([&returned]).filter_map(|returned| {
+            let payload = returned.payload.as_ref()?;
+            Some(payload.len() as u64)
+        });
+        let bytes = lengths.fold(0, u64::saturating_add);
+        let has_room = kept.is_empty() || bytes <= self.settings.window_bytes;
+        if kept.len() < self.settings.kept_returns && has_room {
             return kept.push_back(returned);
         }
         tracing::debug!(peer = %self.endpoint.peer(), %returned, "a message that came back is dropped");

@@ -62,6 +62,7 @@
 //! What can't be delivered comes back with a [`Reason`], and with what was sent where the handler had not taken
 //! it: to the ticket of a request, and else to [`Peer::take_returned`].
 
+mod budget;
 mod bundle;
 mod driving;
 mod error;

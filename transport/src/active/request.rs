@@ -261,15 +261,10 @@ impl Drop for Replier {
         if !mem::take(&mut self.is_open) {
             return;
         }
-        let failed = task::is_failing();
-        if self.number.asked().is_none() && !failed {
+        let reason = task::reason();
+        if self.number.asked().is_none() && reason == Reason::Unanswered {
             return self.link.close_silently(self.number, self.length);
         }
-        let reason = if failed {
-            Reason::Panicked
-        } else {
-            Reason::Unanswered
-        };
         let credit = self.link.close(self.number, self.length);
         let back = (self.number, self.handler, self.word);
         self.link.give_back(back, credit, reason, &[], "");

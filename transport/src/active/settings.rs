@@ -21,8 +21,8 @@ pub struct Settings {
     /// How long is waited before it is sent for the second time (default 50 us); twice as long each time after
     /// that.
     pub backoff: Duration,
-    /// How many messages are kept that came back though nobody waits for an answer to them (default 64); further
-    /// ones are dropped. Answers the threat of a peer that gives back what nobody looks at.
+    /// How many messages are kept that came back though nobody waits for an answer to them (default 64), with as many
+    /// bytes as the window has; further ones are dropped. Answers the threat of a peer that gives back what nobody looks at.
     pub kept_returns: usize,
     /// How long the peer may take to tell its handlers (default 5 s). Answers the threat of connections that are
     /// made and then silent.

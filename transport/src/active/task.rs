@@ -10,9 +10,11 @@ use std::future::Future;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
+use super::error::Reason;
 use super::executor::{Executor, Job};
 use super::state::{Paused, State};
 use super::sync::{Mutex, lock};
@@ -30,6 +32,9 @@ pub(super) trait Run: Send + Sync {
 
     /// Has it run by its executor.
     fn queue(self: Arc<Self>);
+
+    /// Gives it up, unless it has begun: then its request goes back as busy.
+    fn refuse(self: Arc<Self>) -> bool;
 }
 
 /// What whoever cancels a request has.
@@ -51,6 +56,8 @@ pub(super) struct Task<F> {
     future: Mutex<Pin<Box<Option<F>>>>,
     home: Weak<Slots<F>>,
     place: Place,
+    /// It was polled, or is about to be.
+    has_begun: AtomicBool,
 }
 
 /// What came of the first poll.
@@ -80,11 +87,13 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
                 future: Mutex::new(Box::pin(None)),
                 home: Arc::downgrade(self),
                 place: self.place.clone(),
+                has_begun: AtomicBool::new(false),
             })
         });
         // Free slots have one handle.
         if let Some(task) = Arc::get_mut(&mut task) {
             task.state.begin(queued);
+            *task.has_begun.get_mut() = !queued;
         }
         lock(&task.future).set(Some(future));
         task
@@ -157,10 +166,18 @@ impl<F: Future<Output = ()> + Send + 'static> Task<F> {
 
     /// Drops the future, which may panic. What it has of a request is answered by why it ended.
     fn end(&self, panic: Option<Box<dyn Any + Send>>) {
+        let why = if panic.is_some() {
+            Why::Panicked
+        } else {
+            Why::Ended
+        };
+        self.end_because(why, panic);
+    }
+
+    fn end_because(&self, why: Why, panic: Option<Box<dyn Any + Send>>) {
         let mut future = lock(&self.future);
-        let is_panic = panic.is_some();
         let dropped = catch_unwind(AssertUnwindSafe(|| {
-            failing(is_panic, || future.set(None));
+            because(why, || future.set(None));
         }));
         drop(future);
         for panic in panic.into_iter().chain(dropped.err()) {
@@ -188,10 +205,21 @@ impl<F: Future<Output = ()> + Send + 'static> Run for Task<F> {
         }
     }
 
+    fn refuse(self: Arc<Self>) -> bool {
+        if self.has_begun.load(Ordering::Relaxed) {
+            return false;
+        }
+        // Nobody else has it: one that has not begun was woken by nobody.
+        self.state.start();
+        self.end_because(Why::Refused, None);
+        true
+    }
+
     fn run(self: Arc<Self>) {
         if !self.state.start() {
             return self.end(None);
         }
+        self.has_begun.store(true, Ordering::Relaxed);
         match self.poll() {
             Ok(Poll::Pending) => self.leave(),
             done => {
@@ -224,26 +252,40 @@ impl<F: Future<Output = ()> + Send + 'static> Wake for Task<F> {
     }
 }
 
-thread_local! {
-    /// A future that has panicked is being dropped.
-    static FAILING: Cell<bool> = const { Cell::new(false) };
+/// Why a future is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    Ended,
+    Panicked,
+    /// There is no room for it.
+    Refused,
 }
 
-/// Does `work`, in which requests that are dropped are answered as those of a handler that panicked.
-fn failing(is_panic: bool, work: impl FnOnce()) {
-    struct Back(bool);
+thread_local! {
+    /// Why what is dropped now is dropped.
+    static WHY: Cell<Why> = const { Cell::new(Why::Ended) };
+}
+
+/// Does `work`, in which requests that are dropped are answered by that.
+fn because(why: Why, work: impl FnOnce()) {
+    struct Back(Why);
     impl Drop for Back {
         fn drop(&mut self) {
-            FAILING.set(self.0);
+            WHY.set(self.0);
         }
     }
-    let _back = Back(FAILING.replace(is_panic));
+    let _back = Back(WHY.replace(why));
     work();
 }
 
-/// Whether what is dropped now is dropped because a handler has panicked.
-pub(super) fn is_failing() -> bool {
-    FAILING.get() || std::thread::panicking()
+/// Why a request goes back that is dropped now, without an answer.
+pub(super) fn reason() -> Reason {
+    match WHY.get() {
+        Why::Refused => Reason::Busy,
+        Why::Panicked => Reason::Panicked,
+        Why::Ended if std::thread::panicking() => Reason::Panicked,
+        Why::Ended => Reason::Unanswered,
+    }
 }
 
 /// Drops what a handler panicked with, which may panic in turn.

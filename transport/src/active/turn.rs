@@ -3,8 +3,9 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
-use super::executor::Job;
+use super::executor::{Absent, Job};
 
 /// How many tasks a thread goes on with at most before it receives again.
 const MOST: usize = 64;
@@ -15,6 +16,8 @@ struct Turn {
     /// What is woken waits in `jobs`.
     gathers: Cell<bool>,
     jobs: RefCell<VecDeque<Job>>,
+    /// How long handlers have waited for answers, all in all.
+    waited: Cell<Duration>,
 }
 
 thread_local! {
@@ -23,6 +26,7 @@ thread_local! {
             depth: Cell::new(0),
             gathers: Cell::new(false),
             jobs: RefCell::new(VecDeque::new()),
+            waited: Cell::new(Duration::ZERO),
         }
     };
 }
@@ -30,6 +34,12 @@ thread_local! {
 /// How many handlers of this thread run, one inside the other.
 pub(super) fn depth() -> usize {
     TURN.with(|turn| turn.depth.get())
+}
+
+/// How long the handlers of this thread have waited for answers, all in all.
+#[inline]
+pub(super) fn waited() -> Duration {
+    TURN.with(|turn| turn.waited.get())
 }
 
 /// What identifies this thread as long as it lives; not 0.
@@ -86,8 +96,17 @@ pub(super) fn gathering<R>(work: impl FnOnce() -> R) -> R {
 /// what is waited for.
 pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
     let _back = Back::change(0, false);
+    let _absent = Absent::of_thread();
     send_away();
-    work()
+    if depth() == 0 {
+        return work();
+    }
+    let before = waited();
+    let begun = Instant::now();
+    let result = work();
+    let waited = before.saturating_add(begun.elapsed());
+    TURN.with(|turn| turn.waited.set(waited));
+    result
 }
 
 /// Whether something was woken that waits for [`go_on`].

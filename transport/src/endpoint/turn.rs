@@ -243,12 +243,48 @@ impl<D: Direction> Turn<D> {
     pub(super) fn wait_until<'t, R, E: Direction>(
         &'t self,
         other: &Turn<E>,
+        held: Held<'t, D>,
+        deadline: impl FnMut() -> Deadline,
+        attempt: impl FnMut(&mut D) -> Option<R>,
+    ) -> (Held<'t, D>, Option<R>) {
+        self.wait_spinning(other, held, None, deadline, attempt)
+    }
+
+    /// As [`wait_until`](Self::wait_until), where the time counts from when spinning is over: so whoever is answered
+    /// before that asks for no time.
+    pub(super) fn wait_beyond_spinning<'t, R, E: Direction>(
+        &'t self,
+        other: &Turn<E>,
         mut held: Held<'t, D>,
+        deadline: impl FnMut() -> Deadline,
+        mut attempt: impl FnMut(&mut D) -> Option<R>,
+    ) -> (Held<'t, D>, Option<R>) {
+        if self.spin == Duration::MAX {
+            return self.wait_until(other, held, deadline, attempt);
+        }
+        let mut spin = Spin::begin(self.spin, held.common().habit, Deadline::NEVER);
+        while held.has_half() && !other.is_pending() && spin.again() {
+            if self.is_wanted() {
+                held = self.make_way(held);
+            }
+            held.drive();
+            if let Some(answer) = attempt(&mut held) {
+                Spin::end(spin, &mut held.common().habit);
+                return (held, Some(answer));
+            }
+        }
+        self.wait_spinning(other, held, Some(spin), deadline, attempt)
+    }
+
+    fn wait_spinning<'t, R, E: Direction>(
+        &'t self,
+        other: &Turn<E>,
+        mut held: Held<'t, D>,
+        mut spin: Option<Spin>,
         mut deadline: impl FnMut() -> Deadline,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
     ) -> (Held<'t, D>, Option<R>) {
         let mut until = None;
-        let mut spin = None;
         loop {
             held.drive();
             if let Some(answer) = attempt(&mut held) {

@@ -100,8 +100,7 @@ impl Core {
         if count == 0 {
             self.has_more.store(false, Ordering::Release);
             // Whoever adds something after its look sets the flag again, behind this.
-            let any =
-                !lock(&self.put_off.later).is_empty() || !lock(&self.put_off.late).is_empty();
+            let any = !lock(&self.put_off.later).is_empty() || !lock(&self.put_off.late).is_empty();
             self.has_more.fetch_or(any, Ordering::AcqRel);
             return false;
         }

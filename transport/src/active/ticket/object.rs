@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use jstream::{Received, Transportable};
 
-use super::errand::Outcome;
 use super::Ticket;
+use super::errand::Outcome;
 use crate::active::error::RequestError;
 use crate::device::deadline::Deadline;
 use crate::endpoint::object::read;

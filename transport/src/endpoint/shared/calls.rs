@@ -280,20 +280,31 @@ impl Shared {
         Ok(())
     }
 
-    /// As [`receive`](Self::receive); nothing when none came in time.
+    /// As [`receive`](Self::receive); nothing when none came until then, or within `slice`, which counts from when
+    /// spinning is over.
     #[inline]
     pub(crate) fn receive_within(
         &self,
         message: &mut Message,
         other: &mut Option<Arrived>,
-        timeout: Duration,
+        slice: Duration,
+        until: Deadline,
     ) -> Option<Result<(), RecvError>> {
         let mut held = self.receiving.lock();
         let mut more = None;
         let mut come = held.receive_whole(message, &mut more);
         if !come {
-            let attempt = |receiving: &mut Receiving| receiving.receive_whole(message, &mut more);
-            (held, come) = self.receive_slowly(held, Patience::For(timeout), attempt);
+            let (turn, beside) = (&self.receiving, &self.sending);
+            let deadline = || Deadline::after(slice).or_sooner(until);
+            let attempt = |receiving: &mut Receiving| {
+                let come = receiving.receive_whole(message, &mut more);
+                come.then_some(())
+            };
+            let waited = match until.moment() {
+                None => turn.wait_beyond_spinning(beside, held, deadline, attempt),
+                Some(_) => turn.wait_until(beside, held, deadline, attempt),
+            };
+            (held, come) = (waited.0, waited.1.is_some());
         }
         self.settle(self.receiving.leave(held));
         come.then(|| {
