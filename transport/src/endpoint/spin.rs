@@ -102,6 +102,11 @@ impl Spin {
         false
     }
 
+    /// Whether it has given up.
+    pub(crate) fn was_in_vain(&self) -> bool {
+        self.in_vain
+    }
+
     /// Whoever sleeps once does not spin again: it wakes when there is something.
     fn give_up(&mut self) {
         if !self.in_vain {

@@ -176,10 +176,36 @@ impl<R, M> Matcher<R, M> {
             self.sources.stall(heading);
             return Ok(Arrival::Full(message));
         }
+        Ok(Arrival::Waits(self.keep(heading, message)))
+    }
+
+    /// As [`arrive`](Self::arrive), for a message that has come already, whether there is room for it or not:
+    /// what its source has to keep, that keeps on keeping.
+    #[inline]
+    pub(crate) fn arrive_beyond(
+        &mut self,
+        heading: Heading,
+        message: M,
+    ) -> Result<Arrival<R, M>, Stray<M>> {
+        let source_number = heading.envelope.source;
+        if self.sources.is_live(source_number) != Some(true) {
+            return Err(Stray {
+                source_number,
+                message,
+            });
+        }
+        if let Some(posted) = self.first_receive(&heading) {
+            return Ok(Arrival::Matched(posted.matched(heading, message)));
+        }
+        self.sources.add_beyond(&heading);
+        Ok(Arrival::Waits(self.keep(heading, message)))
+    }
+
+    #[inline]
+    fn keep(&mut self, heading: Heading, message: M) -> MessageId {
         let sequence = self.next_sequence();
         let key = self.hash.of(&heading.envelope, Class::Exact);
-        let id = self.messages.push(key, sequence, heading, message);
-        Ok(Arrival::Waits(MessageId(id)))
+        MessageId(self.messages.push(key, sequence, heading, message))
     }
 
     #[inline]

@@ -118,9 +118,16 @@ impl Sources {
         if !source.has_room(heading, bounds) {
             return false;
         }
-        source.messages = source.messages.saturating_add(1);
-        source.bytes = source.bytes.saturating_add(heading.held);
+        source.add(heading);
         true
+    }
+
+    /// As [`add_message`](Self::add_message), where there is room or not.
+    #[inline]
+    pub(super) fn add_beyond(&mut self, heading: &Heading) {
+        if let Some(source) = self.get_mut(heading.envelope.source) {
+            source.add(heading);
+        }
     }
 
     /// A message that waited here is gone, and its source may get on.
@@ -239,6 +246,11 @@ impl Sources {
 }
 
 impl Source {
+    fn add(&mut self, heading: &Heading) {
+        self.messages = self.messages.saturating_add(1);
+        self.bytes = self.bytes.saturating_add(heading.held);
+    }
+
     fn has_room(&self, heading: &Heading, bounds: Bounds) -> bool {
         let bytes = self.bytes.checked_add(heading.held);
         self.messages < bounds.messages && bytes.is_some_and(|bytes| bytes <= bounds.bytes)

@@ -11,14 +11,18 @@ use std::task::Waker;
 
 use jstream::buffer::Pool;
 
+use super::attention::Attention;
 use super::bell::Bell;
 use super::error::Error;
 use super::letter::{Incoming, Letter, Offer, Want};
 use super::options::Options;
+use super::queue::Exit;
 use super::request::{Outcome, Request};
 use super::table::{Number, Table};
 use super::todo::Todo;
 use crate::device::deadline::Deadline;
+use crate::device::inproc::letter::Letter as Cell;
+use crate::device::inproc::ring::Viewer;
 use crate::endpoint::ops::{OpId, Ops};
 use crate::matching::{Heading, Matcher, MessageId};
 
@@ -27,6 +31,10 @@ pub(super) struct Inbox {
     pub(super) rank: u32,
     pub(super) size: u32,
     pub(super) options: Options,
+    /// Of those who leave messages in queues.
+    pub(super) attention: Attention,
+    /// The queues of the others, by rank: to be looked at without the lock.
+    pub(super) views: Box<[OnceLock<Viewer<Cell>>]>,
     state: Mutex<State>,
     /// Changes whenever something has ended that somebody may wait for.
     epoch: AtomicU32,
@@ -58,6 +66,8 @@ pub(super) struct State {
     is_watched: bool,
     /// How many wait for a message to be here, whoever receives it.
     pub(super) probers: u32,
+    /// How many requests a task waits for.
+    tasks: u32,
     pub(super) closed: bool,
 }
 
@@ -80,6 +90,8 @@ pub(super) struct Peer {
     pub(super) withdrawable: HashMap<Number, MessageId>,
     /// How many answers to withdrawals it owes.
     pub(super) withdrawals: u32,
+    /// Where short messages of a thread come from.
+    pub(super) exit: Option<Exit>,
     /// Messages of a thread that have no room in the matcher, in order.
     pub(super) backlog: VecDeque<(Heading, Letter)>,
 }
@@ -97,6 +109,8 @@ impl Inbox {
             rank,
             size,
             options: options.clone(),
+            attention: Attention::new(),
+            views: (0..size).map(|_| OnceLock::new()).collect(),
             state: Mutex::new(State {
                 matcher,
                 requests: Ops::new(),
@@ -107,6 +121,7 @@ impl Inbox {
                 sleepers: 0,
                 is_watched: false,
                 probers: 0,
+                tasks: 0,
                 closed: false,
             }),
             epoch: AtomicU32::new(0),
@@ -199,6 +214,16 @@ impl Inbox {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
+    /// From now on threads may leave messages in their queues, unless somebody sleeps who has to be told of
+    /// them. To be called by who looks at the queues, and did not sleep before something came.
+    #[inline]
+    pub(super) fn attend(&self, state: &State) {
+        let is_told = state.sleepers > 0 || state.is_watched || state.tasks > 0;
+        if !self.attention.is_given() && !is_told && !state.closed {
+            self.attention.give();
+        }
+    }
+
     /// Sleeps until there are news since `seen`, the deadline has passed, or for no reason. `arm` has the
     /// bell rung by the connections.
     /// Afterwards it is `disarm`ed.
@@ -212,6 +237,14 @@ impl Inbox {
         let mut state = self.lock();
         if self.epoch() != seen {
             return;
+        }
+        if self.attention.withdraw() {
+            let mut todo = Todo::default();
+            self.take_in_all(&mut state, &mut todo);
+            if state.news || !todo.is_empty() {
+                self.leave(state);
+                return self.carry_out(todo, |_| {});
+            }
         }
         if let (Some(bell), false) = (self.bell.get(), state.is_watched) {
             state.is_watched = true;
@@ -281,9 +314,33 @@ impl State {
         }
         request.outcome = Some(outcome);
         if let Some(task) = request.task.take() {
+            self.tasks = self.tasks.saturating_sub(1);
             self.to_wake.push(task);
         }
         self.news = true;
+    }
+
+    /// Has `task` woken when a request ends.
+    pub(super) fn set_task(&mut self, id: OpId, task: &Waker) {
+        let Some(request) = self.requests.get_mut(id) else {
+            return;
+        };
+        match &request.task {
+            Some(known) if known.will_wake(task) => return,
+            Some(_) => {}
+            None => self.tasks = self.tasks.saturating_add(1),
+        }
+        request.task = Some(task.clone());
+    }
+
+    /// Nobody takes the outcome of a request.
+    pub(super) fn forget(&mut self, id: OpId) {
+        if let Some(request) = self.requests.get_mut(id) {
+            request.forgotten = true;
+            if request.task.take().is_some() {
+                self.tasks = self.tasks.saturating_sub(1);
+            }
+        }
     }
 
     /// What came of a request, once it has ended.
@@ -297,6 +354,12 @@ impl State {
     pub(super) fn gone(&self, rank: u32) -> Option<Error> {
         let why = self.peers.get(rank as usize)?.gone.clone()?;
         Some(Error::PeerGone { rank, why })
+    }
+
+    /// Whether nothing of that rank is going to come.
+    pub(super) fn is_over(&self, rank: u32) -> bool {
+        let peer = self.peers.get(rank as usize);
+        peer.is_none_or(|peer| peer.gone.is_some())
     }
 
     pub(super) fn nobody_is_left(&self) -> bool {

@@ -1,6 +1,8 @@
-//! Messages between threads: the sender brings them to the other rank's inbox.
+//! Messages between threads: the sender puts short ones into a queue, and brings all others, and those for which
+//! nobody looks, to the other rank's inbox.
 
-use std::sync::Arc;
+use std::io::IoSlice;
+use std::sync::{Arc, OnceLock};
 
 use super::error::Error;
 use super::inbox::{Inbox, State};
@@ -8,9 +10,11 @@ use super::letter::{Ack, Letter, Sender};
 use super::meet::copied;
 use super::names::Status;
 use super::node::Node;
+use super::queue::{Entry, SHORT};
 use super::request::{Outcome, Request};
 use super::todo::Todo;
 use crate::device::connection::Payload;
+use crate::device::inproc::letter::INLINE;
 use crate::endpoint::ops::OpId;
 use crate::matching::{Arrival, Heading};
 
@@ -32,12 +36,92 @@ pub(super) enum Left {
     Refused(Error),
 }
 
+/// The way to a rank of this process.
+pub(super) struct Near {
+    pub(super) inbox: Arc<Inbox>,
+    /// Made when it is used first. There is none where another rank has it that goes by the same number.
+    entry: OnceLock<Option<Entry>>,
+}
+
+impl Near {
+    pub(super) fn new(inbox: Arc<Inbox>) -> Self {
+        Self {
+            inbox,
+            entry: OnceLock::new(),
+        }
+    }
+
+    /// Brings bytes to the receive that waits for them, or leaves a copy.
+    #[inline]
+    pub(super) fn leave_copy(&self, heading: Heading, bytes: &[u8]) -> Left {
+        if bytes.len() <= INLINE {
+            if let Some(entry) = self.entry(&heading) {
+                let segments = [IoSlice::new(bytes)];
+                if entry.put(&heading, |cell, header| cell.put_bytes(header, &segments)) {
+                    self.look_after(&heading);
+                    return Left::Done;
+                }
+            }
+        }
+        self.inbox.leave_copy(heading, bytes)
+    }
+
+    /// Brings a message, if there is room.
+    #[allow(clippy::result_large_err, reason = "the message comes back in it")]
+    #[inline]
+    fn try_bring(
+        &self,
+        heading: Heading,
+        payload: Payload,
+    ) -> Result<(), (Option<Error>, Payload)> {
+        let filled = match payload {
+            Payload::Bytes(filled) if filled.len() <= SHORT => filled,
+            payload => return self.inbox.try_bring(heading, payload),
+        };
+        let mut left = Some(filled);
+        if let Some(entry) = self.entry(&heading) {
+            entry.put(&heading, |cell, header| {
+                if let Some(filled) = left.take() {
+                    cell.put_jbuf(header, filled);
+                }
+            });
+        }
+        match left {
+            None => {
+                self.look_after(&heading);
+                Ok(())
+            }
+            Some(filled) => self.inbox.try_bring(heading, Payload::Bytes(filled)),
+        }
+    }
+
+    /// The queue, while the other rank looks there.
+    #[inline]
+    fn entry(&self, heading: &Heading) -> Option<&Entry> {
+        if !self.inbox.attention.is_given() {
+            return None;
+        }
+        let open = || self.inbox.open_queue(heading.envelope.source);
+        self.entry.get_or_init(open).as_ref()
+    }
+
+    /// Takes in what was put into the queue, if the other rank may have looked for the last time.
+    #[inline]
+    fn look_after(&self, heading: &Heading) {
+        if !self.inbox.attention.is_still_given() {
+            self.inbox.work(heading.envelope.source, |_, _| ());
+        }
+    }
+}
+
 impl Inbox {
-    /// Works on the state, for a thread of another rank.
-    fn work<R>(&self, work: impl FnOnce(&mut State, &mut Todo) -> R) -> R {
+    /// Works on the state, for a thread of another rank, behind what is in the queue of that.
+    fn work<R>(&self, source: u32, work: impl FnOnce(&mut State, &mut Todo) -> R) -> R {
         let mut todo = Todo::default();
         let mut state = self.lock();
+        self.take_in(&mut state, source, &mut todo);
         let result = work(&mut state, &mut todo);
+        self.settle(&mut state, source);
         self.leave(state);
         if !todo.is_empty() {
             // A thread's message is neither answered over a connection nor frees room for one.
@@ -53,10 +137,8 @@ impl Inbox {
         })
     }
 
-    /// Brings bytes to the receive that waits for them, or leaves a copy.
-    #[inline]
-    pub(super) fn leave_copy(&self, heading: Heading, bytes: &[u8]) -> Left {
-        self.work(|state, todo| {
+    fn leave_copy(&self, heading: Heading, bytes: &[u8]) -> Left {
+        self.work(heading.envelope.source, |state, todo| {
             if let Some(error) = self.is_closed(state) {
                 return Left::Refused(error);
             }
@@ -94,7 +176,14 @@ impl Inbox {
         })
     }
 
-    fn bring(&self, state: &mut State, id: OpId, heading: &Heading, bytes: &[u8], todo: &mut Todo) {
+    pub(super) fn bring(
+        &self,
+        state: &mut State,
+        id: OpId,
+        heading: &Heading,
+        bytes: &[u8],
+        todo: &mut Todo,
+    ) {
         if !state.accept(id, heading, todo) {
             return;
         }
@@ -114,11 +203,11 @@ impl Inbox {
 
     /// Brings a message, or queues it behind those that had no room.
     pub(super) fn bring_letter(&self, heading: Heading, letter: Letter) -> Result<(), Letter> {
-        self.work(|state, todo| {
+        let source = heading.envelope.source;
+        self.work(source, |state, todo| {
             if self.is_closed(state).is_some() {
                 return Err(letter);
             }
-            let source = heading.envelope.source;
             let letter = if state.has_backlog(source) {
                 letter
             } else {
@@ -134,14 +223,13 @@ impl Inbox {
         })
     }
 
-    /// Brings a message, if there is room.
     #[allow(clippy::result_large_err, reason = "the message comes back in it")]
     fn try_bring(
         &self,
         heading: Heading,
         payload: Payload,
     ) -> Result<(), (Option<Error>, Payload)> {
-        self.work(|state, todo| {
+        self.work(heading.envelope.source, |state, todo| {
             if let Some(error) = self.is_closed(state) {
                 return Err((Some(error), payload));
             }
@@ -161,6 +249,8 @@ impl Inbox {
     pub(super) fn close(&self) -> impl Sized + use<> {
         let mut state = self.lock();
         state.closed = true;
+        self.attention.withdraw();
+        let queues = Self::close_queues(&mut state);
         let fresh = crate::matching::Matcher::default();
         let matcher = std::mem::replace(&mut state.matcher, fresh);
         let backlogs: Vec<_> = state
@@ -169,7 +259,7 @@ impl Inbox {
             .map(|peer| std::mem::take(&mut peer.backlog))
             .collect();
         drop(state);
-        (matcher, backlogs)
+        (matcher, backlogs, queues)
     }
 
     /// Tells another rank that this one has ended.
@@ -177,7 +267,7 @@ impl Inbox {
         if !std::ptr::eq(self, other) {
             let why = Arc::from("it has ended");
             // What else is to be done is of this rank alone.
-            other.work(|state, todo| state.lose(self.rank, &why, todo));
+            other.work(self.rank, |state, todo| state.lose(self.rank, &why, todo));
         }
     }
 }
@@ -200,13 +290,13 @@ impl Node {
     pub(super) fn post_to_thread(
         &self,
         to: u32,
-        inbox: &Inbox,
+        near: &Near,
         heading: Heading,
         mut payload: Payload,
         confirmed: bool,
     ) -> Posted {
         if !confirmed {
-            payload = match inbox.try_bring(heading, payload) {
+            payload = match near.try_bring(heading, payload) {
                 Ok(()) => return Posted::Done,
                 Err((Some(error), payload)) => return Posted::Refused(error, Some(payload)),
                 Err((None, payload)) => payload,
@@ -218,7 +308,10 @@ impl Node {
         } else {
             Ack::Admitted(sender)
         };
-        if let Err(letter) = inbox.bring_letter(heading, Letter::Here { payload, ack }) {
+        if let Err(letter) = near
+            .inbox
+            .bring_letter(heading, Letter::Here { payload, ack })
+        {
             // The sender is told by this.
             drop(letter);
         }

@@ -15,7 +15,6 @@ use super::lent::Wanted;
 use super::local::Posted;
 use super::names::{Destination, Source, Status, Tag, pattern};
 use super::node::{Link, Node};
-use super::past::Past;
 use super::request::Place;
 use super::requests::{RankMessage, RecvRequest, SendRequest};
 use super::wire::Label;
@@ -203,15 +202,14 @@ impl Rank {
             return Ok(Status::NULL);
         };
         let memory = elements.as_mut_bytes();
-        let (node, patient) = (&*self.node, timeout.is_none());
-        let past = node.receive_past(&pattern, descriptor::<E>(), memory, patient);
-        let spun = match past {
-            Past::Received(status) => return Ok(status),
-            Past::Nothing(spun) => spun,
+        let deadline = timeout.map_or(Deadline::NEVER, Deadline::after);
+        let spun = match self
+            .node
+            .receive_at_once(&pattern, name_of::<E>(), memory, deadline)
+        {
+            Ok(received) => return received,
+            Err(spun) => spun,
         };
-        if let Some(received) = node.receive_waiting(&pattern, name_of::<E>(), memory) {
-            return received;
-        }
         let wanted = Wanted::Pattern(pattern);
         let sends_nothing = || Ok(());
         self.node.receive_into(
@@ -220,7 +218,7 @@ impl Rank {
             memory,
             spun,
             sends_nothing,
-            || timeout.map_or(Deadline::NEVER, Deadline::after),
+            || deadline,
             || timeout.map_or(Error::Cancelled, |after| Error::TimedOut { after }),
         )
     }
@@ -281,7 +279,12 @@ impl Rank {
         from: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<RankMessage, Error> {
-        Ok(self.irecv(from, tag).wait()?)
+        let Some(pattern) = self.pattern(from, tag) else {
+            return Ok(RankMessage::NOTHING);
+        };
+        let (status, payload) = self.node.receive_payload(pattern)?;
+        let payload = self.node.bytes_of(payload)?;
+        Ok(RankMessage::new(status, payload))
     }
 
     /// Posts a jbuf to be sent. Its bytes agree with a receive of any type.

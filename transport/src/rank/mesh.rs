@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::inbox::Inbox;
 use super::line::Line;
+use super::local::Near;
 use super::member::Rank;
 use super::node::{Link, Node};
 use super::options::Options;
@@ -114,8 +115,8 @@ impl Mesh {
         let inbox = self.inbox.clone();
         let links = std::mem::take(&mut self.links);
         let links = (0..).zip(links).map(|(peer, way)| match way {
-            _ if peer == inbox.rank => Link::Thread(inbox.clone()),
-            Some(Way::Thread(node)) => Link::Thread(node.inbox),
+            _ if peer == inbox.rank => Link::Thread(Near::new(inbox.clone())),
+            Some(Way::Thread(node)) => Link::Thread(Near::new(node.inbox)),
             Some(Way::Endpoint(endpoint)) => Link::Line(Line::new(peer, endpoint, &inbox)),
             None => {
                 let mut todo = Todo::default();

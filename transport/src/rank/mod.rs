@@ -23,6 +23,7 @@
 //! - A rank that ends, or whose connection breaks, ends what waits for it alone: what it has sent before is
 //!   still received.
 
+mod attention;
 mod bell;
 mod element;
 mod error;
@@ -41,10 +42,12 @@ mod options;
 mod past;
 mod persistent;
 mod probe;
+mod queue;
 mod request;
 mod requests;
 mod scope;
 mod sending;
+mod soon;
 mod table;
 mod taker;
 mod todo;

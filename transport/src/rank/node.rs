@@ -9,6 +9,7 @@ use super::bell::Bell;
 use super::error::Error;
 use super::inbox::{Inbox, State};
 use super::line::Line;
+use super::local::Near;
 use super::request::Outcome;
 use super::todo::{Task, Todo};
 use crate::device::deadline::Deadline;
@@ -28,6 +29,8 @@ pub(super) struct Node {
     links: Vec<Link>,
     /// The ranks that are connected.
     lines: Vec<u32>,
+    /// Those of this process.
+    threads: Vec<u32>,
     /// How many contexts there are.
     pub(super) contexts: AtomicU32,
     /// Behind the request that came last of several that somebody waited for.
@@ -40,16 +43,19 @@ pub(super) struct Node {
 pub(super) enum Link {
     Nobody,
     /// It is of this process, or this rank itself.
-    Thread(Arc<Inbox>),
+    Thread(Near),
     Line(Line),
 }
 
 impl Node {
     pub(super) fn new(inbox: Arc<Inbox>, links: Vec<Link>) -> Self {
-        let lines = (0..).zip(&links);
-        let lines = lines.filter(|(_, link)| matches!(link, Link::Line(_)));
+        let ranks = |is_meant: fn(&Link) -> bool| {
+            let links = (0..).zip(&links).filter(|(_, link)| is_meant(link));
+            links.map(|(rank, _)| rank).collect()
+        };
         Self {
-            lines: lines.map(|(rank, _)| rank).collect(),
+            lines: ranks(|link| matches!(link, Link::Line(_))),
+            threads: ranks(|link| matches!(link, Link::Thread(_))),
             inbox,
             links,
             contexts: AtomicU32::new(1),
@@ -83,6 +89,22 @@ impl Node {
             Some(Link::Line(line)) => Some(line),
             _ => None,
         })
+    }
+
+    pub(super) fn has_lines(&self) -> bool {
+        !self.lines.is_empty()
+    }
+
+    /// Whether there are others than this one whose messages come through queues.
+    pub(super) fn has_threads(&self) -> bool {
+        self.threads.len() > 1
+    }
+
+    /// Whether something seems to be in the queue of any thread.
+    #[inline]
+    pub(super) fn has_any_queued(&self) -> bool {
+        let mut threads = self.threads.iter();
+        threads.any(|rank| self.inbox.has_queued(*rank))
     }
 
     pub(super) fn has_one_line(&self) -> bool {
@@ -128,9 +150,24 @@ impl Node {
         });
     }
 
-    /// Carries on all connections, as far as they go now.
+    /// Takes in what threads have left, and carries on all connections, as far as they go now.
     #[inline]
     pub(super) fn drive(&self) {
+        self.take_in();
+        self.drive_lines();
+    }
+
+    /// Takes in what threads have left.
+    #[inline]
+    pub(super) fn take_in(&self) {
+        if self.has_any_queued() {
+            self.with(|state, todo| self.inbox.take_in_all(state, todo));
+        }
+    }
+
+    /// Carries on all connections, as far as they go now.
+    #[inline]
+    pub(super) fn drive_lines(&self) {
         if self.inbox.take_starved() {
             self.lines()
                 .for_each(|line| line.endpoint.shared().resume());
@@ -181,6 +218,7 @@ impl Node {
         let inbox = &*self.inbox;
         let seen = inbox.epoch();
         if let Some(answer) = attempt() {
+            self.attend();
             return Some(answer);
         }
         let _waits = inbox.note_waiting();
@@ -193,6 +231,9 @@ impl Node {
             if inbox.epoch() != seen {
                 seen = inbox.epoch();
                 if let Some(answer) = attempt() {
+                    if !spin.was_in_vain() {
+                        self.attend();
+                    }
                     let mut habit = habit;
                     spin.end(&mut habit);
                     inbox.habit.store(habit, Ordering::Relaxed);
@@ -205,6 +246,14 @@ impl Node {
                 self.sleep(seen, until);
                 spin.has_slept();
             }
+        }
+    }
+
+    /// What was waited for came soon, so what comes next may be left in queues.
+    #[inline]
+    fn attend(&self) {
+        if self.has_threads() && !self.inbox.attention.is_given() {
+            self.inbox.attend(&self.inbox.lock());
         }
     }
 
@@ -261,9 +310,8 @@ impl Node {
         let dropped = self.with(|state, todo| {
             state.cancel(id, Error::Cancelled, todo);
             let outcome = state.take_outcome(id);
-            if let (None, Some(request)) = (&outcome, state.requests.get_mut(id)) {
-                request.forgotten = true;
-                request.task = None;
+            if outcome.is_none() {
+                state.forget(id);
             }
             outcome
         });
@@ -280,7 +328,7 @@ impl Drop for Node {
         drop(rest);
         for link in &self.links {
             match link {
-                Link::Thread(other) => self.inbox.end_for(other),
+                Link::Thread(other) => self.inbox.end_for(&other.inbox),
                 Link::Line(line) => line.endpoint.shared().carry_what_is_left(),
                 Link::Nobody => {}
             }

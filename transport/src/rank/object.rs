@@ -2,16 +2,14 @@
 
 use jstream::{Erased, Received, Transportable};
 
-use super::error::{ElementName, Error};
+use super::error::Error;
 use super::local::Posted;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
 use super::node::{Link, Node};
-use super::request::{Outcome, Place};
-use super::requests::{Pending, SendRequest};
+use super::requests::SendRequest;
 use super::wire::Label;
 use crate::device::connection::Payload;
-use crate::device::deadline::Deadline;
 
 impl Rank {
     /// Sends an object, and all that it reaches. Returns when the object may be changed again.
@@ -43,7 +41,7 @@ impl Rank {
         let node = self.node();
         let pool = match node.link(to)? {
             Link::Line(line) => &line.endpoint.shared().facts().pool,
-            Link::Thread(inbox) => inbox.pool(),
+            Link::Thread(near) => near.inbox.pool(),
             Link::Nobody => return Ok(()),
         };
         let written = node
@@ -98,26 +96,21 @@ impl Rank {
                 why: "nobody sends no object".into(),
             });
         };
-        let id =
-            node.with(|state, todo| state.post(pattern, Place::Pool, ElementName::BYTES, todo));
-        let mut pending = Pending::new(node.clone(), id);
-        match pending.wait(Deadline::NEVER) {
-            Some(outcome) => node.object_of(outcome),
-            None => unreachable!("who waits for ever waits until it has ended"),
-        }
+        let (status, payload) = node.receive_payload(pattern)?;
+        node.object_of(status, payload)
     }
 }
 
 impl Node {
     fn post_object(&self, to: u32, label: Label, object: Payload) -> Result<Posted, Error> {
         match self.link(to)? {
-            Link::Thread(inbox) => {
+            Link::Thread(near) => {
                 let length = match &object {
                     Payload::Object(object) => object.capacity() as u64,
                     Payload::Bytes(filled) => filled.len() as u64,
                 };
                 let heading = label.heading(self.inbox.rank, length);
-                Ok(self.post_to_thread(to, inbox, heading, object, false))
+                Ok(self.post_to_thread(to, near, heading, object, false))
             }
             Link::Line(_) => {
                 let filled = self.bytes_of(object)?;
@@ -129,16 +122,15 @@ impl Node {
 
     fn object_of<T: Transportable + 'static>(
         &self,
-        outcome: Outcome,
+        status: Status,
+        payload: Payload,
     ) -> Result<(Received<T>, Status), Error> {
-        let status = outcome.result?;
-        let payload = match outcome.payload {
-            Some(Payload::Object(object)) => match object.downcast::<T>() {
+        let payload = match payload {
+            Payload::Object(object) => match object.downcast::<T>() {
                 Ok(received) => return Ok((received, status)),
                 Err(object) => Payload::Object(object),
             },
-            Some(payload) => payload,
-            None => Payload::Bytes(jstream::Filled::nothing()),
+            payload => payload,
         };
         let filled = self.bytes_of(payload)?;
         let read = self.tools.with_reader(|reader| reader.read::<T>(filled));

@@ -1,13 +1,19 @@
 //! The shortest ways of a message: from the connection to a receive that waits alone, past the matcher; and
 //! from the matcher, where it waits as it is, without a request.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+use jstream::buffer::Filled;
 
 use super::error::{ElementName, Error};
 use super::letter::{Ack, Letter};
 use super::meet::{SMALL, refusal};
 use super::names::Status;
 use super::node::Node;
+use super::request::Place;
+use super::requests::Pending;
+use super::soon::{Came, Wanted};
 use super::todo::Todo;
 use super::wire::Frame;
 use crate::device::connection::Payload;
@@ -19,16 +25,73 @@ use crate::matching::Pattern;
 const LOOKS: u32 = 16;
 
 /// What came of it.
-pub(super) enum Past {
+enum Past {
     Received(Status),
     /// The message is not here, or not so simple. What is left of looking for it again and again.
     Nothing(Option<Spin>),
 }
 
 impl Node {
+    /// Receives a message to the front of `memory` by whichever of the short ways leads there, if it comes soon.
+    /// Else says what is left of looking for it again and again.
+    #[inline]
+    pub(super) fn receive_at_once(
+        &self,
+        pattern: &Pattern,
+        expected: ElementName,
+        memory: &mut [u8],
+        deadline: Deadline,
+    ) -> Result<Result<Status, Error>, Option<Spin>> {
+        let comes_by_line = match pattern.source {
+            Some(rank) => self.line(rank).is_some(),
+            None => self.has_lines(),
+        };
+        if comes_by_line {
+            let patient = deadline.moment().is_none();
+            let past = self.receive_past(pattern, expected.descriptor, memory, patient);
+            let spun = match past {
+                Past::Received(status) => return Ok(Ok(status)),
+                Past::Nothing(spun) => spun,
+            };
+            return self.receive_waiting(pattern, expected, memory).ok_or(spun);
+        }
+        let mut wanted = Wanted::Memory(memory, expected);
+        match self.receive_soon(pattern, &mut wanted, deadline)? {
+            Came::Put(result) => Ok(result),
+            Came::Whole(heading, payload) => {
+                Ok(match refusal(expected, Some(memory.len()), &heading) {
+                    Some(error) => Err(error),
+                    None => self.put(Status::of(&heading), payload, memory),
+                })
+            }
+        }
+    }
+
+    /// Waits for a message, as it comes.
+    pub(super) fn receive_payload(
+        self: &Arc<Self>,
+        pattern: Pattern,
+    ) -> Result<(Status, Payload), Error> {
+        let never = Deadline::NEVER;
+        let spun = match self.receive_soon(&pattern, &mut Wanted::Payload, never) {
+            Ok(Came::Whole(heading, payload)) => return Ok((Status::of(&heading), payload)),
+            Ok(Came::Put(_)) => unreachable!("there is no memory to put it in"),
+            Err(spun) => spun,
+        };
+        let expected = ElementName::BYTES;
+        let id = self.with(|state, todo| state.post(pattern, Place::Pool, expected, todo));
+        let mut pending = Pending::new(self.clone(), id);
+        let Some(outcome) = pending.wait_spun(spun, never) else {
+            unreachable!("who waits for ever waits until it has ended")
+        };
+        let status = outcome.result?;
+        let nothing = || Payload::Bytes(Filled::nothing());
+        Ok((status, outcome.payload.unwrap_or_else(nothing)))
+    }
+
     /// Receives a message that waits as a few bytes, and that nobody is to be told of.
     #[inline]
-    pub(super) fn receive_waiting(
+    fn receive_waiting(
         &self,
         pattern: &Pattern,
         expected: ElementName,
@@ -71,7 +134,7 @@ impl Node {
     /// While this has the connection, nothing else gets from there to the matcher. A receive that another
     /// thread posts meanwhile was posted later. Who is not `patient` looks a few times only.
     #[inline]
-    pub(super) fn receive_past(
+    fn receive_past(
         &self,
         pattern: &Pattern,
         descriptor: u64,

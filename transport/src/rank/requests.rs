@@ -17,6 +17,7 @@ use super::request::Outcome;
 use crate::device::connection::Payload;
 use crate::device::deadline::Deadline;
 use crate::endpoint::ops::OpId;
+use crate::endpoint::spin::Spin;
 
 /// A message that was received, in a jbuf.
 #[derive(Debug)]
@@ -26,6 +27,20 @@ pub struct RankMessage {
     pub status: Status,
     /// The payload; nobody has believed its bytes yet.
     pub payload: Filled,
+}
+
+impl RankMessage {
+    /// From nobody.
+    pub(super) const NOTHING: Self = Self {
+        status: Status::NULL,
+        payload: Filled::nothing(),
+    };
+
+    pub(super) fn new(status: Status, payload: Filled) -> Self {
+        let bytes = payload.len() as u64;
+        let status = Status { bytes, ..status };
+        Self { status, payload }
+    }
 }
 
 /// A request that has not ended, or whose outcome nobody has taken.
@@ -49,6 +64,7 @@ impl Pending {
         let Some(id) = self.id else {
             return true;
         };
+        self.node.take_in();
         let state = self.node.inbox.lock();
         let request = state.requests.get(id);
         request.is_none_or(|request| request.outcome.is_some())
@@ -56,7 +72,14 @@ impl Pending {
 
     /// The outcome, if it comes in time. Never again once it was given.
     pub(super) fn wait(&mut self, deadline: Deadline) -> Option<Outcome> {
-        let outcome = self.node.wait_for(self.id?, deadline)?;
+        self.wait_spun(None, deadline)
+    }
+
+    /// As [`wait`](Self::wait), for one who may have `spun` already.
+    pub(super) fn wait_spun(&mut self, spun: Option<Spin>, deadline: Deadline) -> Option<Outcome> {
+        let id = self.id?;
+        let taken = |state: &mut super::inbox::State| state.take_outcome(id);
+        let outcome = self.node.wait_spun(spun, || deadline, taken)?;
         self.id = None;
         Some(outcome)
     }
@@ -64,6 +87,7 @@ impl Pending {
     /// The outcome, if it is known by now.
     pub(super) fn take(&mut self) -> Option<Outcome> {
         let id = self.id?;
+        self.node.take_in();
         let outcome = self.node.inbox.lock().take_outcome(id)?;
         self.id = None;
         Some(outcome)
@@ -79,14 +103,10 @@ impl Pending {
         let register = || {
             let mut state = self.node.inbox.lock();
             let outcome = state.take_outcome(id);
-            if let (None, Some(request)) = (&outcome, state.requests.get_mut(id)) {
-                let known = request
-                    .task
-                    .as_ref()
-                    .is_some_and(|task| task.will_wake(context.waker()));
-                if !known {
-                    request.task = Some(context.waker().clone());
-                }
+            if outcome.is_none() {
+                state.set_task(id, context.waker());
+                // What is in the queues is taken in with the connections.
+                self.node.inbox.attention.withdraw();
             }
             outcome
         };
@@ -171,9 +191,7 @@ pub(super) fn received(outcome: Outcome, node: &Node) -> Result<RankMessage, Unr
                 Some(payload) => node.bytes_of(payload).map_err(failed)?,
                 None => Filled::nothing(),
             };
-            let bytes = payload.len() as u64;
-            let status = Status { bytes, ..status };
-            Ok(RankMessage { status, payload })
+            Ok(RankMessage::new(status, payload))
         }
         Err(error) => Err(Unreceived { error, spent }),
     }
@@ -338,10 +356,7 @@ impl RecvRequest {
     pub(super) fn new(node: Arc<Node>, id: Option<OpId>) -> Self {
         let state = match id {
             Some(id) => State::Pending(Pending::new(node, id)),
-            None => State::Ended(Some(Ok(RankMessage {
-                status: Status::NULL,
-                payload: Filled::nothing(),
-            }))),
+            None => State::Ended(Some(Ok(RankMessage::NOTHING))),
         };
         Self { state }
     }

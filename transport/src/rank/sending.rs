@@ -52,17 +52,17 @@ impl Node {
                 }
             }
             Link::Line(line) => self.send_bytes_posted(to, line, label, bytes, confirmed),
-            Link::Thread(inbox) => {
+            Link::Thread(near) => {
                 let heading = label.heading(self.inbox.rank, bytes.len() as u64);
                 let is_long = bytes.len() as u64 > self.inbox.options.eager_between_threads();
                 if !confirmed && !is_long {
-                    match inbox.leave_copy(heading, bytes) {
+                    match near.leave_copy(heading, bytes) {
                         Left::Done => return Ok(()),
                         Left::Refused(error) => return Err(error),
                         Left::NoRoom => {}
                     }
                 }
-                self.send_bytes_waiting(to, inbox, heading, bytes, confirmed, is_long)
+                self.send_bytes_waiting(to, &near.inbox, heading, bytes, confirmed, is_long)
             }
             Link::Nobody => Ok(()),
         }
@@ -187,9 +187,9 @@ impl Node {
     ) -> Posted {
         let length = filled.len() as u64;
         match self.link(to) {
-            Ok(Link::Thread(inbox)) => {
+            Ok(Link::Thread(near)) => {
                 let heading = label.heading(self.inbox.rank, length);
-                self.post_to_thread(to, inbox, heading, Payload::Bytes(filled), confirmed)
+                self.post_to_thread(to, near, heading, Payload::Bytes(filled), confirmed)
             }
             Ok(Link::Line(line)) => {
                 self.post_to_line(to, line, label, Body::Owned(filled), length, confirmed)
@@ -211,10 +211,10 @@ impl Node {
     ) -> Posted {
         let length = bytes.len() as u64;
         match self.link(to) {
-            Ok(Link::Thread(inbox)) => {
+            Ok(Link::Thread(near)) => {
                 let heading = label.heading(self.inbox.rank, length);
                 if !confirmed && length <= self.inbox.options.eager_between_threads() {
-                    match inbox.leave_copy(heading, bytes) {
+                    match near.leave_copy(heading, bytes) {
                         Left::Done => return Posted::Done,
                         Left::Refused(error) => return Posted::Refused(error, None),
                         Left::NoRoom => {}
@@ -223,7 +223,7 @@ impl Node {
                 let (request, sender) = self.sender(to);
                 let bytes = message();
                 let letter = Letter::Lent { bytes, sender };
-                drop(inbox.bring_letter(heading.announced(), letter));
+                drop(near.inbox.bring_letter(heading.announced(), letter));
                 Posted::Pending(request)
             }
             Ok(Link::Line(line)) => self.post_to_line(to, line, label, body, length, confirmed),

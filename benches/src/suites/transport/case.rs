@@ -65,7 +65,7 @@ pub(super) struct Case {
 }
 
 /// The names of all cases, in the order in which they are run.
-pub(super) const NAMES: [&str; 52] = [
+pub(super) const NAMES: [&str; 54] = [
     "inproc/pingpong/8",
     "inproc/pingpong/object-64M",
     "shm/pingpong/8",
@@ -107,6 +107,8 @@ pub(super) const NAMES: [&str; 52] = [
     "uring/64-connections/8",
     "uring-spin/64-connections/8",
     "rank/inproc/pingpong/8",
+    "rank/inproc/pingpong/1024",
+    "rank/inproc/rate/8",
     "rank/shm/pingpong/8",
     "rank/shm/pingpong/1024",
     "rank/shm/pingpong/65536",

@@ -13,7 +13,7 @@ use crate::header::Header;
 
 /// Payloads of up to so many bytes stand in the slot. With the stamp, the header and so much payload
 /// it has two cache lines; of a payload of up to 16 bytes only the first is touched.
-pub(super) const INLINE: usize = 80;
+pub(crate) const INLINE: usize = 80;
 
 /// A message in a slot.
 ///
@@ -21,7 +21,7 @@ pub(super) const INLINE: usize = 80;
 /// [`INLINE`] bytes; or it holds a `Filled`, or an `Erased`, which are this letter's to drop.
 #[repr(C)]
 #[derive(Default)]
-pub(super) struct Letter {
+pub(crate) struct Letter {
     kind: u32,
     op: u16,
     what: What,
@@ -59,7 +59,7 @@ const _: () = {
 impl Letter {
     /// A message whose payload is all of `segments`, and no longer than [`INLINE`].
     #[inline]
-    pub(super) fn put_bytes(&mut self, header: &Header, segments: &[IoSlice<'_>]) {
+    pub(crate) fn put_bytes(&mut self, header: &Header, segments: &[IoSlice<'_>]) {
         self.begin(header);
         let mut rest: &mut [MaybeUninit<u8>] = &mut self.room.0;
         let mut length = 0u64;
@@ -79,7 +79,7 @@ impl Letter {
     }
 
     /// A message that is a jbuf.
-    pub(super) fn put_jbuf(&mut self, header: &Header, filled: Filled) {
+    pub(crate) fn put_jbuf(&mut self, header: &Header, filled: Filled) {
         self.begin(header);
         self.length = filled.len() as u64;
         // SAFETY: there is room for it, aligned. Nothing is overwritten that needs dropping: `begin`
@@ -110,7 +110,7 @@ impl Letter {
     }
 
     #[inline]
-    pub(super) fn header(&self) -> Header {
+    pub(crate) fn header(&self) -> Header {
         Header {
             op: self.op.into(),
             ..Header::new(self.kind, self.words).with_length(self.length)
@@ -125,7 +125,7 @@ impl Letter {
 
     /// The payload, if it stands here.
     #[inline]
-    pub(super) fn bytes(&self) -> Option<&[u8]> {
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
         if self.what != What::Bytes {
             return None;
         }
@@ -137,7 +137,7 @@ impl Letter {
 
     /// The payload, if it is a jbuf: once.
     #[inline]
-    pub(super) fn take_jbuf(&mut self) -> Option<Filled> {
+    pub(crate) fn take_jbuf(&mut self) -> Option<Filled> {
         if self.what != What::Jbuf {
             return None;
         }

@@ -10,15 +10,15 @@
 //! | `names` | who listens, and who waits to be accepted |
 //! | `sync` | what threads share, which may be loom's |
 
-mod barrier;
+pub(crate) mod barrier;
 mod bell;
 mod halves;
-mod letter;
+pub(crate) mod letter;
 #[cfg(all(test, loom))]
 mod models;
 mod names;
-mod ring;
-mod sync;
+pub(crate) mod ring;
+pub(crate) mod sync;
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;

@@ -42,7 +42,7 @@ impl<T> Ring<T> {
 }
 
 /// The end at which values go in.
-pub(super) struct Filler<T> {
+pub(crate) struct Filler<T> {
     ring: Arc<Ring<T>>,
     /// How many there may be at a time: at most as many as there are slots.
     capacity: u64,
@@ -53,14 +53,29 @@ pub(super) struct Filler<T> {
 }
 
 /// The end at which values come out.
-pub(super) struct Emptier<T> {
+pub(crate) struct Emptier<T> {
     ring: Arc<Ring<T>>,
     /// The number of the next one.
     next: u64,
 }
 
+/// Looks whether there is something to take, for others than who takes it.
+pub(crate) struct Viewer<T> {
+    ring: Arc<Ring<T>>,
+}
+
+impl<T> Viewer<T> {
+    /// Whether the next value seems to be there. It is not missed by who takes values, or looks after that
+    /// one; for anybody else it may have been taken by now.
+    #[inline]
+    pub(crate) fn is_filled(&self) -> bool {
+        let next = self.ring.taken.0.load(Ordering::Relaxed);
+        self.ring.slot(next).stamp.load(Ordering::Relaxed) == next.wrapping_add(1)
+    }
+}
+
 /// A queue of at most `capacity` values, and at least 1.
-pub(super) fn ring<T: Default>(capacity: usize) -> (Filler<T>, Emptier<T>) {
+pub(crate) fn ring<T: Default>(capacity: usize) -> (Filler<T>, Emptier<T>) {
     let capacity = capacity.max(1);
     let slots = (0..capacity.next_power_of_two()).map(|_| Slot {
         stamp: AtomicU64::new(0),
@@ -119,7 +134,7 @@ impl<T> Filler<T> {
     /// Has the next value made of the one that its slot had last; false, and nothing done, when there
     /// is no room.
     #[inline]
-    pub(super) fn fill(&mut self, fill: impl FnOnce(&mut T)) -> bool {
+    pub(crate) fn fill(&mut self, fill: impl FnOnce(&mut T)) -> bool {
         self.fill_by(fill, Ordering::Release)
     }
 
@@ -142,9 +157,16 @@ impl<T> Filler<T> {
 }
 
 impl<T> Emptier<T> {
+    /// One who looks.
+    pub(crate) fn viewer(&self) -> Viewer<T> {
+        Viewer {
+            ring: self.ring.clone(),
+        }
+    }
+
     /// Looks at the next value, if it is there.
     #[inline]
-    pub(super) fn front<R>(&mut self, look: impl FnOnce(&mut T) -> R) -> Option<R> {
+    pub(crate) fn front<R>(&mut self, look: impl FnOnce(&mut T) -> R) -> Option<R> {
         let slot = self.ring.slot(self.next);
         if slot.stamp.load(Ordering::Acquire) != self.next.wrapping_add(1) {
             return None;
@@ -158,13 +180,13 @@ impl<T> Emptier<T> {
 
     /// Whether the next value is there.
     #[inline]
-    pub(super) fn is_filled(&self) -> bool {
+    pub(crate) fn is_filled(&self) -> bool {
         self.ring.slot(self.next).stamp.load(Ordering::Acquire) == self.next.wrapping_add(1)
     }
 
     /// Gives the slot of the next value back, if it is there.
     #[inline]
-    pub(super) fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         self.pop_by(Ordering::Release);
     }
 

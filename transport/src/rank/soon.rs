@@ -1,0 +1,256 @@
+//! Receives of what comes soon: without a request, which a message does not need that is taken as it comes.
+//!
+//! A receive that looks again and again is known to the inbox only by wanting to know of arrivals. It takes the
+//! message out of the queue of a thread, where none waits that came before and no receive was posted, or from
+//! those that wait.
+
+use std::sync::atomic::Ordering;
+
+use jstream::buffer::Pool;
+
+use super::error::{ElementName, Error};
+use super::inbox::{Inbox, State};
+use super::letter::{Ack, Letter};
+use super::meet::refusal;
+use super::names::Status;
+use super::node::Node;
+use super::queue::Content;
+use super::todo::Todo;
+use crate::device::connection::Payload;
+use crate::device::deadline::Deadline;
+use crate::endpoint::spin::Spin;
+use crate::matching::{Heading, Pattern};
+
+/// Where a message is wanted.
+pub(super) enum Wanted<'m> {
+    /// At the front of this memory, if it is of such elements.
+    Memory(&'m mut [u8], ElementName),
+    /// Wherever it comes.
+    Payload,
+}
+
+/// A message that came.
+pub(super) enum Came {
+    /// It is in the memory, or an error of this receive.
+    Put(Result<Status, Error>),
+    Whole(Heading, Payload),
+}
+
+/// What came of looking.
+enum Look {
+    Came(Came),
+    Nothing,
+    /// The message needs a request, or none comes.
+    Other,
+}
+
+impl Wanted<'_> {
+    #[inline]
+    fn take(&mut self, heading: Heading, content: Content<'_>, pool: &Pool) -> Came {
+        match (self, content) {
+            (Self::Memory(memory, expected), Content::Bytes(bytes)) => {
+                let refusal = refusal(*expected, Some(memory.len()), &heading);
+                Came::Put(match (refusal, memory.get_mut(..bytes.len())) {
+                    (None, Some(room)) => {
+                        room.copy_from_slice(bytes);
+                        Ok(Status::of(&heading))
+                    }
+                    (Some(error), _) => Err(error),
+                    (None, None) => unreachable!("what is too long is refused"),
+                })
+            }
+            (_, content) => Came::Whole(heading, Payload::Bytes(content.into_jbuf(pool))),
+        }
+    }
+}
+
+impl Node {
+    /// Receives a message where it is wanted, if it comes soon, and from where this can wait for it. Else says what
+    /// is left of looking again and again.
+    #[inline]
+    pub(super) fn receive_soon(
+        &self,
+        pattern: &Pattern,
+        wanted: &mut Wanted<'_>,
+        deadline: Deadline,
+    ) -> Result<Came, Option<Spin>> {
+        let is_for_this = match (pattern.source, &wanted) {
+            // A connection puts it where it is wanted.
+            (None, Wanted::Memory(..)) => !self.has_lines(),
+            (Some(rank), Wanted::Memory(..)) => self.line(rank).is_none(),
+            (_, Wanted::Payload) => true,
+        };
+        if !is_for_this {
+            return Err(None);
+        }
+        let inbox = &*self.inbox;
+        let seen = inbox.epoch();
+        match self.look(pattern, wanted, false) {
+            Look::Came(came) => Ok(came),
+            Look::Nothing => self.look_again(pattern, wanted, deadline, seen),
+            Look::Other => Err(None),
+        }
+    }
+
+    fn look_again(
+        &self,
+        pattern: &Pattern,
+        wanted: &mut Wanted<'_>,
+        deadline: Deadline,
+        mut seen: u32,
+    ) -> Result<Came, Option<Spin>> {
+        let inbox = &*self.inbox;
+        let waits = self.has_lines().then(|| inbox.note_waiting());
+        let habit = inbox.habit.load(Ordering::Relaxed);
+        let mut spin = Spin::begin(inbox.options.spin, habit, deadline);
+        let result = loop {
+            self.drive_lines();
+            if inbox.epoch() != seen || self.has_queued(pattern.source) {
+                seen = inbox.epoch();
+                match self.look(pattern, wanted, true) {
+                    Look::Came(came) => {
+                        let mut habit = habit;
+                        spin.end(&mut habit);
+                        inbox.habit.store(habit, Ordering::Relaxed);
+                        return Ok(came);
+                    }
+                    Look::Nothing => {}
+                    Look::Other => break None,
+                }
+            } else if !spin.again() {
+                break Some(spin);
+            }
+        };
+        drop(waits);
+        inbox.lock().unprobe();
+        Err(result)
+    }
+
+    /// Looks for a message. When none is here, and while none is, the inbox counts this as one who
+    /// is `probing`.
+    #[inline]
+    fn look(&self, pattern: &Pattern, wanted: &mut Wanted<'_>, probing: bool) -> Look {
+        let mut todo = Todo::default();
+        let inbox = &*self.inbox;
+        let mut state = inbox.lock();
+        let look = inbox.take_soon(&mut state, pattern, wanted, &mut todo);
+        match (&look, probing) {
+            (Look::Came(_), true) => state.unprobe(),
+            (Look::Nothing, false) => state.probers = state.probers.saturating_add(1),
+            _ => {}
+        }
+        if matches!(look, Look::Came(_)) && self.has_threads() {
+            inbox.attend(&state);
+        }
+        inbox.leave(state);
+        if !todo.is_empty() {
+            self.carry_out(todo);
+        }
+        look
+    }
+
+    /// Whether something seems to be in the queue of a rank, or of any.
+    #[inline]
+    fn has_queued(&self, source: Option<u32>) -> bool {
+        match source {
+            Some(source) => self.inbox.has_queued(source),
+            None => self.has_any_queued(),
+        }
+    }
+}
+
+impl Inbox {
+    #[inline]
+    fn take_soon(
+        &self,
+        state: &mut State,
+        pattern: &Pattern,
+        wanted: &mut Wanted<'_>,
+        todo: &mut Todo,
+    ) -> Look {
+        match state.take_waiting(pattern, todo) {
+            Look::Nothing => {}
+            found => return found,
+        }
+        match pattern.source {
+            Some(source) => {
+                let look = self.take_queued(state, source, pattern, wanted, todo);
+                if matches!(look, Look::Nothing) && state.is_over(source) {
+                    return Look::Other;
+                }
+                look
+            }
+            None => {
+                for source in 0..self.size {
+                    match self.take_queued(state, source, pattern, wanted, todo) {
+                        Look::Nothing => {}
+                        found => return found,
+                    }
+                }
+                if state.nobody_is_left() {
+                    return Look::Other;
+                }
+                Look::Nothing
+            }
+        }
+    }
+
+    /// Takes a message out of the queue of a rank, when none that waits is wanted.
+    #[inline]
+    fn take_queued(
+        &self,
+        state: &mut State,
+        source: u32,
+        pattern: &Pattern,
+        wanted: &mut Wanted<'_>,
+        todo: &mut Todo,
+    ) -> Look {
+        let is_first = state.matcher.posted() == 0;
+        let Some(exit) = state.peer(source).and_then(|peer| peer.exit.as_mut()) else {
+            return Look::Nothing;
+        };
+        if is_first {
+            let is_wanted = |heading: &Heading| pattern.matches(&heading.envelope);
+            let take = |heading, content: Content<'_>| wanted.take(heading, content, self.pool());
+            if let Some(came) = exit.take(source, is_wanted, take) {
+                return Look::Came(came);
+            }
+        }
+        if !exit.is_filled() {
+            return Look::Nothing;
+        }
+        self.take_in(state, source, todo);
+        state.take_waiting(pattern, todo)
+    }
+}
+
+impl State {
+    /// Takes a message that waits, and that nobody is to be told of.
+    #[inline]
+    fn take_waiting(&mut self, pattern: &Pattern, todo: &mut Todo) -> Look {
+        if self.matcher.unexpected() == 0 {
+            return Look::Nothing;
+        }
+        let Some(found) = self.matcher.probe(pattern) else {
+            return Look::Nothing;
+        };
+        if !matches!(
+            found.message,
+            Letter::Here {
+                ack: Ack::Nobody,
+                ..
+            }
+        ) {
+            return Look::Other;
+        }
+        let Some((heading, Letter::Here { payload, .. })) = self.matcher.receive(pattern) else {
+            return Look::Other;
+        };
+        self.let_in(todo);
+        Look::Came(Came::Whole(heading, payload))
+    }
+
+    fn unprobe(&mut self) {
+        self.probers = self.probers.saturating_sub(1);
+    }
+}
