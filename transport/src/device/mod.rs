@@ -2,7 +2,7 @@
 
 pub(crate) mod connection;
 pub(crate) mod deadline;
-mod inproc;
+pub(crate) mod inproc;
 pub(crate) mod poll;
 pub(crate) mod shm;
 pub mod sim;

@@ -23,7 +23,7 @@ const SETTLED: Duration = Duration::from_millis(1);
 
 /// Which barriers both sides use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Barriers {
+pub(crate) enum Barriers {
     /// The sleeper's is for both.
     #[cfg(not(loom))]
     Sleeper,
@@ -34,7 +34,7 @@ pub(super) enum Barriers {
 impl Barriers {
     /// What the system offers to this process.
     #[cfg(not(loom))]
-    pub(super) fn of_this_process() -> Self {
+    pub(crate) fn of_this_process() -> Self {
         static REGISTERED: OnceLock<Barriers> = OnceLock::new();
         *REGISTERED.get_or_init(|| {
             let registered = membarrier(MembarrierCommand::RegisterPrivateExpedited);
@@ -46,13 +46,13 @@ impl Barriers {
     }
 
     #[cfg(loom)]
-    pub(super) fn of_this_process() -> Self {
+    pub(crate) fn of_this_process() -> Self {
         Self::Both
     }
 
     /// The barrier of who rings.
     #[inline]
-    pub(super) fn pass(self) {
+    pub(crate) fn pass(self) {
         match self {
             #[cfg(not(loom))]
             Self::Sleeper => compiler_fence(Ordering::SeqCst),
@@ -61,7 +61,7 @@ impl Barriers {
     }
 
     /// The barrier of who sleeps.
-    pub(super) fn make_all_pass(self) {
+    pub(crate) fn make_all_pass(self) {
         fence(Ordering::SeqCst);
         #[cfg(not(loom))]
         if self == Self::Sleeper && membarrier(MembarrierCommand::PrivateExpedited).is_err() {

@@ -10,7 +10,7 @@
 //! | `names` | who listens, and who waits to be accepted |
 //! | `sync` | what threads share, which may be loom's |
 
-mod barrier;
+pub(crate) mod barrier;
 mod bell;
 mod halves;
 mod letter;
@@ -18,7 +18,7 @@ mod letter;
 mod models;
 mod names;
 mod ring;
-mod sync;
+pub(crate) mod sync;
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
