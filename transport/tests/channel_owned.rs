@@ -381,3 +381,68 @@ fn what_is_too_long_is_refused() {
         assert_eq!(receiver.recv().unwrap().get().len(), 5_000);
     }
 }
+
+#[test]
+fn objects_that_are_large_themselves_go_all_the_same() {
+    for scheme in SCHEMES {
+        let (sender, receiver) = channel::<[u64; 200]>(&fresh(scheme).to_string())
+            .both()
+            .unwrap();
+        for number in 0..20 {
+            sender.send(&[number; 200]).unwrap();
+            sender.send_owned([number; 200]).unwrap();
+            assert_eq!(receiver.recv().unwrap().get(), &[number; 200], "{scheme}");
+            assert_eq!(receiver.recv_owned().unwrap(), [number; 200], "{scheme}");
+        }
+    }
+}
+
+#[test]
+fn owners_go_to_many_in_turn() {
+    let sender: Sender<Vec<u64>> = channel(&fresh("inproc").to_string())
+        .fan_out()
+        .peers(3)
+        .capacity(2)
+        .sender()
+        .unwrap();
+    let refused = sender.try_send_owned(vec![1]).unwrap_err();
+    assert!(matches!(refused.error, SendError::Full) && refused.object.is_some());
+    let address = sender.address().to_string();
+    let receivers: Vec<_> = (0..3)
+        .map(|_| {
+            channel::<Vec<u64>>(&address)
+                .fan_out()
+                .capacity(2)
+                .receiver()
+                .unwrap()
+        })
+        .collect();
+    for number in 0..6 {
+        sender.send_owned(vec![number]).unwrap();
+    }
+    assert!(matches!(
+        sender.try_send_owned(vec![6]).unwrap_err().error,
+        SendError::Full
+    ));
+    for (place, receiver) in receivers.iter().enumerate() {
+        for round in 0..2 {
+            assert_eq!(receiver.recv_owned().unwrap(), [round * 3 + place as u64]);
+        }
+    }
+    // Those that go are passed over.
+    let mut receivers = receivers.into_iter();
+    let last = receivers.next();
+    drop(receivers);
+    for number in 0..2 {
+        sender.send_owned(vec![number]).unwrap();
+    }
+    let last = last.unwrap();
+    assert_eq!(
+        [last.recv_owned().unwrap(), last.recv_owned().unwrap()],
+        [[0], [1]]
+    );
+    drop(last);
+    let closed = sender.send_owned(vec![9]).unwrap_err();
+    assert!(matches!(closed.error, SendError::Closed { .. }));
+    assert_eq!(closed.object, Some(vec![9]));
+}

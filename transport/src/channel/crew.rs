@@ -10,6 +10,7 @@ use jstream::Transportable;
 use super::door::Listening;
 use super::hello::Role;
 use super::near::{Announced, Crowd, Link, announce};
+use super::peers::{Peer, Sight, State, Way};
 use crate::address::Address;
 use crate::device::deadline::Deadline;
 use crate::endpoint::watcher::wake;
@@ -44,66 +45,6 @@ pub(super) struct Crew<T: Transportable + 'static> {
     announced: OnceLock<Announced>,
 }
 
-struct State<T: Transportable + 'static> {
-    peers: Vec<Peer<T>>,
-    /// Whose turn it is.
-    next: usize,
-    /// How many receives are posted.
-    posted: usize,
-    /// How many threads and tasks rely on the queue to tell them what comes.
-    sleepers: usize,
-    /// How many have joined, and how many have to.
-    came: usize,
-    expected: usize,
-    /// How many are about to be told that they have joined.
-    welcome: usize,
-    /// Tasks that wait for somebody to join.
-    tasks: Vec<Waker>,
-}
-
-struct Peer<T: Transportable + 'static> {
-    way: Way<T>,
-    /// A receive is posted to it.
-    posted: bool,
-}
-
-/// How objects get to a peer, or from it.
-pub(super) enum Way<T: Transportable + 'static> {
-    Far(Endpoint),
-    /// It is in this process.
-    Near(Arc<Link<T>>),
-}
-
-impl<T: Transportable + 'static> Clone for Way<T> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Far(endpoint) => Self::Far(endpoint.clone()),
-            Self::Near(link) => Self::Near(link.clone()),
-        }
-    }
-}
-
-impl<T: Transportable + 'static> Way<T> {
-    /// Whether the two are ends of one connection.
-    fn is(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Far(one), Self::Far(other)) => Arc::ptr_eq(one.shared(), other.shared()),
-            (Self::Near(one), Self::Near(other)) => Arc::ptr_eq(one, other),
-            _ => false,
-        }
-    }
-}
-
-impl<T: Transportable + 'static> State<T> {
-    fn is_complete(&self) -> bool {
-        self.came >= self.expected
-    }
-
-    fn is_closed(&self) -> bool {
-        self.peers.is_empty() && self.welcome == 0 && self.is_complete()
-    }
-}
-
 impl<T: Transportable + 'static> Crew<T> {
     /// One that nobody belongs to yet; so many have to join.
     pub(super) fn new(
@@ -125,16 +66,7 @@ impl<T: Transportable + 'static> Crew<T> {
             arrived: Arc::new(Crowd::new()),
             first: OnceLock::new(),
             is_alone: AtomicBool::new(false),
-            state: Mutex::new(State {
-                peers: Vec::new(),
-                next: 0,
-                posted: 0,
-                sleepers: 0,
-                came: 0,
-                expected: expected.max(1),
-                welcome: 0,
-                tasks: Vec::new(),
-            }),
+            state: Mutex::new(State::new(expected)),
             joined: Condvar::new(),
             listening: OnceLock::new(),
             announced: OnceLock::new(),
@@ -429,32 +361,6 @@ impl<T: Transportable + 'static> Crew<T> {
     /// A panic elsewhere can't leave the state half changed: it holds between statements.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What a side that receives finds.
-pub(super) struct Sight<T: Transportable + 'static> {
-    /// How many peers there are, and whether receives are posted to some.
-    pub(super) count: usize,
-    pub(super) is_posted: bool,
-    pub(super) is_closed: bool,
-    /// Whom to look at first, unless a receive is posted to it.
-    pub(super) first: Option<Way<T>>,
-}
-
-impl<T: Transportable + 'static> State<T> {
-    fn look_at(&mut self) -> Option<Way<T>> {
-        let peer = self.turn()?;
-        (!peer.posted).then(|| peer.way.clone())
-    }
-
-    fn turn(&mut self) -> Option<&mut Peer<T>> {
-        if self.next >= self.peers.len() {
-            self.next = 0;
-        }
-        let place = self.next;
-        self.next = place.saturating_add(1);
-        self.peers.get_mut(place)
     }
 }
 

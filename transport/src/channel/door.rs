@@ -7,8 +7,9 @@ use std::thread::{Builder, JoinHandle};
 
 use jstream::Transportable;
 
-use super::crew::{Crew, Way};
+use super::crew::Crew;
 use super::hello::Hello;
+use super::peers::Way;
 use crate::endpoint::{Closer, Incoming, Listener};
 use crate::error::AcceptError;
 

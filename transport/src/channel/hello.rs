@@ -8,9 +8,9 @@ use std::time::Duration;
 use jstream::Transportable;
 use jstream::schema::{Schema, TypeIndex};
 
-use super::crew::Way;
 use super::error::OpenError;
 use super::near::Link;
+use super::peers::Way;
 use crate::address::Address;
 use crate::device::deadline::Deadline;
 use crate::endpoint::{Endpoint, connect};

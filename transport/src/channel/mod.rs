@@ -20,6 +20,9 @@
 //! # }
 //! ```
 //!
+//! Objects are lent to `send`, and looked at in the buffer that they are received in; or given away by `send_owned`, and
+//! received by `recv_owned` as they were: between threads in O(1), whatever they lead to.
+//!
 //! The guide has a page about them: [`f_channels`](crate::guide::f_channels).
 
 mod crew;
@@ -29,6 +32,7 @@ mod hello;
 mod near;
 mod opening;
 mod owned;
+mod peers;
 mod receive;
 mod receiver;
 mod sender;
@@ -111,9 +115,9 @@ impl<T: Transportable + 'static> Channel<T> {
         Self { peers, ..self }
     }
 
-    /// How many objects may wait to be received (default 64), of each sender, and also how many bytes
-    /// ([`Options::queue_bytes`]): inside the process. Elsewhere the room of the device is the bound, which
-    /// the [guide](crate::guide::f_channels#bounds) tells.
+    /// How many objects may wait to be received (default 64, at least 1), of each sender, and also how many bytes
+    /// ([`Options::queue_bytes`]), as the side that receives says: inside the process. Elsewhere this has no effect,
+    /// and the room of the device is the bound, which the [guide](crate::guide::f_channels#bounds) tells.
     #[must_use]
     pub fn capacity(mut self, objects: usize) -> Self {
         self.options.queue_messages = objects;

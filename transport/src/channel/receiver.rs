@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use jstream::{Received, Transportable};
 
-use super::crew::{Crew, Sight, Way};
+use super::crew::Crew;
 use super::error::RecvError;
 use super::near::{Link, Parcel};
+use super::peers::{Sight, Way};
 use super::receive::{Receive, Taken, Wait};
 use crate::active::parker::Parker;
 use crate::address::Address;

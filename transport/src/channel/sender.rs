@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use jstream::{Received, Transportable};
 
-use super::crew::{Crew, Way};
+use super::crew::Crew;
 use super::error::{SendError, Unsent};
 use super::near::{Link, Parcel, Stop};
+use super::peers::Way;
 use super::sending::{Cargo, Send};
 use crate::active::parker::Parker;
 use crate::address::Address;

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use jstream::{Transportable, Writer};
 
-use super::crew::Way;
 use super::error::SendError;
 use super::near::{Link, Parcel, Stop, Ticket};
+use super::peers::Way;
 use super::sender::Sender;
 use crate::active::parker::Parker;
 use crate::device::deadline::Deadline;
