@@ -170,3 +170,107 @@ fn tasks_wait_for_receivers_to_join() {
         );
     }
 }
+
+#[test]
+fn tasks_open_sides_and_wait_for_each_other() {
+    for scheme in SCHEMES {
+        // Where the system chooses no port, nobody has to listen before the address is known.
+        if matches!(scheme, "tcp" | "uring") {
+            continue;
+        }
+        let channel = channel::<u64>(&fresh(scheme).to_string());
+        let mut joining = Box::pin(channel.clone().sender_async());
+        let polled = joining
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending(), "{scheme}");
+        let receiver = block_on(channel.receiver_async()).unwrap();
+        let sender = block_on(joining).unwrap();
+        sender.send(&7).unwrap();
+        assert_eq!(*block_on(receiver.recv_async()).unwrap().get(), 7);
+    }
+}
+
+#[test]
+fn who_gives_up_opening_does_not_join() {
+    for scheme in ["inproc", "shm", "uds"] {
+        let channel = channel::<u64>(&fresh(scheme).to_string());
+        let mut joining = Box::pin(channel.clone().sender_async());
+        let polled = joining
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending(), "{scheme}");
+        drop(joining);
+        // It has looked for the last time.
+        thread::sleep(Duration::from_millis(100));
+        let receiver = channel.receiver().unwrap();
+        let late = receiver
+            .recv_timeout(Duration::from_millis(50))
+            .unwrap_err();
+        assert!(
+            matches!(late, RecvError::TimedOut { .. }),
+            "{scheme}: {late}"
+        );
+    }
+}
+
+#[test]
+fn owners_go_from_task_to_task_and_cancelled_ones_lose_nothing() {
+    for capacity in [1, 4] {
+        let (sender, receiver) = channel::<Vec<u64>>(&fresh("inproc").to_string())
+            .capacity(capacity)
+            .both()
+            .unwrap();
+        let sending = thread::spawn(move || {
+            block_on(async {
+                for number in 0..2000 {
+                    let sent = sender.send_owned_async(vec![number; 3]);
+                    // One in three is left to itself.
+                    if number % 3 != 0 {
+                        sent.await.unwrap();
+                    }
+                }
+            });
+        });
+        block_on(async {
+            for number in 0..2000 {
+                if number % 7 == 0 {
+                    let mut given_up = Box::pin(receiver.recv_owned_async());
+                    let polled = given_up
+                        .as_mut()
+                        .poll(&mut Context::from_waker(Waker::noop()));
+                    if let Poll::Ready(object) = polled {
+                        assert_eq!(object.unwrap(), [number; 3]);
+                        continue;
+                    }
+                }
+                assert_eq!(receiver.recv_owned_async().await.unwrap(), [number; 3]);
+            }
+            assert!(matches!(
+                receiver.recv_owned_async().await,
+                Err(RecvError::Closed { .. })
+            ));
+        });
+        sending.join().unwrap();
+    }
+}
+
+#[test]
+fn a_task_that_was_woken_and_dropped_wakes_the_next() {
+    let (sender, receiver) = channel::<u64>(&fresh("inproc").to_string()).both().unwrap();
+    for round in 0..200 {
+        let mut first = Box::pin(receiver.recv_async());
+        let polled = first.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending());
+        let second = {
+            let receiver = receiver.clone();
+            thread::spawn(move || *receiver.recv_timeout(LONG).unwrap().get())
+        };
+        if round % 2 == 0 {
+            thread::sleep(Duration::from_millis(1));
+        }
+        sender.send(&round).unwrap();
+        drop(first);
+        assert_eq!(second.join().unwrap(), round);
+    }
+}

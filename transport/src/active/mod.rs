@@ -73,7 +73,7 @@ mod handlers;
 mod hello;
 mod ledger;
 mod link;
-mod parker;
+pub(crate) mod parker;
 mod pause;
 mod peer;
 mod request;

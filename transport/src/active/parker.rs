@@ -23,21 +23,21 @@ thread_local! {
 }
 
 /// The sleep of this thread.
-pub(super) struct Parker(Waker);
+pub(crate) struct Parker(Waker);
 
 impl Parker {
-    pub(super) fn of_thread() -> Self {
+    pub(crate) fn of_thread() -> Self {
         let made = || Arc::new(Sleeper(thread::current())).into();
         Self(WAKER.try_with(Waker::clone).unwrap_or_else(|_| made()))
     }
 
     /// What wakes it.
-    pub(super) fn waker(&self) -> &Waker {
+    pub(crate) fn waker(&self) -> &Waker {
         &self.0
     }
 
     /// Sleeps until somebody has called, that moment, or for no reason.
-    pub(super) fn park(&self, until: Deadline) {
+    pub(crate) fn park(&self, until: Deadline) {
         match until.left() {
             Some(left) => thread::park_timeout(left),
             None => thread::park(),

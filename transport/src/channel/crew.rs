@@ -1,153 +1,162 @@
 //! Those on the other side of a channel: one that was joined, or all that have joined.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
-use std::thread::{Builder, JoinHandle};
 use std::{io, mem};
 
-use super::error::OpenError;
-use super::hello::{Hello, Role};
-use super::is_same;
+use jstream::Transportable;
+
+use super::door::Listening;
+use super::hello::Role;
+use super::near::{Announced, Crowd, Link, announce};
+use super::peers::{Peer, Sight, State, Way};
 use crate::address::Address;
 use crate::device::deadline::Deadline;
 use crate::endpoint::watcher::wake;
-use crate::endpoint::{Closer, CompletionQueue, Endpoint, Incoming, Listener};
-use crate::error::AcceptError;
+use crate::endpoint::{CompletionQueue, Endpoint};
 use crate::options::Options;
 
 /// How many peers a side has at most. Answers the threat of joining without end.
 const MAX_PEERS: usize = 1024;
 
-/// How many may be about to join at once; others are refused. Answers those who connect and are silent.
-const MAX_JOINING: usize = 16;
-
 /// The other side, as both kinds of handles use it.
 ///
 /// Its lock is held for no call of an endpoint: wakers, which are the program's, run in some.
-pub(super) struct Crew {
+pub(super) struct Crew<T: Transportable + 'static> {
     pub(super) address: Address,
+    pub(super) options: Options,
+    role: Role,
     /// The one that was joined, beside whom there will be no other.
-    pub(super) only: Option<Endpoint>,
+    pub(super) only: Option<Way<T>>,
+    /// Whether peers may be in this process.
+    pub(super) may_be_near: bool,
     /// Where receives are posted; a side that sends has none.
     pub(super) queue: Option<CompletionQueue>,
-    state: Mutex<State>,
+    /// Who waits for what comes from peers in this process.
+    pub(super) arrived: Arc<Crowd>,
+    /// The first peer in this process, and whether it is the only one at all.
+    first: OnceLock<Arc<Link<T>>>,
+    is_alone: AtomicBool,
+    state: Mutex<State<T>>,
     /// Somebody has joined.
     joined: Condvar,
-    listening: Option<Listening>,
+    pub(super) listening: OnceLock<Listening>,
+    announced: OnceLock<Announced>,
 }
 
-/// A listener, and the thread that has it.
-struct Listening {
-    closer: Closer,
-    thread: OnceLock<JoinHandle<()>>,
-}
-
-#[derive(Default)]
-struct State {
-    peers: Vec<Peer>,
-    /// Whose turn it is.
-    next: usize,
-    /// How many receives are posted.
-    posted: usize,
-    /// How many threads and tasks rely on the queue to tell them what comes.
-    sleepers: usize,
-    /// How many have joined, and how many have to.
-    came: usize,
-    expected: usize,
-    /// How many are about to be told that they have joined.
-    welcome: usize,
-    /// Tasks that wait for somebody to join.
-    tasks: Vec<Waker>,
-}
-
-struct Peer {
-    endpoint: Endpoint,
-    /// A receive is posted to it.
-    posted: bool,
-}
-
-impl State {
-    fn is_complete(&self) -> bool {
-        self.came >= self.expected
-    }
-
-    fn is_closed(&self) -> bool {
-        self.peers.is_empty() && self.welcome == 0 && self.is_complete()
-    }
-}
-
-impl Crew {
-    /// One that was joined.
-    pub(super) fn of_one(endpoint: Endpoint, role: Role) -> io::Result<Arc<Self>> {
-        let crew = Self {
-            address: endpoint.address().clone(),
-            only: Some(endpoint.clone()),
-            queue: queue_of(role)?,
-            state: Mutex::default(),
-            joined: Condvar::new(),
-            listening: None,
-        };
-        crew.lock().expected = 1;
-        crew.add(endpoint, 0);
-        Ok(Arc::new(crew))
-    }
-
-    /// Those who join at `listener`: a thread lets them in.
-    pub(super) fn listening(
-        listener: Listener,
+impl<T: Transportable + 'static> Crew<T> {
+    /// One that nobody belongs to yet; so many have to join.
+    pub(super) fn new(
+        address: Address,
+        role: Role,
         expected: usize,
-        ours: Hello,
         options: &Options,
-    ) -> Result<Arc<Self>, OpenError> {
-        let crew = Arc::new(Self {
-            address: listener.local_address().clone(),
-            only: None,
-            queue: queue_of(ours.role())?,
-            state: Mutex::new(State {
-                expected: expected.max(1),
-                ..State::default()
-            }),
-            joined: Condvar::new(),
-            listening: Some(Listening {
-                closer: listener.closer(),
-                thread: OnceLock::new(),
-            }),
-        });
-        let door = Arc::new(Door {
-            crew: Arc::downgrade(&crew),
-            ours,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            may_be_near: Link::<T>::IS_FOR && matches!(address, Address::Inproc { .. }),
+            address,
             options: options.clone(),
-            joining: AtomicUsize::new(0),
-        });
-        let name = "jstream-channel".to_owned();
-        let open = move || door.stand_open(&listener);
-        let thread = Builder::new().name(name).spawn(open)?;
-        if let Some(listening) = &crew.listening {
-            let _ = listening.thread.set(thread);
+            role,
+            only: None,
+            queue: match role {
+                Role::Sender => None,
+                Role::Receiver => Some(CompletionQueue::new()?),
+            },
+            arrived: Arc::new(Crowd::new()),
+            first: OnceLock::new(),
+            is_alone: AtomicBool::new(false),
+            state: Mutex::new(State::new(expected)),
+            joined: Condvar::new(),
+            listening: OnceLock::new(),
+            announced: OnceLock::new(),
+        })
+    }
+
+    /// The one that was joined.
+    pub(super) fn with_only(mut self, way: Way<T>) -> Arc<Self> {
+        self.only = Some(way.clone());
+        if let Way::Far(endpoint) = &way {
+            self.address = endpoint.address().clone();
         }
-        Ok(crew)
+        self.add(way, 0);
+        Arc::new(self)
+    }
+
+    /// Has those of this process find it, under the name of its address.
+    pub(super) fn announce(self: &Arc<Self>) {
+        if let (true, Address::Inproc { name }) = (self.may_be_near, &self.address) {
+            self.announced.get_or_init(|| announce(name, self));
+        }
+    }
+
+    pub(super) fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Lets in one of this process, whose options and sleepers these are; `None` when there is no room.
+    pub(super) fn let_in(&self, options: &Options, arrived: &Arc<Crowd>) -> Option<Arc<Link<T>>> {
+        if !self.reserve() {
+            return None;
+        }
+        let (options, arrived) = match self.role {
+            Role::Sender => (options, arrived),
+            Role::Receiver => (&self.options, &self.arrived),
+        };
+        let link = Link::new(self.address.clone(), options, arrived.clone());
+        self.take_place(Some(Way::Near(link.clone())));
+        Some(link)
     }
 
     /// One more, who may have had a place.
-    fn add(&self, endpoint: Endpoint, places: usize) {
+    fn add(&self, way: Way<T>, places: usize) {
+        if let Way::Near(link) = &way {
+            self.first.get_or_init(|| link.clone());
+        }
         let mut state = self.lock();
         state.welcome = state.welcome.saturating_sub(places);
-        state.peers.push(Peer {
-            endpoint,
-            posted: false,
-        });
+        state.peers.push(Peer { way, posted: false });
         state.came = state.came.saturating_add(1);
         let tasks = mem::take(&mut state.tasks);
+        self.note(&state);
         drop(state);
         self.joined.notify_all();
         self.call();
         tasks.into_iter().for_each(wake);
     }
 
+    /// Whether the first peer of this process is the only one. The lock is held.
+    fn note(&self, state: &MutexGuard<'_, State<T>>) {
+        let is_complete = state.is_complete();
+        let is_alone = match (&*state.peers, self.first.get()) {
+            (
+                [
+                    Peer {
+                        way: Way::Near(one),
+                        ..
+                    },
+                ],
+                Some(first),
+            ) => Arc::ptr_eq(one, first),
+            _ => false,
+        };
+        self.is_alone
+            .store(is_alone && is_complete, Ordering::Release);
+    }
+
+    /// The peer, if there is one alone, which is in this process.
+    #[inline]
+    pub(super) fn alone(&self) -> Option<&Arc<Link<T>>> {
+        if self.is_alone.load(Ordering::Acquire) {
+            self.first.get()
+        } else {
+            None
+        }
+    }
+
     /// Keeps a place for one who is going to be told that it has joined: it counts from then on. False if there
     /// is none.
-    fn reserve(&self) -> bool {
+    pub(super) fn reserve(&self) -> bool {
         let mut state = self.lock();
         let has_room = state.peers.len().saturating_add(state.welcome) < MAX_PEERS;
         state.welcome = state.welcome.saturating_add(usize::from(has_room));
@@ -155,9 +164,9 @@ impl Crew {
     }
 
     /// Gives the place that was kept to who has joined, or up.
-    fn take_place(&self, joined: Option<Endpoint>) {
+    pub(super) fn take_place(&self, joined: Option<Way<T>>) {
         match joined {
-            Some(endpoint) => self.add(endpoint, 1),
+            Some(way) => self.add(way, 1),
             None => {
                 let mut state = self.lock();
                 state.welcome = state.welcome.saturating_sub(1);
@@ -169,14 +178,14 @@ impl Crew {
     }
 
     /// Somebody is gone. False when that was known.
-    pub(super) fn remove(&self, endpoint: &Endpoint) -> bool {
+    pub(super) fn remove(&self, way: &Way<T>) -> bool {
         let mut state = self.lock();
-        let mut peers = state.peers.iter();
-        let place = peers.position(|peer| is_same(&peer.endpoint, endpoint));
+        let place = state.peers.iter().position(|peer| peer.way.is(way));
         let gone = place.map(|place| state.peers.remove(place));
         if gone.as_ref().is_some_and(|peer| peer.posted) {
             state.posted = state.posted.saturating_sub(1);
         }
+        self.note(&state);
         let is_closed = state.is_closed();
         drop(state);
         if is_closed {
@@ -185,10 +194,13 @@ impl Crew {
         gone.is_some()
     }
 
-    /// Has those who wait in the queue look again.
+    /// Has those who wait look again.
     fn call(&self) {
         if let Some(queue) = &self.queue {
             queue.call();
+        }
+        if self.may_be_near {
+            self.arrived.ring_all();
         }
     }
 
@@ -208,17 +220,17 @@ impl Crew {
     }
 
     /// Whose turn it is to get something, once all have come who have to.
-    pub(super) fn next(&self) -> Option<Endpoint> {
+    pub(super) fn next(&self) -> Option<Way<T>> {
         let mut state = self.lock();
         if !state.is_complete() {
             return None;
         }
         let peer = state.turn()?;
-        Some(peer.endpoint.clone())
+        Some(peer.way.clone())
     }
 
     /// What there is to look at.
-    pub(super) fn sight(&self) -> Sight {
+    pub(super) fn sight(&self) -> Sight<T> {
         let mut state = self.lock();
         Sight {
             count: state.peers.len(),
@@ -229,8 +241,24 @@ impl Crew {
     }
 
     /// Whom to look at next, unless a receive is posted to it.
-    pub(super) fn look_at(&self) -> Option<Endpoint> {
+    pub(super) fn look_at(&self) -> Option<Way<T>> {
         self.lock().look_at()
+    }
+
+    /// Whether some peers are not in this process.
+    pub(super) fn has_far(&self) -> bool {
+        let is_far = |peer: &Peer<T>| matches!(peer.way, Way::Far(_));
+        self.lock().peers.iter().any(is_far)
+    }
+
+    /// Whether something of those in this process is there to take or to learn, or nobody is left.
+    pub(super) fn is_near_ready(&self) -> bool {
+        let is_ready = |peer: &Peer<T>| match &peer.way {
+            Way::Near(link) => link.is_ready(),
+            Way::Far(_) => false,
+        };
+        let state = self.lock();
+        state.is_closed() || state.peers.iter().any(is_ready)
     }
 
     /// Posts a receive to all that have none, for one who is about to sleep.
@@ -246,14 +274,17 @@ impl Crew {
         state.sleepers = state.sleepers.saturating_sub(1);
     }
 
-    fn post_all<'c>(&'c self, mut state: MutexGuard<'c, State>, queue: &CompletionQueue) {
+    fn post_all<'c>(&'c self, mut state: MutexGuard<'c, State<T>>, queue: &CompletionQueue) {
         let mut place = 0;
         while let Some(peer) = state.peers.get_mut(place) {
             place = place.saturating_add(1);
+            let Way::Far(endpoint) = &peer.way else {
+                continue;
+            };
             if mem::replace(&mut peer.posted, true) {
                 continue;
             }
-            let endpoint = peer.endpoint.clone();
+            let endpoint = endpoint.clone();
             state.posted = state.posted.saturating_add(1);
             drop(state);
             queue.post_recv_any(&endpoint, 0);
@@ -263,17 +294,16 @@ impl Crew {
 
     /// A receive that was posted has ended. Others who sleep rely on another one, where more may come.
     pub(super) fn taken(&self, endpoint: &Endpoint, goes_on: bool, queue: &CompletionQueue) {
+        let way = Way::Far(endpoint.clone());
         let mut state = self.lock();
         if goes_on && state.sleepers > 0 {
-            let mut peers = state.peers.iter();
-            if peers.any(|peer| is_same(&peer.endpoint, endpoint)) {
+            if state.peers.iter().any(|peer| peer.way.is(&way)) {
                 drop(state);
                 queue.post_recv_any(endpoint, 0);
             }
             return;
         }
-        let mut peers = state.peers.iter_mut();
-        let peer = peers.find(|peer| is_same(&peer.endpoint, endpoint));
+        let peer = state.peers.iter_mut().find(|peer| peer.way.is(&way));
         if peer.is_some_and(|peer| mem::replace(&mut peer.posted, false)) {
             state.posted = state.posted.saturating_sub(1);
         }
@@ -329,110 +359,23 @@ impl Crew {
     }
 
     /// A panic elsewhere can't leave the state half changed: it holds between statements.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What a side that receives finds.
-pub(super) struct Sight {
-    /// How many peers there are, and whether receives are posted to some.
-    pub(super) count: usize,
-    pub(super) is_posted: bool,
-    pub(super) is_closed: bool,
-    /// Whom to look at first, unless a receive is posted to it.
-    pub(super) first: Option<Endpoint>,
-}
-
-impl State {
-    fn look_at(&mut self) -> Option<Endpoint> {
-        let peer = self.turn()?;
-        (!peer.posted).then(|| peer.endpoint.clone())
-    }
-
-    fn turn(&mut self) -> Option<&mut Peer> {
-        if self.next >= self.peers.len() {
-            self.next = 0;
-        }
-        let place = self.next;
-        self.next = place.saturating_add(1);
-        self.peers.get_mut(place)
-    }
-}
-
-impl Drop for Crew {
+impl<T: Transportable + 'static> Drop for Crew<T> {
     fn drop(&mut self) {
-        if let Some(listening) = &mut self.listening {
-            listening.closer.close();
-            // The address is free again when this returns. The thread has no handle of the crew.
-            if let Some(thread) = listening.thread.take() {
-                let _ = thread.join();
+        if let Some(listening) = self.listening.get_mut() {
+            listening.end();
+        }
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for peer in mem::take(&mut state.peers) {
+            match (&peer.way, self.role) {
+                (Way::Far(_), _) => {}
+                (Way::Near(link), Role::Sender) => link.end_sender(),
+                (Way::Near(link), Role::Receiver) => link.end_receiver(),
             }
         }
-    }
-}
-
-fn queue_of(role: Role) -> io::Result<Option<CompletionQueue>> {
-    match role {
-        Role::Sender => Ok(None),
-        Role::Receiver => CompletionQueue::new().map(Some),
-    }
-}
-
-/// Lets in those who join.
-struct Door {
-    crew: Weak<Crew>,
-    ours: Hello,
-    options: Options,
-    /// How many are in it.
-    joining: AtomicUsize,
-}
-
-impl Door {
-    fn stand_open(self: Arc<Self>, listener: &Listener) {
-        loop {
-            match listener.accept() {
-                Ok(incoming) => self.admit(incoming),
-                Err(AcceptError::ClosedLocally { .. }) => return,
-                // It waits by itself before it asks the system again.
-                Err(error) => tracing::debug!(%error, "nobody joined the channel"),
-            }
-        }
-    }
-
-    /// Each in a thread of its own: one who is silent holds up nobody else.
-    fn admit(self: &Arc<Self>, incoming: Incoming) {
-        if self.joining.fetch_add(1, Ordering::Relaxed) >= MAX_JOINING {
-            self.joining.fetch_sub(1, Ordering::Relaxed);
-            return incoming.refuse("too many are about to join the channel; try again");
-        }
-        let door = self.clone();
-        let name = "jstream-join".to_owned();
-        let spawned = Builder::new().name(name).spawn(move || {
-            let peer = incoming.peer().clone();
-            if let Err(reason) = door.let_in(incoming) {
-                tracing::debug!(%peer, reason, "did not join the channel");
-            }
-            door.joining.fetch_sub(1, Ordering::Relaxed);
-        });
-        if spawned.is_err() {
-            self.joining.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-
-    fn let_in(&self, incoming: Incoming) -> Result<(), String> {
-        let endpoint = incoming.establish().map_err(|error| error.to_string())?;
-        // Who waits for the peer here does not keep the channel.
-        let mut has_place = false;
-        let reserve = || {
-            has_place = self.crew.upgrade().is_some_and(|crew| crew.reserve());
-            has_place
-        };
-        let joined = self.ours.welcome(&endpoint, reserve, &self.options);
-        if has_place {
-            let crew = self.crew.upgrade().ok_or("the channel is gone")?;
-            crew.take_place(joined.is_ok().then_some(endpoint));
-        }
-        joined
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
-use jstream::{ReadError, Received, Transportable, WriteError};
+use jstream::{ReadError, Received, RestoreError, Transportable, WriteError};
 use thiserror::Error;
 
 use crate::address::Address;
@@ -154,6 +154,35 @@ impl<T: Transportable + 'static> std::error::Error for Unsent<T> {
     }
 }
 
+/// An object that was given away and not sent, and why.
+#[non_exhaustive]
+pub struct Refused<T> {
+    /// Why.
+    pub error: SendError,
+    /// The object, unless it has become bytes already.
+    pub object: Option<T>,
+}
+
+impl<T> fmt::Debug for Refused<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refused")
+            .field("error", &self.error)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Display for Refused<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl<T> std::error::Error for Refused<T> {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        std::error::Error::source(&self.error)
+    }
+}
+
 /// Why no object was received.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -191,6 +220,26 @@ pub enum RecvError {
         peer: Address,
         /// What is wrong with it.
         source: Box<ReadError>,
+    },
+    /// An object that moved here from another thread can't be written to a jbuf. It is gone; the channel goes on.
+    #[error(
+        "an object from {peer} can't be written to a jbuf: {source}; receive it as it is, by `recv_owned`"
+    )]
+    Write {
+        /// Which one.
+        peer: Address,
+        /// Why.
+        source: WriteError,
+    },
+    /// An object that was received can't be made again as an owner. It is gone; the channel goes on.
+    #[error(
+        "an object from {peer} can't be made again: {source}; receive it in its jbuf, by `recv`"
+    )]
+    Restore {
+        /// Which one.
+        peer: Address,
+        /// Why.
+        source: RestoreError,
     },
     /// An object waits for room. Drop received ones, and receive again.
     #[error(transparent)]

@@ -1,6 +1,7 @@
 //! What the two sides of a channel say before the first object: who they are, and what they mean by `T`.
 
 use std::io::IoSlice;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -8,6 +9,8 @@ use jstream::Transportable;
 use jstream::schema::{Schema, TypeIndex};
 
 use super::error::OpenError;
+use super::near::Link;
+use super::peers::Way;
 use crate::address::Address;
 use crate::device::deadline::Deadline;
 use crate::endpoint::{Endpoint, connect};
@@ -98,9 +101,9 @@ impl Hello {
         &self,
         endpoint: &Endpoint,
         reserve: impl FnOnce() -> bool,
-        options: &Options,
+        timeout: Duration,
     ) -> Result<(), String> {
-        let theirs = endpoint.recv_message_timeout(options.handshake_timeout);
+        let theirs = endpoint.recv_message_timeout(timeout);
         let theirs = theirs.map_err(|error| error.to_string())?;
         let [role, descriptor, _] = theirs.header.words;
         if theirs.header.kind != JOIN {
@@ -198,29 +201,52 @@ fn name_of(schema: &Schema, root: TypeIndex) -> String {
     shown
 }
 
-/// Joins who listens at `address`, whom it waits for.
-pub(super) fn join(
+/// Who is found in this process.
+pub(super) enum Near<T: Transportable + 'static> {
+    Nobody,
+    /// Somebody who is about to listen.
+    Soon,
+    Joined(Arc<Link<T>>),
+    Refused(OpenError),
+}
+
+/// Joins who listens at `address`, whom it waits for as long as somebody wants it: in this process where `near`
+/// finds it there.
+pub(super) fn join<T: Transportable + 'static>(
     address: &Address,
     ours: &Hello,
     options: &Options,
-) -> Result<Endpoint, OpenError> {
+    near: impl Fn() -> Near<T>,
+    is_wanted: impl Fn() -> bool,
+) -> Result<Way<T>, OpenError> {
     let until = Deadline::after(options.connect_timeout);
     let mut pause = SOON;
-    let endpoint = loop {
-        match connect(address, options) {
-            Ok(endpoint) => break endpoint,
-            Err(source) => {
-                if !is_absent(&source) || until.has_passed() {
-                    let other = ours.role.other();
-                    return Err(OpenError::Connect { other, source });
-                }
+    loop {
+        let connected = match near() {
+            Near::Joined(link) => return Ok(Way::Near(link)),
+            Near::Refused(error) => return Err(error),
+            Near::Nobody => connect(address, options),
+            Near::Soon => Err(ConnectError::NoListener {
+                address: address.clone(),
+            }),
+        };
+        match (connected, near()) {
+            (_, Near::Joined(link)) => return Ok(Way::Near(link)),
+            (_, Near::Refused(error)) => return Err(error),
+            (Ok(endpoint), Near::Nobody) => {
+                ours.be_welcomed(&endpoint, options)?;
+                return Ok(Way::Far(endpoint));
             }
+            (Err(source), _) if !is_absent(&source) || until.has_passed() || !is_wanted() => {
+                let other = ours.role.other();
+                return Err(OpenError::Connect { other, source });
+            }
+            // It began to listen meanwhile, or nobody is there yet.
+            (Ok(_), Near::Soon) | (Err(_), _) => {}
         }
         thread::sleep(until.left().map_or(pause, |left| left.min(pause)));
         pause = pause.saturating_mul(2).min(LATER);
-    };
-    ours.be_welcomed(&endpoint, options)?;
-    Ok(endpoint)
+    }
 }
 
 /// Whether nobody is there yet who may come.

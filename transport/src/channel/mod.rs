@@ -20,13 +20,23 @@
 //! # }
 //! ```
 //!
+//! Objects are lent to `send`, and looked at in the buffer that they are received in; or given away by `send_owned`, and
+//! received by `recv_owned` as they were: between threads in O(1), whatever they lead to.
+//!
 //! The guide has a page about them: [`f_channels`](crate::guide::f_channels).
 
 mod crew;
+mod door;
 mod error;
 mod hello;
+mod near;
+mod opening;
+mod owned;
+mod peers;
+mod receive;
 mod receiver;
 mod sender;
+mod sending;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -35,14 +45,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jstream::Transportable;
 
-pub use self::error::{OpenError, RecvError, SendError, Unsent};
-pub use self::receiver::{Iter, Receive, Receiver};
-pub use self::sender::{Send, Sender};
+pub use self::error::{OpenError, RecvError, Refused, SendError, Unsent};
+pub use self::opening::Opening;
+pub use self::receive::{Receive, ReceiveOwned};
+pub use self::receiver::{Iter, Receiver};
+pub use self::sender::Sender;
+pub use self::sending::Send;
 
 use self::crew::Crew;
-use self::hello::{Hello, Role};
+use self::hello::{Hello, Near, Role};
+use self::near::find;
 use crate::address::Address;
-use crate::endpoint::{Endpoint, listen};
+use crate::endpoint::listen;
 use crate::error::AddressError;
 use crate::options::Options;
 
@@ -101,9 +115,9 @@ impl<T: Transportable + 'static> Channel<T> {
         Self { peers, ..self }
     }
 
-    /// How many objects may wait to be received (default 64), of each sender, and also how many bytes
-    /// ([`Options::queue_bytes`]): inside the process. Elsewhere the room of the device is the bound, which
-    /// the [guide](crate::guide::f_channels#bounds) tells.
+    /// How many objects may wait to be received (default 64, at least 1), of each sender, and also how many bytes
+    /// ([`Options::queue_bytes`]), as the side that receives says: inside the process. Elsewhere this has no effect,
+    /// and the room of the device is the bound, which the [guide](crate::guide::f_channels#bounds) tells.
     #[must_use]
     pub fn capacity(mut self, objects: usize) -> Self {
         self.options.queue_messages = objects;
@@ -123,8 +137,7 @@ impl<T: Transportable + 'static> Channel<T> {
     ///
     /// [`OpenError`].
     pub fn sender(self) -> Result<Sender<T>, OpenError> {
-        let crew = self.open(Role::Sender, self.fans_out)?;
-        Ok(Sender::new(crew, self.options))
+        self.sender_while(|| true)
     }
 
     /// Opens the side that receives. As a rule it listens, so it is there at once.
@@ -133,8 +146,24 @@ impl<T: Transportable + 'static> Channel<T> {
     ///
     /// [`OpenError`].
     pub fn receiver(self) -> Result<Receiver<T>, OpenError> {
-        let crew = self.open(Role::Receiver, !self.fans_out)?;
-        Ok(Receiver::new(crew, self.options.spin))
+        self.receiver_while(|| true)
+    }
+
+    /// As [`sender`](Self::sender), for a task: nothing in it blocks. A side that listens is there when the future
+    /// is polled first; one that joins waits in a thread of its own. Who drops the future gives up.
+    #[must_use = "a future does nothing unless it is polled"]
+    pub fn sender_async(self) -> Opening<Sender<T>> {
+        Opening::new(!self.fans_out, move |is_wanted| {
+            self.sender_while(is_wanted)
+        })
+    }
+
+    /// As [`receiver`](Self::receiver), for a task, as [`sender_async`](Self::sender_async) is.
+    #[must_use = "a future does nothing unless it is polled"]
+    pub fn receiver_async(self) -> Opening<Receiver<T>> {
+        Opening::new(self.fans_out, move |is_wanted| {
+            self.receiver_while(is_wanted)
+        })
     }
 
     /// Opens both sides in this process.
@@ -160,16 +189,76 @@ impl<T: Transportable + 'static> Channel<T> {
         }
     }
 
-    /// Listens, or joins who does.
-    fn open(&self, role: Role, listens: bool) -> Result<Arc<Crew>, OpenError> {
+    fn sender_while(self, is_wanted: impl Fn() -> bool) -> Result<Sender<T>, OpenError> {
+        Ok(Sender::new(self.open(
+            Role::Sender,
+            self.fans_out,
+            is_wanted,
+        )?))
+    }
+
+    fn receiver_while(self, is_wanted: impl Fn() -> bool) -> Result<Receiver<T>, OpenError> {
+        Ok(Receiver::new(self.open(
+            Role::Receiver,
+            !self.fans_out,
+            is_wanted,
+        )?))
+    }
+
+    /// Listens, or joins who does, as long as somebody wants it.
+    fn open(
+        &self,
+        role: Role,
+        listens: bool,
+        is_wanted: impl Fn() -> bool,
+    ) -> Result<Arc<Crew<T>>, OpenError> {
         let address = self.address.as_ref().map_err(Clone::clone)?;
         let ours = Hello::new::<T>(role);
         if listens {
-            let listener = listen(address, &self.options)?;
-            return Crew::listening(listener, self.peers, ours, &self.options);
+            return self.listen(address, ours);
         }
-        let endpoint = hello::join(address, &ours, &self.options)?;
-        Ok(Crew::of_one(endpoint, role)?)
+        let crew = Crew::new(address.clone(), role, 1, &self.options)?;
+        let near = || self.find(address, &crew);
+        let way = hello::join(address, &ours, &self.options, near, is_wanted)?;
+        Ok(crew.with_only(way))
+    }
+
+    /// Has those of this process find it before it listens: they need not connect to it.
+    fn listen(&self, address: &Address, ours: Hello) -> Result<Arc<Crew<T>>, OpenError> {
+        let open =
+            |address: &Address| Crew::new(address.clone(), ours.role(), self.peers, &self.options);
+        let (crew, listener) = if let Address::Inproc { .. } = address {
+            let crew = Arc::new(open(address)?);
+            crew.announce();
+            (crew, listen(address, &self.options)?)
+        } else {
+            let listener = listen(address, &self.options)?;
+            (Arc::new(open(listener.local_address())?), listener)
+        };
+        door::open(&crew, listener, ours)?;
+        Ok(crew)
+    }
+
+    /// Joins who has the channel open in this process.
+    fn find(&self, address: &Address, ours: &Crew<T>) -> Near<T> {
+        let Address::Inproc { name } = address else {
+            return Near::Nobody;
+        };
+        match find::<Crew<T>>(name) {
+            // Who is of the same role is told so where it listens.
+            Some(other) if ours.may_be_near && other.role() != ours.role() => {
+                if other.listening.get().is_none() {
+                    return Near::Soon;
+                }
+                match other.let_in(&self.options, &ours.arrived) {
+                    Some(link) => Near::Joined(link),
+                    None => Near::Refused(OpenError::Full {
+                        address: address.clone(),
+                    }),
+                }
+            }
+            _ => Near::Nobody,
+        }
     }
 }
 
@@ -190,9 +279,4 @@ impl<T> fmt::Debug for Channel<T> {
             .field("fans_out", &self.fans_out)
             .finish_non_exhaustive()
     }
-}
-
-/// Whether the two are ends of one connection.
-fn is_same(one: &Endpoint, other: &Endpoint) -> bool {
-    Arc::ptr_eq(one.shared(), other.shared())
 }

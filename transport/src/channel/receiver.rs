@@ -1,18 +1,19 @@
 //! The side that receives.
 
 use std::fmt;
-use std::future::Future;
-use std::marker::PhantomData;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::time::Duration;
 
 use jstream::{Received, Transportable};
 
-use super::crew::{Crew, Sight};
+use super::crew::Crew;
 use super::error::RecvError;
+use super::near::{Link, Parcel};
+use super::peers::{Sight, Way};
+use super::receive::{Receive, Taken, Wait};
+use crate::active::parker::Parker;
 use crate::address::Address;
 use crate::device::deadline::Deadline;
 use crate::endpoint::object::{object_of, read};
@@ -24,7 +25,7 @@ use crate::header::Header;
 /// After how many objects in a row of some senders the others are looked at, too.
 const IN_A_ROW: u32 = 64;
 
-type Outcome<T> = Result<Received<T>, RecvError>;
+type Outcome<O> = Result<O, RecvError>;
 
 /// The side of a channel that receives. Clones, and any number of threads and tasks, receive from the same
 /// senders: each object is one's.
@@ -33,16 +34,14 @@ type Outcome<T> = Result<Received<T>, RecvError>;
 /// taken from the connections as they are asked for; a receiver that sleeps does so for all senders at once.
 ///
 /// When the last clone is dropped the senders are told; what they have sent and nobody has received is lost.
-pub struct Receiver<T> {
-    crew: Arc<Crew>,
+pub struct Receiver<T: Transportable + 'static> {
+    pub(super) crew: Arc<Crew<T>>,
     waits: Arc<Waits>,
-    of: PhantomData<fn() -> T>,
 }
 
 /// How the handles wait.
 #[derive(Debug)]
 struct Waits {
-    spin: Duration,
     /// How waits have ended lately.
     habit: AtomicU8,
     /// How many objects were taken without a look at the queue.
@@ -50,15 +49,13 @@ struct Waits {
 }
 
 impl<T: Transportable + 'static> Receiver<T> {
-    pub(super) fn new(crew: Arc<Crew>, spin: Duration) -> Self {
+    pub(super) fn new(crew: Arc<Crew<T>>) -> Self {
         Self {
             crew,
             waits: Arc::new(Waits {
-                spin,
                 habit: AtomicU8::new(0),
                 in_a_row: AtomicU32::new(0),
             }),
-            of: PhantomData,
         }
     }
 
@@ -74,9 +71,9 @@ impl<T: Transportable + 'static> Receiver<T> {
     ///
     /// [`RecvError::Closed`] when all senders have said goodbye and everything was received;
     /// [`RecvError::Lost`] once for each that was lost; or another [`RecvError`].
+    #[inline]
     pub fn recv(&self) -> Result<Received<T>, RecvError> {
-        let received = self.recv_until(Deadline::NEVER);
-        received.unwrap_or_else(|| unreachable!("nothing is late that may take for ever"))
+        self.recv_as()
     }
 
     /// As [`recv`](Self::recv), for so long at most.
@@ -85,6 +82,42 @@ impl<T: Transportable + 'static> Receiver<T> {
     ///
     /// [`RecvError::TimedOut`] then, or another [`RecvError`].
     pub fn recv_timeout(&self, timeout: Duration) -> Result<Received<T>, RecvError> {
+        self.recv_as_within(timeout)
+    }
+
+    /// The next object, if it is here.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError::Empty`] when it is not, or another [`RecvError`].
+    pub fn try_recv(&self) -> Result<Received<T>, RecvError> {
+        self.try_recv_as()
+    }
+
+    /// The next object, as a future of any runtime. Dropping it loses none.
+    ///
+    /// # Errors
+    ///
+    /// As for [`recv`](Self::recv).
+    pub fn recv_async(&self) -> Receive<'_, T> {
+        Receive::new(self)
+    }
+
+    /// The objects that come, until the channel is closed.
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter { receiver: self }
+    }
+
+    #[inline]
+    pub(super) fn recv_as<O: Taken<T>>(&self) -> Outcome<O> {
+        if let Some(outcome) = self.attempt(false) {
+            return outcome;
+        }
+        let received = self.recv_until(Deadline::NEVER);
+        received.unwrap_or_else(|| unreachable!("nothing is late that may take for ever"))
+    }
+
+    pub(super) fn recv_as_within<O: Taken<T>>(&self, timeout: Duration) -> Outcome<O> {
         let received = self.recv_until(Deadline::after(timeout));
         received.unwrap_or_else(|| {
             Err(RecvError::TimedOut {
@@ -94,63 +127,70 @@ impl<T: Transportable + 'static> Receiver<T> {
         })
     }
 
-    /// The next object, if it is here.
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError::Empty`] when it is not, or another [`RecvError`].
-    pub fn try_recv(&self) -> Result<Received<T>, RecvError> {
-        self.attempt().unwrap_or(Err(RecvError::Empty))
+    pub(super) fn try_recv_as<O: Taken<T>>(&self) -> Outcome<O> {
+        self.attempt(true).unwrap_or(Err(RecvError::Empty))
     }
 
-    /// The next object, as a future of any runtime. Dropping it loses none.
-    ///
-    /// # Errors
-    ///
-    /// As for [`recv`](Self::recv).
-    pub fn recv_async(&self) -> Receive<'_, T> {
-        Receive {
-            receiver: self,
-            number: None,
-            sleeps: false,
-        }
-    }
-
-    /// The objects that come, until the channel is closed.
-    pub fn iter(&self) -> Iter<'_, T> {
-        Iter { receiver: self }
-    }
-
-    fn recv_until(&self, deadline: Deadline) -> Option<Outcome<T>> {
-        let mut spin = None;
-        loop {
-            if let Some(outcome) = self.attempt() {
-                if let Some(spin) = spin {
-                    self.end(spin);
-                }
-                return Some(outcome);
+    fn recv_until<O: Taken<T>>(&self, deadline: Deadline) -> Option<Outcome<O>> {
+        let mut spin = self.begin(deadline);
+        let outcome = loop {
+            if let Some(outcome) = self.attempt(false) {
+                break Some(outcome);
             }
-            let spinning = spin.get_or_insert_with(|| self.begin(deadline));
-            if spinning.again() {
+            if spin.again() {
                 continue;
             }
-            let queue = self.queue();
-            self.crew.post(queue);
-            let done = queue.wait_done(deadline);
-            self.crew.awake();
-            spinning.has_slept();
-            if let Some(outcome) = self.take(done?) {
-                if let Some(spin) = spin {
-                    self.end(spin);
-                }
-                return Some(outcome);
+            let slept = if self.crew.may_be_near {
+                self.sleep(deadline)
+            } else {
+                self.sleep_in_queue(deadline)
+            };
+            spin.has_slept();
+            match slept {
+                Some(None) => {}
+                Some(outcome) => break outcome,
+                None => return self.attempt(true),
             }
+        };
+        self.end(spin);
+        outcome
+    }
+
+    /// Sleeps in the queue, where all connections tell of what comes; `None` when the time is over.
+    #[allow(
+        clippy::option_option,
+        reason = "nothing has come, or there is another reason to look"
+    )]
+    fn sleep_in_queue<O: Taken<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
+        let queue = self.queue();
+        self.crew.post(queue);
+        let done = queue.wait_done(deadline);
+        self.crew.awake();
+        Some(self.take(done?))
+    }
+
+    /// Sleeps as a task does: senders of this process wake one as the other.
+    #[allow(
+        clippy::option_option,
+        reason = "nothing has come, or there is another reason to look"
+    )]
+    fn sleep<O: Taken<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
+        let mut wait = Wait::new(self);
+        let parker = Parker::of_thread();
+        loop {
+            if let Poll::Ready(outcome) = wait.poll(parker.waker()) {
+                return Some(Some(outcome));
+            }
+            if deadline.has_passed() {
+                return None;
+            }
+            parker.park(deadline);
         }
     }
 
     fn begin(&self, deadline: Deadline) -> Spin {
         let habit = self.waits.habit.load(Ordering::Relaxed);
-        Spin::begin(self.waits.spin, habit, deadline)
+        Spin::begin(self.crew.options.spin, habit, deadline)
     }
 
     fn end(&self, spin: Spin) {
@@ -159,15 +199,33 @@ impl<T: Transportable + 'static> Receiver<T> {
         self.waits.habit.store(habit, Ordering::Relaxed);
     }
 
-    fn queue(&self) -> &CompletionQueue {
+    pub(super) fn queue(&self) -> &CompletionQueue {
         let Some(queue) = &self.crew.queue else {
             unreachable!("a side that receives has a queue")
         };
         queue
     }
 
-    /// What is here now: of those without a posted receive from their connections, of others from the queue.
-    fn attempt(&self) -> Option<Outcome<T>> {
+    /// What is here now: of those without a posted receive from their connections, of others from the queue. Of
+    /// senders in this process nothing is overlooked, if it should be `settled` that nothing was there before.
+    #[inline]
+    pub(super) fn attempt<O: Taken<T>>(&self, settled: bool) -> Option<Outcome<O>> {
+        if let Some(link) = self.crew.alone() {
+            if let Some(parcel) = if settled {
+                link.take_settled()
+            } else {
+                link.take()
+            } {
+                return Some(Self::unpack(parcel, link));
+            }
+            if !link.has_ended() {
+                return None;
+            }
+        }
+        self.attempt_all(settled)
+    }
+
+    fn attempt_all<O: Taken<T>>(&self, settled: bool) -> Option<Outcome<O>> {
         let Sight {
             count,
             is_posted,
@@ -183,34 +241,63 @@ impl<T: Transportable + 'static> Receiver<T> {
             }
         }
         let others = (1..count).map(|_| self.crew.look_at());
-        for endpoint in std::iter::once(first).chain(others).flatten() {
-            if let Some(outcome) = self.look(&endpoint) {
+        for way in std::iter::once(first).chain(others).flatten() {
+            let outcome = match &way {
+                Way::Far(endpoint) => self.look(endpoint),
+                Way::Near(link) => self.look_near(link, settled),
+            };
+            if let Some(outcome) = outcome {
+                let in_a_row = &self.waits.in_a_row;
+                let more = in_a_row.load(Ordering::Relaxed).saturating_add(1);
+                in_a_row.store(more, Ordering::Relaxed);
                 return Some(outcome);
             }
         }
         if is_posted { self.poll_queue() } else { None }
     }
 
-    /// What is here of one sender.
-    fn look(&self, endpoint: &Endpoint) -> Option<Outcome<T>> {
-        let shared = endpoint.shared();
-        let (mut message, mut other) = (Message::nothing(), None);
-        let outcome = match shared.look(&mut message, &mut other)? {
-            Ok(()) => Some(Self::outcome(match other {
-                None => read(message, shared),
-                Some(arrived) => object_of(arrived, shared),
-            })),
-            Err(error) => self.trouble(endpoint, error),
-        };
-        if outcome.is_some() {
-            let in_a_row = &self.waits.in_a_row;
-            let more = in_a_row.load(Ordering::Relaxed).saturating_add(1);
-            in_a_row.store(more, Ordering::Relaxed);
+    #[inline]
+    fn unpack<O: Taken<T>>(parcel: Parcel<T>, link: &Link<T>) -> Outcome<O> {
+        let mut kept = None;
+        let outcome = O::of_parcel(parcel, link, &mut kept);
+        if let Some(parcel) = kept {
+            link.keep(parcel);
         }
         outcome
     }
 
-    fn poll_queue(&self) -> Option<Outcome<T>> {
+    /// What is here of a sender in this process. One that has ended sends no more, but what it has sent is there.
+    fn look_near<O: Taken<T>>(&self, link: &Arc<Link<T>>, settled: bool) -> Option<Outcome<O>> {
+        let has_ended = link.has_ended();
+        let parcel = if settled || has_ended {
+            link.take_settled()
+        } else {
+            link.take()
+        };
+        if let Some(parcel) = parcel {
+            return Some(Self::unpack(parcel, link));
+        }
+        if has_ended {
+            self.crew.remove(&Way::Near(link.clone()));
+            return self.crew.is_closed().then(|| self.closed());
+        }
+        None
+    }
+
+    /// What is here of one sender.
+    fn look<O: Taken<T>>(&self, endpoint: &Endpoint) -> Option<Outcome<O>> {
+        let shared = endpoint.shared();
+        let (mut message, mut other) = (Message::nothing(), None);
+        match shared.look(&mut message, &mut other)? {
+            Ok(()) => Some(self.outcome(match other {
+                None => read(message, shared),
+                Some(arrived) => object_of(arrived, shared),
+            })),
+            Err(error) => self.trouble(endpoint, error),
+        }
+    }
+
+    fn poll_queue<O: Taken<T>>(&self) -> Option<Outcome<O>> {
         self.waits.in_a_row.store(0, Ordering::Relaxed);
         while let Some(done) = self.queue().poll_done() {
             if let Some(outcome) = self.take(done) {
@@ -221,12 +308,12 @@ impl<T: Transportable + 'static> Receiver<T> {
     }
 
     /// What came from the queue, if it is something.
-    fn take(&self, done: Done) -> Option<Outcome<T>> {
+    pub(super) fn take<O: Taken<T>>(&self, done: Done) -> Option<Outcome<O>> {
         match done {
             Done::Received(_, receipt, endpoint) => {
                 self.crew.taken(&endpoint, receipt.is_ok(), self.queue());
                 match receipt {
-                    Ok(arrived) => Some(Self::outcome(object_of(arrived, endpoint.shared()))),
+                    Ok(arrived) => Some(self.outcome(object_of(arrived, endpoint.shared()))),
                     Err(missed) => self.trouble(&endpoint, missed.error),
                 }
             }
@@ -235,9 +322,12 @@ impl<T: Transportable + 'static> Receiver<T> {
         }
     }
 
-    fn outcome(read: Result<(Header, Received<T>), RecvObjectError>) -> Outcome<T> {
+    fn outcome<O: Taken<T>>(
+        &self,
+        read: Result<(Header, Received<T>), RecvObjectError>,
+    ) -> Outcome<O> {
         match read {
-            Ok((_, received)) => Ok(received),
+            Ok((_, received)) => O::of_received(received, self.address()),
             Err(RecvObjectError::Read { peer, source, .. }) => {
                 Err(RecvError::Read { peer, source })
             }
@@ -246,16 +336,16 @@ impl<T: Transportable + 'static> Receiver<T> {
     }
 
     /// What an endpoint's error means for the channel; nothing, where it goes on. Who is gone is forgotten.
-    fn trouble(&self, endpoint: &Endpoint, error: crate::RecvError) -> Option<Outcome<T>> {
+    fn trouble<O>(&self, endpoint: &Endpoint, error: crate::RecvError) -> Option<Outcome<O>> {
         use crate::RecvError::{Cancelled, Closed, Empty, NoBuffer, Object, TimedOut, TooSmall};
         match error {
             Empty | Cancelled | TimedOut { .. } | TooSmall { .. } => None,
             NoBuffer { .. } | Object { .. } => Some(Err(RecvError::NoRoom(error))),
             Closed { .. } => {
-                self.crew.remove(endpoint);
+                self.crew.remove(&Way::Far(endpoint.clone()));
                 self.crew.is_closed().then(|| self.closed())
             }
-            source => self.crew.remove(endpoint).then(|| {
+            source => self.crew.remove(&Way::Far(endpoint.clone())).then(|| {
                 Err(RecvError::Lost {
                     peer: endpoint.peer().clone(),
                     source,
@@ -264,93 +354,32 @@ impl<T: Transportable + 'static> Receiver<T> {
         }
     }
 
-    fn closed(&self) -> Outcome<T> {
+    fn closed<O>(&self) -> Outcome<O> {
         Err(RecvError::Closed {
             address: self.address().clone(),
         })
     }
 }
 
-impl<T> Clone for Receiver<T> {
+impl<T: Transportable + 'static> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         Self {
             crew: self.crew.clone(),
             waits: self.waits.clone(),
-            of: PhantomData,
         }
     }
 }
 
-impl<T> fmt::Debug for Receiver<T> {
+impl<T: Transportable + 'static> fmt::Debug for Receiver<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Receiver").field(&self.crew.address).finish()
-    }
-}
-
-/// The next object; see [`Receiver::recv_async`].
-#[must_use = "a future does nothing unless it is polled"]
-pub struct Receive<'r, T> {
-    receiver: &'r Receiver<T>,
-    /// By which the queue knows it once it waits.
-    number: Option<u64>,
-    /// It relies on the queue.
-    sleeps: bool,
-}
-
-impl<T> Receive<'_, T> {
-    fn awake(&mut self) {
-        if std::mem::take(&mut self.sleeps) {
-            self.receiver.crew.awake();
-        }
-    }
-}
-
-impl<T: Transportable + 'static> Future for Receive<'_, T> {
-    type Output = Result<Received<T>, RecvError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let receiver = self.receiver;
-        loop {
-            self.awake();
-            if let Some(outcome) = receiver.attempt() {
-                return Poll::Ready(outcome);
-            }
-            let queue = receiver.queue();
-            receiver.crew.post(queue);
-            self.sleeps = true;
-            match queue.poll_done_task(&mut self.number, context.waker()) {
-                Ok(None) => return Poll::Pending,
-                Ok(Some(done)) => {
-                    self.awake();
-                    if let Some(outcome) = receiver.take(done) {
-                        return Poll::Ready(outcome);
-                    }
-                }
-                Err(source) => return Poll::Ready(Err(RecvError::System { source })),
-            }
-        }
-    }
-}
-
-impl<T> Drop for Receive<'_, T> {
-    fn drop(&mut self) {
-        self.awake();
-        if let (Some(number), Some(queue)) = (self.number, &self.receiver.crew.queue) {
-            queue.forget_task(number);
-        }
-    }
-}
-
-impl<T> fmt::Debug for Receive<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receive").finish_non_exhaustive()
     }
 }
 
 /// The objects of a channel, as they come. It ends when the channel is closed; what is wrong before that comes
 /// as an item, and does not end it.
 #[derive(Debug)]
-pub struct Iter<'r, T> {
+pub struct Iter<'r, T: Transportable + 'static> {
     receiver: &'r Receiver<T>,
 }
 

@@ -39,8 +39,24 @@
 //! | sends | [`send`] | [`try_send`] | [`send_timeout`] | [`send_async`] |
 //! | receives | [`recv`], [`iter`] | [`try_recv`] | [`recv_timeout`] | [`recv_async`] |
 //!
+//! | gives away | [`send_owned`] | [`try_send_owned`] | [`send_owned_timeout`] | [`send_owned_async`] |
+//! | receives owners | [`recv_owned`] | [`try_recv_owned`] | [`recv_owned_timeout`] | [`recv_owned_async`] |
+//! | opens | [`sender`], [`receiver`] | | | [`sender_async`], [`receiver_async`] |
+//!
 //! [`send_received`] sends on what was received: between threads it moves as it is, whatever its size.
 //!
+//! [`send_owned`]: crate::channel::Sender::send_owned
+//! [`try_send_owned`]: crate::channel::Sender::try_send_owned
+//! [`send_owned_timeout`]: crate::channel::Sender::send_owned_timeout
+//! [`send_owned_async`]: crate::channel::Sender::send_owned_async
+//! [`recv_owned`]: crate::channel::Receiver::recv_owned
+//! [`try_recv_owned`]: crate::channel::Receiver::try_recv_owned
+//! [`recv_owned_timeout`]: crate::channel::Receiver::recv_owned_timeout
+//! [`recv_owned_async`]: crate::channel::Receiver::recv_owned_async
+//! [`sender`]: crate::channel::Channel::sender
+//! [`receiver`]: crate::channel::Channel::receiver
+//! [`sender_async`]: crate::channel::Channel::sender_async
+//! [`receiver_async`]: crate::channel::Channel::receiver_async
 //! [`send`]: crate::channel::Sender::send
 //! [`try_send`]: crate::channel::Sender::try_send
 //! [`send_timeout`]: crate::channel::Sender::send_timeout
@@ -51,6 +67,28 @@
 //! [`try_recv`]: crate::channel::Receiver::try_recv
 //! [`recv_timeout`]: crate::channel::Receiver::recv_timeout
 //! [`recv_async`]: crate::channel::Receiver::recv_async
+//!
+//! # Lent, or given away
+//!
+//! `send` borrows the object, and the receiver gets a copy in a jbuf, whose form it looks at: `&str` of a `String`.
+//! `send_owned` takes it, and `recv_owned` gives an owner again. Between threads that is the object itself: it moves, in
+//! O(1), whatever it leads to. Elsewhere it becomes a message, and is made again by
+//! [`Restore`](jstream::Restore). Both sides choose by themselves:
+//!
+//! | | [`recv`] | [`recv_owned`] |
+//! |---|---|---|
+//! | [`send`] | copied to a jbuf | copied, and made again |
+//! | [`send_owned`], between threads | written to a jbuf by the receiver | moved |
+//! | [`send_owned`], elsewhere | copied to a jbuf | copied, and made again |
+//!
+//! What a function [verifies](jstream::guide::h_fields) it sees when a message is read. An object that moves is none: it
+//! comes as its sender had it, and is dropped where it ends, by the receiver, or by the side that leaves last.
+//!
+//! # Between threads
+//!
+//! With an `inproc` address, and one Rust type on both sides, no connection is in between: nothing of it is counted by
+//! [`device_counters`](crate::device_counters), and nobody is ever [lost](#ends), as a thread that ends drops its handles.
+//! Types that are larger than some 450 bytes themselves, without what they lead to, go through connections all the same.
 //!
 //! # Who listens
 //!
@@ -98,9 +136,13 @@
 //!
 //! | device | room |
 //! |---|---|
-//! | inproc | [`capacity`](crate::channel::Channel::capacity) objects, as the receiver says, and [`Options::queue_bytes`](crate::Options::queue_bytes) |
+//! | inproc | [`capacity`](crate::channel::Channel::capacity) objects, as the receiver says, and [`Options::queue_bytes`](crate::Options::queue_bytes) of those in jbufs |
 //! | shm | 256 objects, and 256 KiB of those below 32 KiB |
 //! | uds, tcp, uring | the buffers of the sockets |
+//!
+//! So `capacity` is exact between threads, and has no effect elsewhere: objects are not counted on the wire. Who needs so
+//! many and no more on all devices has them acknowledged, by a channel in the other direction. What was sent as a future
+//! and finds no room waits with the sender, beyond the bound: whoever awaits each future has one such object at most.
 //!
 //! An object counts as long as nobody has received it. One that was received is in a jbuf of the pool in the
 //! receiver's options, whose limit bounds what a program holds.

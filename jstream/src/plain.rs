@@ -1,0 +1,144 @@
+//! Plain values that go from thread to thread without becoming messages.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::{MaybeUninit, align_of, needs_drop, size_of};
+use std::ptr;
+
+use crate::buffer::{ALIGNMENT, Spent};
+use crate::model::{InPlace, Transportable};
+use crate::received::Received;
+
+/// The bytes of a value of a type that is plain: nothing but numbers without gaps, which no function of the
+/// program has to approve of. They are put into a jbuf as the object that reading the value's message would give,
+/// by whoever has the jbuf, on whatever thread.
+///
+/// ```
+/// use jstream::{Plain, Spent};
+///
+/// let plain = Plain::of(&[1u64, 2, 3]).unwrap();
+/// let received = plain.place(Spent::heap(24)).unwrap();
+/// assert_eq!(received.get(), &[1, 2, 3]);
+/// assert!(Plain::of(&"text".to_owned()).is_none());
+/// ```
+pub struct Plain<T> {
+    /// Invariant: the bytes of a value of `T`, all of them initialised; `IS_PLAIN` is true of it.
+    bytes: MaybeUninit<T>,
+    /// No value, so nothing is known of it that holds for values alone.
+    of: PhantomData<fn() -> T>,
+}
+
+// SAFETY: bytes go to another thread, as those of a message do. The object is made of them there, as reading a
+// message makes it.
+unsafe impl<T> Send for Plain<T> {}
+
+impl<T: Transportable + 'static> Plain<T> {
+    /// Whether the bytes of any value are its form, and all bytes are a value of that.
+    const IS_PLAIN: bool = T::WIRE_IS_MEMORY
+        && T::InPlace::<'static>::SHAPE.plain
+        && T::InPlace::<'static>::SHAPE.flat
+        && !T::InPlace::<'static>::SHAPE.verified
+        && !needs_drop::<T>()
+        && size_of::<T>() == size_of::<T::InPlace<'static>>()
+        && align_of::<T::InPlace<'static>>() <= ALIGNMENT;
+
+    /// The bytes of `value`; `None` if its type is not plain, which is the same for all values of a type.
+    #[inline]
+    #[must_use]
+    pub fn of(value: &T) -> Option<Self> {
+        if !Self::IS_PLAIN {
+            return None;
+        }
+        let from = ptr::from_ref(value).cast::<MaybeUninit<T>>();
+        Some(Self {
+            // SAFETY: a reference is valid for reads, and aligned. None of the bytes is behind a cell
+            // (`WIRE_IS_MEMORY`), so nobody writes to them. No second value is made: they stay bytes.
+            bytes: unsafe { from.read() },
+            of: PhantomData,
+        })
+    }
+
+    /// Puts the object into a jbuf.
+    ///
+    /// # Errors
+    ///
+    /// The jbuf, when the object does not fit.
+    #[inline]
+    pub fn place(self, spent: Spent) -> Result<Received<T>, Spent> {
+        let root = spent.base().cast::<T::InPlace<'static>>();
+        if spent.capacity() < size_of::<T>() || !root.is_aligned() {
+            return Err(spent);
+        }
+        // SAFETY: the jbuf has room for it, aligned, and nothing else leads there. The form has as many bytes.
+        unsafe { root.cast::<MaybeUninit<T>>().write(self.bytes) };
+        let slot = spent.filling().finish().into_slot();
+        // SAFETY: the bytes are initialised and the layout is that of the form (`WIRE_IS_MEMORY`), of which all
+        // bytes are a value (`plain`); it has no references (`flat`).
+        Ok(unsafe { Received::new(slot, root) })
+    }
+}
+
+impl<T> fmt::Debug for Plain<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plain").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Pool, Transportable};
+
+    #[derive(Transportable, Debug, PartialEq)]
+    struct Point {
+        x: u32,
+        y: f32,
+    }
+
+    #[derive(Transportable)]
+    struct Gap {
+        _a: u8,
+        _b: u32,
+    }
+
+    #[derive(Transportable)]
+    #[transportable(verify = even)]
+    struct Even(u32);
+
+    fn even(number: &Even) -> Result<(), &'static str> {
+        if number.0 % 2 == 0 {
+            Ok(())
+        } else {
+            Err("odd")
+        }
+    }
+
+    #[test]
+    fn plain_values_come_as_they_were() {
+        let pool = Pool::default();
+        let plain = Plain::of(&Point { x: 7, y: 0.5 }).unwrap();
+        let placed = std::thread::spawn({
+            let pool = pool.clone();
+            move || plain.place(pool.take(8).unwrap()).unwrap()
+        });
+        let received = placed.join().unwrap();
+        assert_eq!(received.get(), &Point { x: 7, y: 0.5 });
+        drop(received);
+        assert_eq!(pool.stats().in_use, 0);
+    }
+
+    #[test]
+    fn a_jbuf_that_is_too_small_comes_back() {
+        let plain = Plain::of(&[1u64; 3]).unwrap();
+        assert_eq!(plain.place(Spent::heap(23)).unwrap_err().capacity(), 23);
+    }
+
+    #[test]
+    fn others_are_not_plain() {
+        assert!(Plain::of(&Gap { _a: 1, _b: 2 }).is_none());
+        assert!(Plain::of(&Even(2)).is_none());
+        assert!(Plain::of(&true).is_none());
+        assert!(Plain::of(&"text").is_none());
+        assert!(Plain::of(&vec![1]).is_none());
+    }
+}

@@ -1,0 +1,118 @@
+//! Where others join a side that listens.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::thread::{Builder, JoinHandle};
+
+use jstream::Transportable;
+
+use super::crew::Crew;
+use super::hello::Hello;
+use super::peers::Way;
+use crate::endpoint::{Closer, Incoming, Listener};
+use crate::error::AcceptError;
+
+/// How many may be about to join at once; others are refused. Answers those who connect and are silent.
+const MAX_JOINING: usize = 16;
+
+/// A listener, and the thread that has it.
+pub(super) struct Listening {
+    closer: Closer,
+    thread: OnceLock<JoinHandle<()>>,
+}
+
+impl Listening {
+    /// The address is free again when this returns.
+    pub(super) fn end(&mut self) {
+        self.closer.close();
+        // The thread has no handle of the crew.
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Has a thread let in those who join at `listener`.
+pub(super) fn open<T: Transportable + 'static>(
+    crew: &Arc<Crew<T>>,
+    listener: Listener,
+    ours: Hello,
+) -> io::Result<()> {
+    let listening = Listening {
+        closer: listener.closer(),
+        thread: OnceLock::new(),
+    };
+    let door = Arc::new(Door {
+        crew: Arc::downgrade(crew),
+        ours,
+        joining: AtomicUsize::new(0),
+    });
+    let name = "jstream-channel".to_owned();
+    let open = move || door.stand_open(&listener);
+    let thread = Builder::new().name(name).spawn(open)?;
+    let _ = listening.thread.set(thread);
+    let _ = crew.listening.set(listening);
+    Ok(())
+}
+
+/// Lets in those who join.
+struct Door<T: Transportable + 'static> {
+    crew: Weak<Crew<T>>,
+    ours: Hello,
+    /// How many are in it.
+    joining: AtomicUsize,
+}
+
+impl<T: Transportable + 'static> Door<T> {
+    fn stand_open(self: Arc<Self>, listener: &Listener) {
+        loop {
+            match listener.accept() {
+                Ok(incoming) => self.admit(incoming),
+                Err(AcceptError::ClosedLocally { .. }) => return,
+                // It waits by itself before it asks the system again.
+                Err(error) => tracing::debug!(%error, "nobody joined the channel"),
+            }
+        }
+    }
+
+    /// Each in a thread of its own: one who is silent holds up nobody else.
+    fn admit(self: &Arc<Self>, incoming: Incoming) {
+        if self.joining.fetch_add(1, Ordering::Relaxed) >= MAX_JOINING {
+            self.joining.fetch_sub(1, Ordering::Relaxed);
+            return incoming.refuse("too many are about to join the channel; try again");
+        }
+        let door = self.clone();
+        let name = "jstream-join".to_owned();
+        let spawned = Builder::new().name(name).spawn(move || {
+            let peer = incoming.peer().clone();
+            if let Err(reason) = door.let_in(incoming) {
+                tracing::debug!(%peer, reason, "did not join the channel");
+            }
+            door.joining.fetch_sub(1, Ordering::Relaxed);
+        });
+        if spawned.is_err() {
+            self.joining.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    fn let_in(&self, incoming: Incoming) -> Result<(), String> {
+        let endpoint = incoming.establish().map_err(|error| error.to_string())?;
+        // Who waits for the peer here does not keep the channel.
+        let timeout = match self.crew.upgrade() {
+            Some(crew) => crew.options.handshake_timeout,
+            None => return Err("the channel is gone".to_owned()),
+        };
+        let mut has_place = false;
+        let reserve = || {
+            has_place = self.crew.upgrade().is_some_and(|crew| crew.reserve());
+            has_place
+        };
+        let joined = self.ours.welcome(&endpoint, reserve, timeout);
+        if has_place {
+            let crew = self.crew.upgrade().ok_or("the channel is gone")?;
+            crew.take_place(joined.is_ok().then_some(Way::Far(endpoint)));
+        }
+        joined
+    }
+}

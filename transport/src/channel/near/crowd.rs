@@ -1,0 +1,181 @@
+//! Those who wait for something to come, threads and tasks alike.
+//!
+//! As with the bell of a direction, who sleeps has said so before it looks a last time, and a barrier stands
+//! between the two steps of each side: ringing for nobody is one look.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::task::Waker;
+
+use crate::device::inproc::barrier::Barriers;
+use crate::device::inproc::sync::{AtomicU32, Line, Mutex, Ordering, lock};
+use crate::endpoint::watcher::wake;
+
+/// Sleepers, who are woken one after another, and each once.
+///
+/// Who was woken, and does not look after what it was woken for, rings again.
+pub(crate) struct Crowd {
+    /// How many there are.
+    armed: Line<AtomicU32>,
+    barriers: Barriers,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// By their numbers, in order.
+    sleepers: VecDeque<(u64, Waker)>,
+    next: u64,
+}
+
+impl Crowd {
+    pub(crate) fn new() -> Self {
+        Self {
+            armed: Line(AtomicU32::new(0)),
+            barriers: Barriers::of_this_process(),
+            waiting: Mutex::new(Waiting::default()),
+        }
+    }
+
+    /// Something has come: wakes one.
+    #[inline]
+    pub(crate) fn ring(&self) {
+        self.barriers.pass();
+        if self.armed.0.load(Ordering::Relaxed) != 0 {
+            self.wake_one();
+        }
+    }
+
+    /// What models put in the place of [`ring`](Self::ring).
+    #[cfg(all(test, loom))]
+    pub(super) fn ring_if_it_looks_armed(&self) {
+        if self.armed.0.load(Ordering::Acquire) != 0 {
+            self.wake_one();
+        }
+    }
+
+    #[cold]
+    fn wake_one(&self) {
+        let mut waiting = lock(&self.waiting);
+        let first = waiting.sleepers.pop_front();
+        self.count(&waiting);
+        drop(waiting);
+        if let Some((_, waker)) = first {
+            wake(waker);
+        }
+    }
+
+    /// Wakes all.
+    pub(crate) fn ring_all(&self) {
+        self.barriers.pass();
+        let mut waiting = lock(&self.waiting);
+        let sleepers = mem::take(&mut waiting.sleepers);
+        self.count(&waiting);
+        drop(waiting);
+        for (_, waker) in sleepers {
+            wake(waker);
+        }
+    }
+
+    /// Has `waker` woken by one who rings; says so in `place`, where it may be already. False, and nothing is
+    /// there any more, when `ready` says that there is no need to wait.
+    pub(crate) fn join(
+        &self,
+        place: &mut Option<u64>,
+        waker: &Waker,
+        ready: impl FnOnce() -> bool,
+    ) -> bool {
+        // The program's code, as all drops of wakers.
+        let waker = waker.clone();
+        let mut waiting = lock(&self.waiting);
+        let number = place.unwrap_or(waiting.next);
+        let found = waiting
+            .sleepers
+            .binary_search_by_key(&number, |(number, _)| *number);
+        let mut before = None;
+        match found.ok().and_then(|at| waiting.sleepers.get_mut(at)) {
+            Some((_, there)) => before = Some(mem::replace(there, waker)),
+            None => {
+                let number = waiting.next;
+                waiting.next = number.wrapping_add(1);
+                waiting.sleepers.push_back((number, waker));
+                *place = Some(number);
+            }
+        }
+        self.count(&waiting);
+        drop(waiting);
+        drop(before);
+        self.barriers.make_all_pass();
+        if ready() {
+            self.leave(place);
+            return false;
+        }
+        true
+    }
+
+    /// One does not wait any more. True if it was woken.
+    pub(crate) fn leave(&self, place: &mut Option<u64>) -> bool {
+        let Some(number) = place.take() else {
+            return false;
+        };
+        let mut waiting = lock(&self.waiting);
+        let found = waiting
+            .sleepers
+            .binary_search_by_key(&number, |(number, _)| *number);
+        let left = found.ok().and_then(|at| waiting.sleepers.remove(at));
+        self.count(&waiting);
+        drop(waiting);
+        left.is_none()
+    }
+
+    /// The lock is held.
+    fn count(&self, waiting: &Waiting) {
+        let count = u32::try_from(waiting.sleepers.len()).unwrap_or(u32::MAX);
+        self.armed.0.store(count, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicUsize;
+    use std::task::Wake;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn each_is_woken_once_in_turn() {
+        let crowd = Crowd::new();
+        let woken: Vec<_> = (0..3).map(|_| Arc::new(Woken::default())).collect();
+        let mut places = [None; 3];
+        let counts = || -> Vec<_> { woken.iter().map(|w| w.0.load(Ordering::Relaxed)).collect() };
+        for (woken, place) in woken.iter().zip(&mut places) {
+            assert!(crowd.join(place, &woken.clone().into(), || false));
+        }
+        // Twice in the same place.
+        assert!(crowd.join(&mut places[1], &woken[1].clone().into(), || false));
+        crowd.ring();
+        assert_eq!(counts(), [1, 0, 0]);
+        // Who leaves is not woken.
+        assert!(!crowd.leave(&mut places[1]));
+        assert!(crowd.leave(&mut places[0]));
+        assert!(!crowd.join(&mut places[0], &woken[0].clone().into(), || true));
+        crowd.ring();
+        crowd.ring();
+        assert_eq!(counts(), [1, 0, 1]);
+        for (woken, place) in woken.iter().zip(&mut places) {
+            assert!(crowd.join(place, &woken.clone().into(), || false));
+        }
+        crowd.ring_all();
+        assert_eq!(counts(), [2, 1, 2]);
+    }
+}

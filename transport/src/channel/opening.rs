@@ -1,0 +1,133 @@
+//! Opening a side of a channel in a task.
+
+use std::fmt;
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::thread::Builder;
+
+use super::error::OpenError;
+use crate::endpoint::watcher::wake;
+
+type Work<S> = Box<dyn FnOnce(&dyn Fn() -> bool) -> Result<S, OpenError> + Send>;
+
+/// A side that is being opened; see [`Channel::sender_async`](super::Channel::sender_async).
+#[must_use = "a future does nothing unless it is polled"]
+pub struct Opening<S> {
+    state: State<S>,
+    /// Whether it waits for somebody.
+    waits: bool,
+}
+
+enum State<S> {
+    Begins(Work<S>),
+    /// In its thread.
+    Waits(Arc<Shared<S>>),
+    Done,
+}
+
+struct Shared<S> {
+    is_wanted: AtomicBool,
+    inner: Mutex<Inner<S>>,
+}
+
+struct Inner<S> {
+    opened: Option<Result<S, OpenError>>,
+    task: Option<Waker>,
+}
+
+impl<S: Send + 'static> Opening<S> {
+    pub(super) fn new<W>(waits: bool, work: W) -> Self
+    where
+        W: FnOnce(&dyn Fn() -> bool) -> Result<S, OpenError> + Send + 'static,
+    {
+        Self {
+            state: State::Begins(Box::new(work)),
+            waits,
+        }
+    }
+
+    fn begin(work: Work<S>) -> Result<Arc<Shared<S>>, OpenError> {
+        let shared = Arc::new(Shared {
+            is_wanted: AtomicBool::new(true),
+            inner: Mutex::new(Inner {
+                opened: None,
+                task: None,
+            }),
+        });
+        let there = shared.clone();
+        let name = "jstream-open".to_owned();
+        Builder::new().name(name).spawn(move || {
+            let opened = work(&|| there.is_wanted.load(Ordering::Relaxed));
+            let mut inner = there.lock();
+            inner.opened = Some(opened);
+            let task = inner.task.take();
+            drop(inner);
+            if let Some(task) = task {
+                wake(task);
+            }
+        })?;
+        Ok(shared)
+    }
+}
+
+impl<S> Shared<S> {
+    /// A panic elsewhere can't leave the state half changed: it holds between statements.
+    fn lock(&self) -> MutexGuard<'_, Inner<S>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: Send + 'static> Future for Opening<S> {
+    type Output = Result<S, OpenError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        loop {
+            match mem::replace(&mut this.state, State::Done) {
+                State::Begins(work) if this.waits => match Self::begin(work) {
+                    Ok(shared) => this.state = State::Waits(shared),
+                    Err(error) => return Poll::Ready(Err(error)),
+                },
+                State::Begins(work) => return Poll::Ready(work(&|| true)),
+                State::Waits(shared) => {
+                    let task = context.waker().clone();
+                    let mut inner = shared.lock();
+                    if let Some(opened) = inner.opened.take() {
+                        return Poll::Ready(opened);
+                    }
+                    let before = inner.task.replace(task);
+                    drop(inner);
+                    drop(before);
+                    this.state = State::Waits(shared);
+                    return Poll::Pending;
+                }
+                State::Done => panic!("polled after it was ready"),
+            }
+        }
+    }
+}
+
+impl<S> Unpin for Opening<S> {}
+
+impl<S> Drop for Opening<S> {
+    fn drop(&mut self) {
+        if let State::Waits(shared) = &self.state {
+            shared.is_wanted.store(false, Ordering::Relaxed);
+            let (opened, task) = {
+                let mut inner = shared.lock();
+                (inner.opened.take(), inner.task.take())
+            };
+            drop((opened, task));
+        }
+    }
+}
+
+impl<S> fmt::Debug for Opening<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opening").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,183 @@
+//! Objects that are being received.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use jstream::{Received, Restore, Transportable};
+
+use super::error::RecvError;
+use super::near::{Link, Parcel, restored};
+use super::owned::Owned;
+use super::receiver::Receiver;
+use crate::address::Address;
+
+/// What an object is received as.
+pub(super) trait Taken<T: Transportable + 'static>: Sized {
+    /// Of a sender in this process; the parcel is left in `kept` where it waits for room.
+    fn of_parcel(
+        parcel: Parcel<T>,
+        link: &Link<T>,
+        kept: &mut Option<Parcel<T>>,
+    ) -> Result<Self, RecvError>;
+
+    fn of_received(received: Received<T>, peer: &Address) -> Result<Self, RecvError>;
+}
+
+impl<T: Transportable + 'static> Taken<T> for Received<T> {
+    #[inline]
+    fn of_parcel(
+        parcel: Parcel<T>,
+        link: &Link<T>,
+        kept: &mut Option<Parcel<T>>,
+    ) -> Result<Self, RecvError> {
+        parcel.received(link.home(), kept)
+    }
+
+    #[inline]
+    fn of_received(received: Received<T>, _: &Address) -> Result<Self, RecvError> {
+        Ok(received)
+    }
+}
+
+impl<T: Restore + 'static> Taken<T> for Owned<T> {
+    #[inline]
+    fn of_parcel(
+        parcel: Parcel<T>,
+        link: &Link<T>,
+        kept: &mut Option<Parcel<T>>,
+    ) -> Result<Self, RecvError> {
+        parcel.owned(link.home(), kept).map(Self)
+    }
+
+    fn of_received(received: Received<T>, peer: &Address) -> Result<Self, RecvError> {
+        restored(&received, peer).map(Self)
+    }
+}
+
+/// One who waits for an object, and relies on being told.
+pub(super) struct Wait<'r, T: Transportable + 'static> {
+    receiver: &'r Receiver<T>,
+    /// By which the queue knows it once it waits.
+    number: Option<u64>,
+    /// It relies on the queue.
+    sleeps: bool,
+    /// Its place among those who wait for senders of this process.
+    place: Option<u64>,
+}
+
+impl<'r, T: Transportable + 'static> Wait<'r, T> {
+    pub(super) fn new(receiver: &'r Receiver<T>) -> Self {
+        Self {
+            receiver,
+            number: None,
+            sleeps: false,
+            place: None,
+        }
+    }
+
+    fn awake(&mut self) {
+        if std::mem::take(&mut self.sleeps) {
+            self.receiver.crew.awake();
+        }
+    }
+
+    pub(super) fn poll<O: Taken<T>>(&mut self, waker: &Waker) -> Poll<Result<O, RecvError>> {
+        let receiver = self.receiver;
+        let crew = &*receiver.crew;
+        loop {
+            self.awake();
+            if let Some(outcome) = receiver.attempt(false) {
+                return Poll::Ready(outcome);
+            }
+            let mut has_far = true;
+            if crew.may_be_near {
+                has_far = crew.has_far();
+                let ready = || crew.is_near_ready() || crew.has_far() != has_far;
+                if !crew.arrived.join(&mut self.place, waker, ready) {
+                    continue;
+                }
+            }
+            if !has_far {
+                return Poll::Pending;
+            }
+            let queue = receiver.queue();
+            crew.post(queue);
+            self.sleeps = true;
+            match queue.poll_done_task(&mut self.number, waker) {
+                Ok(None) => return Poll::Pending,
+                Ok(Some(done)) => {
+                    self.awake();
+                    if let Some(outcome) = receiver.take(done) {
+                        return Poll::Ready(outcome);
+                    }
+                }
+                Err(source) => return Poll::Ready(Err(RecvError::System { source })),
+            }
+        }
+    }
+}
+
+impl<T: Transportable + 'static> Drop for Wait<'_, T> {
+    fn drop(&mut self) {
+        self.awake();
+        let crew = &*self.receiver.crew;
+        if let (Some(number), Some(queue)) = (self.number, &crew.queue) {
+            queue.forget_task(number);
+        }
+        // What it was woken for, and does not take, is another one's.
+        if crew.arrived.leave(&mut self.place) && crew.is_near_ready() {
+            crew.arrived.ring();
+        }
+    }
+}
+
+/// The next object; see [`Receiver::recv_async`].
+#[must_use = "a future does nothing unless it is polled"]
+pub struct Receive<'r, T: Transportable + 'static>(Wait<'r, T>);
+
+/// The next object; see [`Receiver::recv_owned_async`].
+#[must_use = "a future does nothing unless it is polled"]
+pub struct ReceiveOwned<'r, T: Transportable + 'static>(Wait<'r, T>);
+
+impl<'r, T: Transportable + 'static> Receive<'r, T> {
+    pub(super) fn new(receiver: &'r Receiver<T>) -> Self {
+        Self(Wait::new(receiver))
+    }
+}
+
+impl<'r, T: Transportable + 'static> ReceiveOwned<'r, T> {
+    pub(super) fn new(receiver: &'r Receiver<T>) -> Self {
+        Self(Wait::new(receiver))
+    }
+}
+
+impl<T: Transportable + 'static> Future for Receive<'_, T> {
+    type Output = Result<Received<T>, RecvError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.poll(context.waker())
+    }
+}
+
+impl<T: Restore + 'static> Future for ReceiveOwned<'_, T> {
+    type Output = Result<T, RecvError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let polled = self.0.poll::<Owned<T>>(context.waker());
+        polled.map(|outcome| outcome.map(|Owned(object)| object))
+    }
+}
+
+impl<T: Transportable + 'static> fmt::Debug for Receive<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receive").finish_non_exhaustive()
+    }
+}
+
+impl<T: Transportable + 'static> fmt::Debug for ReceiveOwned<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReceiveOwned").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,297 @@
+//! Objects that are being sent.
+
+use std::fmt;
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use jstream::{Transportable, Writer};
+
+use super::error::SendError;
+use super::near::{Link, Parcel, Stop, Ticket};
+use super::peers::Way;
+use super::sender::Sender;
+use crate::active::parker::Parker;
+use crate::device::deadline::Deadline;
+use crate::endpoint::{Endpoint, SendTicket};
+use crate::header::Header;
+
+/// What is to be sent: an object that is lent, or one that moves.
+pub(super) struct Cargo<'o, T: Transportable + 'static> {
+    lent: Option<&'o T>,
+    parcel: Option<Parcel<T>>,
+}
+
+impl<'o, T: Transportable + 'static> Cargo<'o, T> {
+    #[inline]
+    pub(super) fn lent(object: &'o T) -> Self {
+        Self {
+            lent: Some(object),
+            parcel: None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn parcel(parcel: Parcel<T>) -> Self {
+        Self {
+            lent: None,
+            parcel: Some(parcel),
+        }
+    }
+
+    /// The object, to be written.
+    pub(super) fn object(&self) -> &T {
+        let moving = || self.parcel.as_ref().and_then(Parcel::as_value);
+        match self.lent.or_else(moving) {
+            Some(object) => object,
+            None => unreachable!("a cargo that is tried again was put back"),
+        }
+    }
+
+    /// The object, as it goes to a receiver in this process.
+    #[inline]
+    pub(super) fn pack(&mut self, link: &Link<T>) -> Result<Parcel<T>, SendError> {
+        match (self.parcel.take(), self.lent) {
+            (Some(parcel), _) => Ok(parcel),
+            (None, Some(object)) => Parcel::copied(object, link.home()),
+            (None, None) => unreachable!("a cargo that is tried again was put back"),
+        }
+    }
+
+    /// The same, where it may have to go on to a receiver elsewhere: a value, or a message.
+    fn pack_for_any(&mut self, goes_on: bool, link: &Link<T>) -> Result<Parcel<T>, SendError> {
+        match self.lent {
+            Some(object) if goes_on => Parcel::written(object, link.home()),
+            _ => self.pack(link),
+        }
+    }
+
+    /// It was not sent.
+    pub(super) fn put_back(&mut self, parcel: Parcel<T>) {
+        self.parcel = Some(parcel);
+    }
+
+    pub(super) fn into_parcel(self) -> Option<Parcel<T>> {
+        self.parcel
+    }
+}
+
+/// An object that is being sent; see [`Sender::send_async`].
+#[must_use = "says whether the object was sent"]
+pub struct Send<T: Transportable + 'static> {
+    sender: Sender<T>,
+    state: State<T>,
+}
+
+enum State<T: Transportable + 'static> {
+    /// To that receiver.
+    Far(SendTicket, Endpoint),
+    Near(Ticket<T>),
+    /// Nobody has joined yet.
+    Waiting(Parcel<T>),
+    Failed(SendError),
+    Sent,
+    /// The outcome was given.
+    Done,
+}
+
+/// What is next.
+enum Step<T: Transportable + 'static> {
+    Settled(Result<(), SendError>),
+    /// It was not sent there, and goes on with another receiver.
+    Again(Parcel<T>),
+}
+
+impl<T: Transportable + 'static> Send<T> {
+    pub(super) fn begin(sender: &Sender<T>, cargo: &mut Cargo<'_, T>) -> Self {
+        Self {
+            state: Self::begun(sender, cargo),
+            sender: sender.clone(),
+        }
+    }
+
+    fn begun(sender: &Sender<T>, cargo: &mut Cargo<'_, T>) -> State<T> {
+        match sender.crew.next() {
+            Some(Way::Far(endpoint)) => match endpoint.post_send_object(cargo.object()) {
+                Ok(ticket) => State::Far(ticket, endpoint),
+                Err(error) => State::Failed(SendError::Write(error)),
+            },
+            Some(Way::Near(link)) => match cargo.pack_for_any(sender.crew.only.is_none(), &link) {
+                Ok(parcel) => Self::put(sender, &link, parcel),
+                Err(error) => State::Failed(error),
+            },
+            None => match cargo.parcel.take() {
+                Some(parcel) => State::Waiting(parcel),
+                None => match Writer::new().write_to(cargo.object(), &sender.crew.options.pool) {
+                    Ok(filled) => State::Waiting(Parcel::message(filled)),
+                    Err(error) => State::Failed(SendError::Write(error)),
+                },
+            },
+        }
+    }
+
+    fn put(sender: &Sender<T>, link: &Arc<Link<T>>, parcel: Parcel<T>) -> State<T> {
+        match link.try_send(parcel) {
+            Ok(()) => State::Sent,
+            Err((Stop::Full, parcel)) => State::Near(link.post(parcel)),
+            Err((Stop::Closed, parcel)) => {
+                let error = sender.gone(link);
+                if sender.crew.only.is_some() {
+                    return State::Failed(error);
+                }
+                Self::post(sender, parcel)
+            }
+        }
+    }
+
+    /// Posts what is not lent any more.
+    fn post(sender: &Sender<T>, parcel: Parcel<T>) -> State<T> {
+        match sender.crew.next() {
+            Some(Way::Near(link)) => Self::put(sender, &link, parcel),
+            Some(Way::Far(endpoint)) => {
+                if let Some(object) = parcel.as_value() {
+                    return match endpoint.post_send_object(object) {
+                        Ok(ticket) => State::Far(ticket, endpoint),
+                        Err(error) => State::Failed(SendError::Write(error)),
+                    };
+                }
+                let Some(filled) = parcel.into_message() else {
+                    unreachable!("what may go on is a value or a message")
+                };
+                State::Far(endpoint.post_send(Header::default(), filled), endpoint)
+            }
+            None if sender.crew.is_closed() => State::Failed(sender.closed()),
+            None => State::Waiting(parcel),
+        }
+    }
+
+    /// What came of a connection's part. One of several that has said goodbye is followed by the next.
+    fn far(&self, sent: Result<(), crate::Unsent>, endpoint: &Endpoint) -> Step<T> {
+        let unsent = match sent {
+            Ok(()) => return Step::Settled(Ok(())),
+            Err(unsent) => unsent,
+        };
+        match self.sender.why(endpoint, unsent.error) {
+            SendError::Closed { .. } if self.sender.crew.only.is_none() => {
+                Step::Again(Parcel::message(unsent.filled))
+            }
+            why => Step::Settled(Err(why)),
+        }
+    }
+
+    /// The same of a receiver in this process.
+    fn near(&self, sent: Result<(), Parcel<T>>, link: &Arc<Link<T>>) -> Step<T> {
+        match sent {
+            Ok(()) => Step::Settled(Ok(())),
+            Err(parcel) => match self.sender.gone(link) {
+                _ if self.sender.crew.only.is_none() => Step::Again(parcel),
+                error => Step::Settled(Err(error)),
+            },
+        }
+    }
+
+    /// Waits until then. What was not sent, and is not bytes yet, is in `cargo` again.
+    pub(super) fn wait(
+        mut self,
+        until: Deadline,
+        timeout: Duration,
+        cargo: &mut Cargo<'_, T>,
+    ) -> Result<(), SendError> {
+        loop {
+            let step = match mem::replace(&mut self.state, State::Done) {
+                State::Far(mut ticket, endpoint) => {
+                    let left = until.left().unwrap_or(Duration::MAX);
+                    match ticket.wait_timeout(left) {
+                        Some(sent) => self.far(sent.map(drop), &endpoint),
+                        // One that was begun is carried on when its ticket is dropped.
+                        None => match ticket.cancel() {
+                            Ok(Err(_)) => return Err(self.sender.late(timeout)),
+                            Ok(Ok(_)) | Err(_) => return Ok(()),
+                        },
+                    }
+                }
+                State::Near(ticket) => {
+                    let parker = Parker::of_thread();
+                    let sent = loop {
+                        if let Poll::Ready(sent) = ticket.poll(parker.waker()) {
+                            break sent;
+                        }
+                        if until.has_passed() {
+                            let Some(parcel) = ticket.withdraw() else {
+                                break Ok(());
+                            };
+                            cargo.put_back(parcel);
+                            return Err(self.sender.late(timeout));
+                        }
+                        parker.park(until);
+                    };
+                    self.near(sent, ticket.link())
+                }
+                State::Waiting(parcel) => {
+                    if !self.sender.crew.wait(until) {
+                        cargo.put_back(parcel);
+                        return Err(self.sender.late(timeout));
+                    }
+                    Step::Again(parcel)
+                }
+                State::Failed(error) => return Err(error),
+                State::Sent | State::Done => return Ok(()),
+            };
+            match step {
+                Step::Settled(settled) => return settled,
+                Step::Again(parcel) => self.state = Self::post(&self.sender, parcel),
+            }
+        }
+    }
+}
+
+impl<T: Transportable + 'static> Future for Send<T> {
+    type Output = Result<(), SendError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        loop {
+            let step = match mem::replace(&mut this.state, State::Done) {
+                State::Far(mut ticket, endpoint) => match Pin::new(&mut ticket).poll(context) {
+                    Poll::Pending => {
+                        this.state = State::Far(ticket, endpoint);
+                        return Poll::Pending;
+                    }
+                    Poll::Ready(sent) => this.far(sent.map(drop), &endpoint),
+                },
+                State::Near(ticket) => match ticket.poll(context.waker()) {
+                    Poll::Pending => {
+                        this.state = State::Near(ticket);
+                        return Poll::Pending;
+                    }
+                    Poll::Ready(sent) => this.near(sent, ticket.link()),
+                },
+                State::Waiting(parcel) => {
+                    if this.sender.crew.register(context.waker()) {
+                        this.state = State::Waiting(parcel);
+                        return Poll::Pending;
+                    }
+                    Step::Again(parcel)
+                }
+                State::Failed(error) => return Poll::Ready(Err(error)),
+                State::Sent => return Poll::Ready(Ok(())),
+                State::Done => panic!("polled after it was ready"),
+            };
+            match step {
+                Step::Settled(settled) => return Poll::Ready(settled),
+                Step::Again(parcel) => this.state = Self::post(&this.sender, parcel),
+            }
+        }
+    }
+}
+
+impl<T: Transportable + 'static> Unpin for Send<T> {}
+
+impl<T: Transportable + 'static> fmt::Debug for Send<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Send").finish_non_exhaustive()
+    }
+}
