@@ -15,7 +15,7 @@ use super::member::Rank;
 use super::names::{Source, Status, Tag};
 use super::node::Node;
 use super::request::Place;
-use super::requests::{Pending, RankMessage, received};
+use super::requests::{RankMessage, RecvRequest};
 use crate::device::deadline::Deadline;
 use crate::matching::{Claim, Pattern};
 
@@ -183,22 +183,19 @@ impl Probed {
     /// # Errors
     ///
     /// As for [`Rank::recv_filled`].
-    pub fn recv_filled(mut self) -> Result<RankMessage, Error> {
-        let Some(claim) = self.claim.take() else {
-            let payload = jstream::Filled::nothing();
-            return Ok(RankMessage {
-                status: self.status,
-                payload,
-            });
-        };
-        let id = self
-            .node
-            .with(|state, todo| state.post_claimed(claim, Place::Pool, ElementName::BYTES, todo));
-        let mut pending = Pending::new(self.node.clone(), id);
-        match pending.wait(Deadline::NEVER) {
-            Some(outcome) => Ok(received(outcome, &self.node)?),
-            None => unreachable!("who waits for ever waits until it has ended"),
-        }
+    pub fn recv_filled(self) -> Result<RankMessage, Error> {
+        Ok(self.irecv().wait()?)
+    }
+
+    /// Posts a receive of it, into a jbuf of the pool: for who can't wait where it was found, as a task.
+    pub fn irecv(mut self) -> RecvRequest {
+        let claim = self.claim.take();
+        let id = claim.map(|claim| {
+            self.node.with(|state, todo| {
+                state.post_claimed(claim, Place::Pool, ElementName::BYTES, todo)
+            })
+        });
+        RecvRequest::new(self.node.clone(), id)
     }
 }
 

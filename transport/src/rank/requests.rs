@@ -182,7 +182,7 @@ fn bytes(payload: Payload) -> Option<Filled> {
 }
 
 /// What came of a receive.
-pub(super) fn received(outcome: Outcome, node: &Node) -> Result<RankMessage, Unreceived> {
+fn received(outcome: Outcome, node: &Node) -> Result<RankMessage, Unreceived> {
     let spent = outcome.spent;
     let failed = |error| Unreceived { error, spent: None };
     match outcome.result {

@@ -1,0 +1,109 @@
+//! Ranks beside rules that are obviously right: threads of several ranks do what a random plan says, and what
+//! they see has to be what some order of messages allows.
+//!
+//! `PROPTEST_CASES` says how many plans are tried over each device, and `JSTREAM_SCHEDULES` how many in
+//! simulations.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod book;
+mod plan;
+mod receiving;
+mod rules;
+mod simulated;
+mod threads;
+
+use plan::Plan;
+use proptest::prelude::any;
+use proptest::test_runner::{
+    Config, FileFailurePersistence, RngSeed, TestCaseError, TestError, TestRunner,
+};
+
+/// How many plans without a word from the environment.
+const PLANS: u32 = 12;
+const SCHEDULES: u32 = 30;
+
+fn config() -> Config {
+    Config {
+        max_shrink_iters: 400,
+        failure_persistence: Some(Box::new(FileFailurePersistence::Off)),
+        ..Config::default()
+    }
+}
+
+fn verdict(faults: &[String]) -> Result<(), TestCaseError> {
+    match faults {
+        [] => Ok(()),
+        faults => Err(TestCaseError::fail(faults.join("\n"))),
+    }
+}
+
+fn on_threads(way: &'static str) {
+    let mut config = config();
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = PLANS;
+    }
+    let result = TestRunner::new(config).run(&plan::plan(), |mut plan| {
+        // Two ranks that both are held don't hear each other's answers.
+        plan.setting.tight &= way == "threads";
+        verdict(&threads::run(way, &plan))
+    });
+    if let Err(error) = result {
+        panic!("over {way}: {error}");
+    }
+}
+
+mod ways {
+    macro_rules! ways {
+        ($($way:ident)+) => {
+            $(#[test]
+            fn $way() {
+                super::on_threads(stringify!($way));
+            })+
+        };
+    }
+    ways!(threads inproc shm uds tcp uring);
+}
+
+/// The same plans each time, and more of them where more are asked for.
+fn in_simulations(overtaken: Option<u64>) -> Result<(), TestError<(Plan, u64)>> {
+    let mut config = config();
+    config.rng_seed = RngSeed::Fixed(6);
+    config.cases = match std::env::var("JSTREAM_SCHEDULES") {
+        Ok(number) => number.parse().unwrap(),
+        Err(_) => SCHEDULES,
+    };
+    TestRunner::new(config).run(&(plan::plan(), any::<u64>()), |(mut plan, seed)| {
+        plan.setting.tight = false;
+        if overtaken.is_some() {
+            plan.victim = None;
+        }
+        verdict(&simulated::run(&plan, seed, overtaken))
+    })
+}
+
+#[test]
+fn simulated() {
+    if let Err(error) = in_simulations(None) {
+        panic!("in a simulation: {error}");
+    }
+}
+
+#[test]
+fn messages_that_overtake_each_other_on_the_way_are_noticed() {
+    let Err(TestError::Fail(why, (plan, _))) = in_simulations(Some(3)) else {
+        panic!("nobody has noticed")
+    };
+    assert!(why.message().contains("was first"), "{why}");
+    // What is left is about what it takes.
+    let steps: usize = plan.tasks.iter().map(|task| task.steps.len()).sum();
+    assert!(steps < 30, "{plan:?}");
+}
