@@ -343,13 +343,17 @@ fn random_frames_harm_nobody(scheme: &str) {
                 0..4 => REQUEST + u32::from(chunk[0] % 2),
                 _ => HELLO + u32::from(chunk[1] % 9),
             };
-            let strange = u64::from(chunk[2] < 8);
+            let is_strange = chunk[2] < 8;
+            let strange = u64::from(is_strange);
             let words = [
-                at(3) * u64::from(kind == REQUEST) | at(4) % 6 << 32 | strange * at(5) << 44,
+                (at(3) * u64::from(kind == REQUEST))
+                    | ((at(4) % 6) << 32)
+                    | ((strange * at(5)) << 44),
                 at(6),
-                strange * at(7) << 40,
+                (strange * at(7)) << 40,
             ];
-            let payload = vec![chunk[8]; usize::from(chunk[9]) * (1 - strange as usize)];
+            let length = if is_strange { 0 } else { chunk[9] };
+            let payload = vec![chunk[8]; usize::from(length)];
             let header = Header::new(kind, words);
             if client
                 .send_message(header, &[IoSlice::new(&payload)])
@@ -377,7 +381,7 @@ over_devices!(inproc shm uds tcp uring: {
 /// Joins one who says this first.
 fn hello(words: [u64; 3], table: &[u8]) -> Result<Peer, JoinError> {
     let (client, server) = default_pair("uds");
-    let said = thread::scope(|scope| {
+    thread::scope(|scope| {
         let joining = scope.spawn(|| {
             let mut settings = Settings::default();
             settings.handshake_timeout = Duration::from_secs(10);
@@ -386,16 +390,15 @@ fn hello(words: [u64; 3], table: &[u8]) -> Result<Peer, JoinError> {
         let _ = client.send_message(Header::new(HELLO, words), &[IoSlice::new(table)]);
         let _ = client.recv_message();
         joining.join().unwrap()
-    });
-    said
+    })
 }
 
 #[test]
 fn tables_may_be_anything() {
     let entry = |name: &[u8], types: &[u8]| {
         let mut entry = vec![0; 16];
-        entry.extend_from_slice(&(name.len() as u16).to_le_bytes());
-        entry.extend_from_slice(&(types.len() as u16).to_le_bytes());
+        entry.extend_from_slice(&u16::try_from(name.len()).unwrap().to_le_bytes());
+        entry.extend_from_slice(&u16::try_from(types.len()).unwrap().to_le_bytes());
         entry.extend_from_slice(name);
         entry.extend_from_slice(types);
         entry
@@ -470,7 +473,7 @@ fn a_request_that_lost_its_payload_is_not_sent_again() {
     let request = client.recv_message().unwrap().header;
     let number = request.words[0] & 0xffff_ffff;
     // It comes back as busy, with nothing.
-    let busy = Header::new(0x6a73_6105, [number | 3 << 32 | 1 << 48, 5, 7]);
+    let busy = Header::new(0x6a73_6105, [number | (3 << 32) | (1 << 48), 5, 7]);
     client.send_message(busy, &[]).unwrap();
     match ticket.wait() {
         Err(RequestError::Returned { returned, .. }) => {

@@ -4,20 +4,21 @@
 
 mod members;
 mod put_off;
+mod waiting;
 
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::task::{Wake, Waker};
+use std::task::Wake;
 use std::thread;
 use std::time::Duration;
 
 use self::members::Member;
 pub(super) use self::members::Seen;
 use self::put_off::PutOff;
+use self::waiting::Progress;
+pub(super) use self::waiting::Wait;
 use super::ledger::Answer;
 use super::link::Link;
-use super::parker::Parker;
 use super::role::Role;
 use super::turn;
 use crate::device::deadline::Deadline;
@@ -39,7 +40,8 @@ const PUT_OFF: usize = 8;
 /// How many messages a call that does not wait takes at most.
 const MOST: usize = 64;
 
-/// What all who serve a bundle share.
+/// What all who serve a bundle share, on cache lines of its own.
+#[repr(align(128))]
 pub(super) struct Core {
     role: Role,
     members: Mutex<Arc<Vec<Member>>>,
@@ -100,26 +102,6 @@ impl Drop for Driving<'_> {
 enum Looked {
     Something,
     Nothing,
-}
-
-/// How somebody waits.
-pub(super) struct Wait<'w> {
-    /// The connection over which something is waited for, if it is one.
-    pub(super) link: Option<&'w Arc<Link>>,
-    /// The request there whose answer is waited for.
-    pub(super) number: Option<u32>,
-    pub(super) until: Deadline,
-}
-
-/// What somebody who waits has seen and done so far.
-#[derive(Default)]
-struct Progress {
-    seen: Seen,
-    spin: Option<Spin>,
-    /// The connection alone had nothing for a while.
-    slept: bool,
-    /// What is waited for was asked to call. Nobody sleeps in the queue before that.
-    is_entered: bool,
 }
 
 impl Core {
@@ -388,123 +370,6 @@ impl Core {
             }
         }
         count
-    }
-
-    /// Serves until `attempt` answers, or the time is over.
-    ///
-    /// `attempt` gets the answer that is waited for, if this has received it. What others receive they note before they
-    /// leave the role, so who has it looks once; `attempt` gets who is to be told only when that is not enough: where
-    /// somebody else has the role, or all are about to sleep.
-    #[inline]
-    pub(super) fn wait<R>(
-        self: &Arc<Self>,
-        wait: &Wait<'_>,
-        mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
-    ) -> Option<R> {
-        let driving = self.try_drive(wait.wanted());
-        if let Some(answer) = attempt(None, None) {
-            return Some(answer);
-        }
-        turn::waiting(|| self.wait_slowly(wait, driving, attempt))
-    }
-
-    fn wait_slowly<'c, R>(
-        self: &'c Arc<Self>,
-        wait: &Wait<'_>,
-        mut driving: Option<Driving<'c>>,
-        mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
-    ) -> Option<R> {
-        let (mut own, mut parker) = (None, None);
-        let mut progress = Progress::default();
-        let mut is_new = driving.is_some();
-        let answer = loop {
-            if let Some(mut held) = driving.take().or_else(|| self.try_drive(wait.wanted())) {
-                if !std::mem::take(&mut is_new) {
-                    let own = progress.slept.then(|| {
-                        let made = || Waker::from(self.clone());
-                        &*own.get_or_insert_with(made)
-                    });
-                    if let Some(answer) = attempt(None, own) {
-                        break Some(answer);
-                    }
-                    progress.is_entered = own.is_some();
-                    if wait.until.has_passed() {
-                        break None;
-                    }
-                }
-                self.step(&mut held, wait, &mut progress);
-                if let Some(found) = held.found.take() {
-                    drop(held);
-                    if let Some(answer) = attempt(Some(found), None) {
-                        break Some(answer);
-                    }
-                } else if held.is_held {
-                    driving = Some(held);
-                }
-                continue;
-            }
-            let parker = parker.get_or_insert_with(Parker::of_thread);
-            let is_free = self.role.wait(parker.waker());
-            // Who calls from here on finds this one.
-            if let Some(answer) = attempt(None, Some(parker.waker())) {
-                break Some(answer);
-            }
-            if wait.until.has_passed() {
-                break None;
-            }
-            if !is_free {
-                parker.park(wait.until);
-            }
-        };
-        drop(driving);
-        if let Some(parker) = parker {
-            self.role.forget(parker.waker());
-        }
-        answer
-    }
-
-    /// For a task that was told of nothing: takes what is here, and has `waker` called when there is more. What
-    /// `number` is, the queue says.
-    pub(super) fn attend(
-        self: &Arc<Self>,
-        number: &mut Option<u64>,
-        waker: &Waker,
-    ) -> io::Result<bool> {
-        if self.poll() > 0 {
-            return Ok(true);
-        }
-        let Some(mut driving) = self.try_drive(None) else {
-            return Ok(self.role.wait(waker));
-        };
-        let queue = match self.queue() {
-            Some(queue) => queue,
-            None => return Err(io::ErrorKind::OutOfMemory.into()),
-        };
-        self.post_all(queue, &mut Seen::default());
-        match queue.poll_done_task(number, waker)? {
-            Some(done) => {
-                self.take(done, &mut driving);
-                Ok(true)
-            }
-            None => Ok(self.has_more()),
-        }
-    }
-
-    /// A task does not wait any more.
-    pub(super) fn forget(&self, number: Option<u64>, waker: Option<&Waker>) {
-        if let (Some(number), Some(queue)) = (number, self.queue.get()) {
-            queue.forget_task(number);
-        }
-        if let Some(waker) = waker {
-            self.role.forget(waker);
-        }
-    }
-}
-
-impl Wait<'_> {
-    #[inline]
-    fn wanted(&self) -> Option<(u64, u32)> {
-        Some((self.link?.id, self.number?))
     }
 }
 

@@ -5,98 +5,19 @@
 //! is done with, the other side gives back, with whatever frame goes its way next. Answers need no room: who
 //! asks for one has kept a place for it.
 
+mod calls;
+mod window;
+
 use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 use std::task::Waker;
 
-use jstream::buffer::Filled;
-
+pub(super) use self::calls::Answer;
+use self::calls::{Call, Place};
+pub(super) use self::window::Window;
 use super::frame::Credit;
 use super::task::Cancel;
-
-/// A limit of what is under way, and how much is.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Window {
-    messages: u32,
-    bytes: u64,
-    messages_out: u32,
-    bytes_out: u64,
-}
-
-impl Window {
-    pub(super) fn new(messages: u32, bytes: u64) -> Self {
-        Self {
-            messages,
-            bytes,
-            messages_out: 0,
-            bytes_out: 0,
-        }
-    }
-
-    /// Whether a message of `length` bytes may go. One that is longer than half of the window goes when half
-    /// of it is free: else it might wait for what is given back only with more.
-    #[inline]
-    fn has_room(&self, length: u64) -> bool {
-        let needed = length.min(self.bytes / 2);
-        self.messages_out < self.messages && self.bytes_out.saturating_add(needed) <= self.bytes
-    }
-
-    #[inline]
-    fn charge(&mut self, length: u64) -> bool {
-        let has_room = self.has_room(length);
-        if has_room {
-            self.messages_out = self.messages_out.saturating_add(1);
-            self.bytes_out = self.bytes_out.saturating_add(length);
-        }
-        has_room
-    }
-
-    /// Takes back so much. False when more was given than was out.
-    #[inline]
-    fn restore(&mut self, credit: Credit) -> bool {
-        let messages = self.messages_out.checked_sub(u32::from(credit.messages));
-        let bytes = self.bytes_out.checked_sub(credit.bytes);
-        let (Some(messages), Some(bytes)) = (messages, bytes) else {
-            return false;
-        };
-        (self.messages_out, self.bytes_out) = (messages, bytes);
-        true
-    }
-}
-
-/// What came of a request.
-#[derive(Debug)]
-pub(super) enum Answer {
-    Reply {
-        word: u64,
-        payload: Filled,
-    },
-    Returned {
-        reason: u16,
-        word: u64,
-        /// What was sent, and behind that so many bytes of text.
-        payload: Filled,
-        text: u16,
-    },
-}
-
-/// A request of this side.
-#[derive(Debug)]
-enum Call {
-    Free,
-    /// Its answer has not come; who is told.
-    Waiting(Option<Waker>),
-    /// Nobody wants its answer.
-    Forgotten,
-    Done(Answer),
-}
-
-#[derive(Debug)]
-struct Place {
-    generation: u16,
-    call: Call,
-}
 
 /// A request of the peer.
 pub(super) enum Open {
@@ -130,8 +51,6 @@ impl Number {
 /// The peer does what nobody of this version does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Violation(pub(super) &'static str);
-
-const UNASKED: Violation = Violation("it answers what was not asked");
 
 /// The accounts of one connection.
 pub(super) struct Ledger {
@@ -228,19 +147,6 @@ impl Ledger {
         self.out.bytes_out = self.out.bytes_out.saturating_sub(length);
     }
 
-    fn place(&mut self, number: u32) -> Option<&mut Place> {
-        let place = self.calls.get_mut((number & 0xffff) as usize)?;
-        (u32::from(place.generation) == number >> 16).then_some(place)
-    }
-
-    fn release(&mut self, number: u32) -> Option<Call> {
-        let place = self.place(number)?;
-        let call = mem::replace(&mut place.call, Call::Free);
-        place.generation = place.generation.wrapping_add(1);
-        self.free.push(u16::try_from(number & 0xffff).unwrap_or(0));
-        Some(call)
-    }
-
     /// What the peer gives back. Those who wait for it go to `wake`.
     #[inline]
     pub(super) fn absorb(
@@ -258,88 +164,6 @@ impl Ledger {
             wake.append(&mut self.wanting);
         }
         Ok(())
-    }
-
-    /// The answer to a request. An answer that nobody wants comes back.
-    #[inline]
-    pub(super) fn answer(
-        &mut self,
-        number: u32,
-        answer: Answer,
-    ) -> Result<(Option<Waker>, Option<Answer>), Violation> {
-        let place = self.place(number).ok_or(UNASKED)?;
-        match &mut place.call {
-            Call::Waiting(waker) => {
-                let waker = waker.take();
-                place.call = Call::Done(answer);
-                Ok((waker, None))
-            }
-            Call::Forgotten => {
-                self.release(number);
-                Ok((None, Some(answer)))
-            }
-            Call::Free | Call::Done(_) => Err(UNASKED),
-        }
-    }
-
-    /// The answer to a request has come, and goes to whoever waits for it without being noted.
-    #[inline]
-    pub(super) fn hand_out(&mut self, number: u32) -> Result<(), Violation> {
-        let place = self.place(number).ok_or(UNASKED)?;
-        match &place.call {
-            Call::Waiting(_) => {
-                self.release(number);
-                Ok(())
-            }
-            _ => Err(UNASKED),
-        }
-    }
-
-    /// What came of a request; `Err` when nothing will. `Ok(None)` when it is not known, and then `task` is told.
-    #[inline]
-    pub(super) fn take(
-        &mut self,
-        number: u32,
-        task: Option<&Waker>,
-    ) -> Result<Option<Answer>, Held> {
-        let ended = self.ended;
-        let place = self.place(number).ok_or(Held::Ended)?;
-        match &mut place.call {
-            Call::Waiting(_) if ended => {
-                self.release(number);
-                Err(Held::Ended)
-            }
-            Call::Waiting(known) => {
-                if let Some(task) = task {
-                    match known {
-                        Some(known) => known.clone_from(task),
-                        None => *known = Some(task.clone()),
-                    }
-                }
-                Ok(None)
-            }
-            Call::Done(_) => match self.release(number) {
-                Some(Call::Done(answer)) => Ok(Some(answer)),
-                _ => Err(Held::Ended),
-            },
-            Call::Free | Call::Forgotten => Err(Held::Ended),
-        }
-    }
-
-    /// Nobody wants the answer to a request any more. True when it has not come yet.
-    pub(super) fn forget(&mut self, number: u32) -> (bool, Option<Answer>) {
-        let ended = self.ended;
-        match self.place(number) {
-            Some(place) if matches!(place.call, Call::Waiting(_)) && !ended => {
-                place.call = Call::Forgotten;
-                (true, None)
-            }
-            Some(_) => match self.release(number) {
-                Some(Call::Done(answer)) => (false, Some(answer)),
-                _ => (false, None),
-            },
-            None => (false, None),
-        }
     }
 
     /// Has `task` told when there is credit, or none will be.
@@ -498,3 +322,6 @@ impl Ledger {
         (wake, tasks)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -53,6 +53,11 @@
 //! A handler that is known to wait runs [at a worker](Builder::worker) at once. An `async` one that computes for long
 //! [makes way](yield_now) now and then. One that waits for a state of an object asks a [`Guarded`] one.
 //!
+//! A handler that runs for more than 10 ms, or another [budget](Builder::budget), is counted and reported. One that
+//! panics has its request come back; where panics abort, the process ends with the first of them. After `fork` the
+//! child has no thread of an executor, nor of a [`Serving`]: it uses connections that it makes itself, with handlers
+//! of its own.
+//!
 //! # Credit
 //!
 //! A side sends only as much as the other one has said that it takes: so many messages and so many bytes that are not

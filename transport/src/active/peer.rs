@@ -1,37 +1,27 @@
 //! One end of a connection with handlers.
 
+mod lookup;
+
 use std::fmt;
 use std::io::{self, IoSlice};
-use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use jstream::Transportable;
 use jstream::buffer::Filled;
 
+pub use self::lookup::{Function, Handler};
 use super::bundle::Serving;
-use super::error::{JoinError, LookupError, RequestError, Returned};
+use super::error::{JoinError, RequestError, Returned};
 use super::frame::Frame;
-use super::handlers::{Handlers, descriptors, types};
-use super::hello::{Known, exchange};
+use super::handlers::Handlers;
+use super::hello::exchange;
 use super::ledger::Held;
 use super::link::Link;
 use super::settings::Settings;
-use super::ticket::{ObjectTicket, Ticket, Unsent};
+use super::ticket::{Kept, ObjectTicket, Ticket, Unsent};
 use crate::device::deadline::Deadline;
 use crate::endpoint::Endpoint;
-
-/// A handler of the other side of a connection, which has found it by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Handler {
-    number: u16,
-}
-
-/// A function of the other side from a `T` to an `R`, which has been found by name.
-pub struct Function<T, R> {
-    handler: Handler,
-    of: PhantomData<fn(&T) -> R>,
-}
 
 /// One end of a connection over which requests are made and served, by both sides at once.
 ///
@@ -87,59 +77,6 @@ impl Peer {
     #[must_use]
     pub fn handlers(&self) -> &Handlers {
         self.link.handlers()
-    }
-
-    /// The handler of the other side that has this name and takes bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`LookupError`], which says what there is instead.
-    pub fn handler(&self, name: &str) -> Result<Handler, LookupError> {
-        let (number, known) = self.find(name)?;
-        if (known.takes, known.gives) != (0, 0) {
-            return Err(self.other_type(known, "bytes -> bytes".to_owned()));
-        }
-        Ok(Handler { number })
-    }
-
-    /// The function of the other side that has this name.
-    ///
-    /// # Errors
-    ///
-    /// [`LookupError`], which says what there is instead.
-    pub fn function<T, R>(&self, name: &str) -> Result<Function<T, R>, LookupError>
-    where
-        T: Transportable + 'static,
-        R: Transportable + 'static,
-    {
-        let (number, known) = self.find(name)?;
-        if (known.takes, known.gives) != descriptors::<T, R>() {
-            return Err(self.other_type(known, types::<T, R>()));
-        }
-        Ok(Function {
-            handler: Handler { number },
-            of: PhantomData,
-        })
-    }
-
-    fn find(&self, name: &str) -> Result<(u16, &Known), LookupError> {
-        let known = self.link.known();
-        let place = known.iter().position(|known| known.name == name);
-        let found = place.and_then(|place| Some((u16::try_from(place).ok()?, known.get(place)?)));
-        found.ok_or_else(|| LookupError::Unknown {
-            peer: self.endpoint().peer().clone(),
-            name: name.to_owned(),
-            known: listed(known),
-        })
-    }
-
-    fn other_type(&self, known: &Known, ours: String) -> LookupError {
-        LookupError::Type {
-            peer: self.endpoint().peer().clone(),
-            name: known.name.clone(),
-            ours,
-            theirs: known.types.escape_debug().to_string(),
-        }
     }
 
     /// Requests something of a handler of the other side: returns when the request is on its way. Where the other
@@ -213,10 +150,8 @@ impl Peer {
         let length = unsent.len();
         match unsent.send(&link, handler.number) {
             Ok(asked) => Ok(Ticket::new(link, handler.number, asked, length)),
-            Err((RequestError::NoCredit, Some(unsent))) => {
-                Ok(Ticket::unsent(link, handler.number, unsent))
-            }
-            Err((error, _)) => Err(error),
+            Err(Kept::NoCredit(unsent)) => Ok(Ticket::unsent(link, handler.number, unsent)),
+            Err(Kept::Failed(error)) => Err(error),
         }
     }
 
@@ -403,22 +338,6 @@ fn total(segments: &[IoSlice<'_>]) -> u64 {
     lengths.fold(0, u64::saturating_add)
 }
 
-/// The first names of a table, for people; a peer's may be anything.
-fn listed(known: &[Known]) -> String {
-    const MOST: usize = 16;
-    if known.is_empty() {
-        return "none".to_owned();
-    }
-    let names = known.iter().take(MOST);
-    let names: Vec<_> = names.map(|known| format!("{:?}", known.name)).collect();
-    let more = known.len().saturating_sub(MOST);
-    if more == 0 {
-        names.join(", ")
-    } else {
-        format!("{}, and {more} more", names.join(", "))
-    }
-}
-
 impl Clone for Peer {
     fn clone(&self) -> Self {
         Self::of(self.link.clone())
@@ -436,21 +355,5 @@ impl Drop for Peer {
 impl fmt::Debug for Peer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Peer").field(self.endpoint().peer()).finish()
-    }
-}
-
-impl<T, R> Clone for Function<T, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T, R> Copy for Function<T, R> {}
-
-impl<T, R> fmt::Debug for Function<T, R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Function")
-            .field(&self.handler.number)
-            .finish()
     }
 }

@@ -42,7 +42,8 @@ pub(super) trait Cancel: Send + Sync {
     fn cancel(self: Arc<Self>);
 }
 
-/// The slots of one handler.
+/// The slots of one handler, on cache lines of their own.
+#[repr(align(128))]
 pub(super) struct Slots<F> {
     free: Mutex<Vec<Arc<Task<F>>>>,
     place: Place,

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use jstream::buffer::Filled;
 
-pub(super) use self::errand::Unsent;
 use self::errand::{Errand, Outcome};
+pub(super) use self::errand::{Kept, Unsent};
 pub use self::object::ObjectTicket;
 use super::driving::Core;
 use super::error::RequestError;

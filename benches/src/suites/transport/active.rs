@@ -162,7 +162,7 @@ fn requests(
     bytes: usize,
     cores: Cores,
 ) -> Result<Subject, Failure> {
-    let (peer, server) = asked(table(name), scheme, cores)?;
+    let (peer, server) = asked(move || table(name), scheme, cores)?;
     let inc = peer.handler("inc")?;
     let payload = vec![7; bytes];
     Ok(Subject {
@@ -175,13 +175,14 @@ fn requests(
     })
 }
 
+/// Who asks; the handlers are made where they run, so that their memory is not next to that of others.
 fn asked(
-    handlers: Handlers,
+    handlers: impl FnOnce() -> Handlers + Send + 'static,
     scheme: &str,
     cores: Cores,
 ) -> Result<(Peer, JoinHandle<()>), Failure> {
     let (endpoint, server) = joined(scheme, cores, move |endpoint| {
-        if let Ok(peer) = Peer::join(endpoint, &handlers, Settings::default()) {
+        if let Ok(peer) = Peer::join(endpoint, &handlers(), Settings::default()) {
             peer.serve();
         }
     })?;
@@ -191,6 +192,26 @@ fn asked(
 
 /// An operation that waits for the next increment, and the increment: both have to be done.
 fn waits(name: &'static str, scheme: &str, cores: Cores) -> Result<Subject, Failure> {
+    let (peer, server) = asked(move || waiting_table(name), scheme, cores)?;
+    let (value, inc): (Handler, Handler) = (peer.handler("await value")?, peer.handler("inc")?);
+    let mut turn = 0u64;
+    let waits = name != "jstream";
+    Ok(Subject {
+        name: if waits { name } else { "ready" },
+        work: Box::new(move || {
+            // What is ready at once asks for what holds already.
+            let ahead = u64::from(waits);
+            let waiting = peer.request(value, turn.wrapping_add(ahead), &[])?;
+            peer.request(inc, 0, &[])?.wait()?;
+            waiting.wait()?;
+            turn = turn.wrapping_add(1);
+            Ok(())
+        }),
+        _server: server,
+    })
+}
+
+fn waiting_table(name: &str) -> Handlers {
     let count = Arc::new(Guarded::new(0u64));
     let (waited, changed) = (count.clone(), count);
     let builder = Handlers::builder().on_async("await value", move |request: Request| {
@@ -213,21 +234,5 @@ fn waits(name: &'static str, scheme: &str, cores: Cores) -> Result<Subject, Fail
         drop(value);
         request.reply(now, &[]);
     });
-    let (peer, server) = asked(builder.build(), scheme, cores)?;
-    let (value, inc): (Handler, Handler) = (peer.handler("await value")?, peer.handler("inc")?);
-    let mut turn = 0u64;
-    let waits = name != "jstream";
-    Ok(Subject {
-        name: if waits { name } else { "ready" },
-        work: Box::new(move || {
-            // What is ready at once asks for what holds already.
-            let ahead = u64::from(waits);
-            let waiting = peer.request(value, turn.wrapping_add(ahead), &[])?;
-            peer.request(inc, 0, &[])?.wait()?;
-            waiting.wait()?;
-            turn = turn.wrapping_add(1);
-            Ok(())
-        }),
-        _server: server,
-    })
+    builder.build()
 }

@@ -19,17 +19,21 @@ pub(in crate::active) struct Unsent {
     filled: Filled,
 }
 
+/// Why it was not sent.
+#[derive(Debug)]
+pub(in crate::active) enum Kept {
+    /// There is no credit for it now.
+    NoCredit(Unsent),
+    Failed(RequestError),
+}
+
 impl Unsent {
     pub(in crate::active) fn new(word: u64, filled: Filled) -> Self {
         Self { word, filled }
     }
 
     /// Sends it now. Where there is no credit it comes back.
-    pub(in crate::active) fn send(
-        self,
-        link: &Arc<Link>,
-        handler: u16,
-    ) -> Result<Asked, (RequestError, Option<Self>)> {
+    pub(in crate::active) fn send(self, link: &Arc<Link>, handler: u16) -> Result<Asked, Kept> {
         let Self { word, filled } = self;
         let length = filled.len() as u64;
         match link.begin(handler, word, length) {
@@ -37,13 +41,13 @@ impl Unsent {
                 Ok(()) => Ok(asked),
                 Err((error, _)) => {
                     link.ledger().unsend(asked.number, length);
-                    Err((error.into(), None))
+                    Err(Kept::Failed(error.into()))
                 }
             },
-            Err(Held::NoCredit) => Err((RequestError::NoCredit, Some(Self { word, filled }))),
+            Err(Held::NoCredit) => Err(Kept::NoCredit(Self { word, filled })),
             Err(Held::Ended) => {
                 let peer = link.endpoint().peer().clone();
-                Err((RequestError::Ended { peer }, None))
+                Err(Kept::Failed(RequestError::Ended { peer }))
             }
         }
     }
@@ -161,11 +165,11 @@ impl Errand {
                     }
                     match unsent.send(link, self.handler) {
                         Ok(asked) => self.state = State::Sent(asked),
-                        Err((RequestError::NoCredit, Some(unsent))) => {
+                        Err(Kept::NoCredit(unsent)) => {
                             self.state = State::Unsent(unsent);
                             return None;
                         }
-                        Err((error, _)) => return Some(Err(error)),
+                        Err(Kept::Failed(error)) => return Some(Err(error)),
                     }
                 }
                 State::Sent(asked) => {

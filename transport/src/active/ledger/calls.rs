@@ -1,0 +1,140 @@
+//! The requests of this side.
+
+use std::mem;
+use std::task::Waker;
+
+use jstream::buffer::Filled;
+
+use super::{Held, Ledger, Violation};
+
+const UNASKED: Violation = Violation("it answers what was not asked");
+
+/// What came of a request.
+#[derive(Debug)]
+pub(in crate::active) enum Answer {
+    Reply {
+        word: u64,
+        payload: Filled,
+    },
+    Returned {
+        reason: u16,
+        word: u64,
+        /// What was sent, and behind that so many bytes of text.
+        payload: Filled,
+        text: u16,
+    },
+}
+
+/// A request of this side.
+#[derive(Debug)]
+pub(super) enum Call {
+    Free,
+    /// Its answer has not come; who is told.
+    Waiting(Option<Waker>),
+    /// Nobody wants its answer.
+    Forgotten,
+    Done(Answer),
+}
+
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) generation: u16,
+    pub(super) call: Call,
+}
+
+impl Ledger {
+    pub(super) fn place(&mut self, number: u32) -> Option<&mut Place> {
+        let place = self.calls.get_mut((number & 0xffff) as usize)?;
+        (u32::from(place.generation) == number >> 16).then_some(place)
+    }
+
+    pub(super) fn release(&mut self, number: u32) -> Option<Call> {
+        let place = self.place(number)?;
+        let call = mem::replace(&mut place.call, Call::Free);
+        place.generation = place.generation.wrapping_add(1);
+        self.free.push(u16::try_from(number & 0xffff).unwrap_or(0));
+        Some(call)
+    }
+
+    /// The answer to a request. An answer that nobody wants comes back.
+    #[inline]
+    pub(in crate::active) fn answer(
+        &mut self,
+        number: u32,
+        answer: Answer,
+    ) -> Result<(Option<Waker>, Option<Answer>), Violation> {
+        let place = self.place(number).ok_or(UNASKED)?;
+        match &mut place.call {
+            Call::Waiting(waker) => {
+                let waker = waker.take();
+                place.call = Call::Done(answer);
+                Ok((waker, None))
+            }
+            Call::Forgotten => {
+                self.release(number);
+                Ok((None, Some(answer)))
+            }
+            Call::Free | Call::Done(_) => Err(UNASKED),
+        }
+    }
+
+    /// The answer to a request has come, and goes to whoever waits for it without being noted.
+    #[inline]
+    pub(in crate::active) fn hand_out(&mut self, number: u32) -> Result<(), Violation> {
+        let place = self.place(number).ok_or(UNASKED)?;
+        match &place.call {
+            Call::Waiting(_) => {
+                self.release(number);
+                Ok(())
+            }
+            _ => Err(UNASKED),
+        }
+    }
+
+    /// What came of a request; `Err` when nothing will. `Ok(None)` when it is not known, and then `task` is told.
+    #[inline]
+    pub(in crate::active) fn take(
+        &mut self,
+        number: u32,
+        task: Option<&Waker>,
+    ) -> Result<Option<Answer>, Held> {
+        let ended = self.ended;
+        let place = self.place(number).ok_or(Held::Ended)?;
+        match &mut place.call {
+            Call::Waiting(_) if ended => {
+                self.release(number);
+                Err(Held::Ended)
+            }
+            Call::Waiting(known) => {
+                if let Some(task) = task {
+                    match known {
+                        Some(known) => known.clone_from(task),
+                        None => *known = Some(task.clone()),
+                    }
+                }
+                Ok(None)
+            }
+            Call::Done(_) => match self.release(number) {
+                Some(Call::Done(answer)) => Ok(Some(answer)),
+                _ => Err(Held::Ended),
+            },
+            Call::Free | Call::Forgotten => Err(Held::Ended),
+        }
+    }
+
+    /// Nobody wants the answer to a request any more. True when it has not come yet.
+    pub(in crate::active) fn forget(&mut self, number: u32) -> (bool, Option<Answer>) {
+        let ended = self.ended;
+        match self.place(number) {
+            Some(place) if matches!(place.call, Call::Waiting(_)) && !ended => {
+                place.call = Call::Forgotten;
+                (true, None)
+            }
+            Some(_) => match self.release(number) {
+                Some(Call::Done(answer)) => (false, Some(answer)),
+                _ => (false, None),
+            },
+            None => (false, None),
+        }
+    }
+}

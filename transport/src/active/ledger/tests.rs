@@ -1,0 +1,221 @@
+//! Two sides that keep to the rules, against a model that knows what both have open; and one that does not.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use jstream::buffer::Filled;
+use proptest::prelude::*;
+
+use super::*;
+
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Ask(u64),
+    Tell(u64),
+    /// A message of the other side comes.
+    Receive,
+    /// The handler of one is done with it.
+    Close(usize),
+    /// A reply is looked for.
+    Take(usize),
+    /// Nobody wants one any more.
+    Forget(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let length = prop_oneof![Just(0), 0..50u64, 100..500u64];
+    prop_oneof![
+        3 => length.clone().prop_map(Step::Ask),
+        2 => length.prop_map(Step::Tell),
+        6 => Just(Step::Receive),
+        4 => any::<usize>().prop_map(Step::Close),
+        2 => any::<usize>().prop_map(Step::Take),
+        1 => any::<usize>().prop_map(Step::Forget),
+    ]
+}
+
+#[derive(Debug)]
+enum Letter {
+    Request(u32, u64),
+    Send(u64),
+    Reply(u32),
+    Credit,
+}
+
+/// One side: its accounts, and what a simple mind would write down.
+struct Side {
+    ledger: Ledger,
+    /// What is on its way here.
+    inbox: VecDeque<(Letter, Credit)>,
+    /// What the other side has sent that is not done with.
+    open: Vec<(Number, u64)>,
+    /// Numbers of requests whose answers are wanted, and those that have come.
+    wanted: Vec<u32>,
+    come: HashSet<u32>,
+}
+
+impl Side {
+    fn new(ours: (u32, u64), theirs: (u32, u64)) -> Self {
+        Self {
+            ledger: Ledger::new(Window::new(theirs.0, theirs.1), Window::new(ours.0, ours.1)),
+            inbox: VecDeque::new(),
+            open: Vec::new(),
+            wanted: Vec::new(),
+            come: HashSet::new(),
+        }
+    }
+
+    fn receive(&mut self) {
+        let Some((letter, credit)) = self.inbox.pop_front() else {
+            return;
+        };
+        self.ledger.absorb(credit, &mut Vec::new()).unwrap();
+        match letter {
+            Letter::Request(number, length) => {
+                let number = self.ledger.accept(Some(number), length).unwrap();
+                self.open.push((number, length));
+            }
+            Letter::Send(length) => {
+                let number = self.ledger.accept(None, length).unwrap();
+                self.open.push((number, length));
+            }
+            Letter::Reply(number) => {
+                let answer = Answer::Reply {
+                    word: u64::from(number),
+                    payload: Filled::nothing(),
+                };
+                self.ledger.answer(number, answer).unwrap();
+                self.come.insert(number);
+            }
+            Letter::Credit => {}
+        }
+    }
+
+    fn close(&mut self, which: usize, to: &mut VecDeque<(Letter, Credit)>) {
+        if self.open.is_empty() {
+            return;
+        }
+        let (number, length) = self.open.swap_remove(which % self.open.len());
+        match number {
+            Number::Asked(asked) => {
+                let (credit, _) = self.ledger.close(number, length);
+                to.push_back((Letter::Reply(asked), credit));
+            }
+            Number::Told(_) => {
+                let (credit, _) = self.ledger.close_silently(number, length);
+                to.extend(credit.map(|credit| (Letter::Credit, credit)));
+            }
+        }
+    }
+
+    fn step(&mut self, step: Step, to: &mut VecDeque<(Letter, Credit)>) {
+        match step {
+            Step::Ask(length) => {
+                if let Ok((number, credit)) = self.ledger.begin(length) {
+                    assert!(!self.wanted.contains(&number), "a number is used twice");
+                    self.wanted.push(number);
+                    to.push_back((Letter::Request(number, length), credit));
+                }
+            }
+            Step::Tell(length) => {
+                if let Ok(credit) = self.ledger.charge(length) {
+                    to.push_back((Letter::Send(length), credit));
+                }
+            }
+            Step::Receive => self.receive(),
+            Step::Close(which) => self.close(which, to),
+            Step::Take(which) if !self.wanted.is_empty() => {
+                let place = which % self.wanted.len();
+                let number = self.wanted[place];
+                match self.ledger.take(number, None).unwrap() {
+                    Some(Answer::Reply { word, .. }) => {
+                        assert_eq!(word, u64::from(number));
+                        assert!(self.come.remove(&number));
+                        self.wanted.swap_remove(place);
+                    }
+                    None => assert!(!self.come.contains(&number)),
+                    other => panic!("{other:?}"),
+                }
+            }
+            Step::Forget(which) if !self.wanted.is_empty() => {
+                let number = self.wanted.swap_remove(which % self.wanted.len());
+                let (is_open, answer) = self.ledger.forget(number);
+                assert_eq!(is_open, !self.come.remove(&number));
+                assert_eq!(answer.is_some(), !is_open);
+            }
+            Step::Take(_) | Step::Forget(_) => {}
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn two_sides_that_keep_to_the_rules_never_break_them(
+        windows in [(1..5u32, 1..300u64), (1..5u32, 1..300u64)],
+        steps in prop::collection::vec((any::<bool>(), step()), 0..300),
+    ) {
+        let [ours, theirs] = windows;
+        let mut sides = [Side::new(ours, theirs), Side::new(theirs, ours)];
+        for (second, step) in steps {
+            let [one, other] = &mut sides;
+            let (here, there) = if second { (other, one) } else { (one, other) };
+            here.step(step, &mut there.inbox);
+        }
+        // When all is done with, all comes back: each side may send as much as at first.
+        for _ in 0..400 {
+            for place in 0..2 {
+                let [one, other] = &mut sides;
+                let (here, there) = if place == 0 { (one, other) } else { (other, one) };
+                here.step(Step::Receive, &mut there.inbox);
+                here.step(Step::Close(0), &mut there.inbox);
+                here.step(Step::Take(0), &mut there.inbox);
+            }
+        }
+        for side in &mut sides {
+            prop_assert!(side.wanted.is_empty() && side.open.is_empty() && side.inbox.is_empty());
+            prop_assert!(side.ledger.charge(u64::MAX / 4).is_ok(), "a window that stays shut");
+        }
+    }
+
+    #[test]
+    fn whoever_breaks_them_is_found_or_stays_within_its_window(
+        messages in 1..5u32,
+        frames in prop::collection::vec((0..4u8, 0..8u32, 0..60u64, any::<bool>()), 0..200),
+    ) {
+        let mut ledger = Ledger::new(Window::new(4, 100), Window::new(messages, 100));
+        let mut open: HashMap<u64, (Number, u64)> = HashMap::new();
+        for (serial, (kind, number, length, closes)) in (0u64..).zip(frames) {
+            let accepted = match kind {
+                0 => ledger.accept(Some(number), length),
+                1 => ledger.accept(None, length),
+                2 => {
+                    // Nothing was asked, and nothing is out.
+                    let answer = Answer::Reply { word: 0, payload: Filled::nothing() };
+                    prop_assert!(ledger.answer(number, answer).is_err());
+                    prop_assert!(ledger.hand_out(number).is_err());
+                    continue;
+                }
+                _ => {
+                    let credit = Credit { messages: 1, bytes: length };
+                    prop_assert!(ledger.absorb(credit, &mut Vec::new()).is_err());
+                    continue;
+                }
+            };
+            let Ok(number) = accepted else {
+                continue;
+            };
+            open.insert(serial, (number, length));
+            prop_assert!(open.len() <= messages as usize);
+            if closes {
+                // Its answer waits behind others: that gives nothing back before it has gone.
+                let (number, length) = open[&serial];
+                let (credit, _) = ledger.close(number, length);
+                ledger.withhold(credit);
+            }
+        }
+        prop_assert!(ledger.withheld.len() <= messages as usize);
+        ledger.give(0);
+        prop_assert!(!ledger.withholds());
+    }
+}

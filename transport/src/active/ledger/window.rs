@@ -1,0 +1,53 @@
+//! How much may be under way.
+
+use crate::active::frame::Credit;
+
+/// A limit of what is under way, and how much is.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::active) struct Window {
+    pub(super) messages: u32,
+    pub(super) bytes: u64,
+    pub(super) messages_out: u32,
+    pub(super) bytes_out: u64,
+}
+
+impl Window {
+    pub(in crate::active) fn new(messages: u32, bytes: u64) -> Self {
+        Self {
+            messages,
+            bytes,
+            messages_out: 0,
+            bytes_out: 0,
+        }
+    }
+
+    /// Whether a message of `length` bytes may go. One that is longer than half of the window goes when half
+    /// of it is free: else it might wait for what is given back only with more.
+    #[inline]
+    pub(super) fn has_room(&self, length: u64) -> bool {
+        let needed = length.min(self.bytes / 2);
+        self.messages_out < self.messages && self.bytes_out.saturating_add(needed) <= self.bytes
+    }
+
+    #[inline]
+    pub(super) fn charge(&mut self, length: u64) -> bool {
+        let has_room = self.has_room(length);
+        if has_room {
+            self.messages_out = self.messages_out.saturating_add(1);
+            self.bytes_out = self.bytes_out.saturating_add(length);
+        }
+        has_room
+    }
+
+    /// Takes back so much. False when more was given than was out.
+    #[inline]
+    pub(super) fn restore(&mut self, credit: Credit) -> bool {
+        let messages = self.messages_out.checked_sub(u32::from(credit.messages));
+        let bytes = self.bytes_out.checked_sub(credit.bytes);
+        let (Some(messages), Some(bytes)) = (messages, bytes) else {
+            return false;
+        };
+        (self.messages_out, self.bytes_out) = (messages, bytes);
+        true
+    }
+}

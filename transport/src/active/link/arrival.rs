@@ -1,0 +1,214 @@
+//! What comes from the other side of a connection.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Waker;
+
+use jstream::buffer::Filled;
+
+use super::{Link, lock_plainly};
+use crate::active::driving::Driving;
+use crate::active::error::{Reason, Returned};
+use crate::active::frame::Frame;
+use crate::active::ledger::{Answer, Ledger, Number, Violation};
+use crate::active::request::Request;
+use crate::active::sync::MutexGuard;
+use crate::active::turn;
+use crate::header::Header;
+
+impl Link {
+    /// A message has come. Before a handler runs, others may receive.
+    #[inline]
+    pub(in crate::active) fn arrived(
+        self: &Arc<Self>,
+        header: &Header,
+        payload: Filled,
+        driving: &mut Driving<'_>,
+    ) {
+        if let Err(violation) = self.take_in(header, payload, driving) {
+            driving.release();
+            self.break_off(violation);
+        }
+    }
+
+    #[inline]
+    fn take_in(
+        self: &Arc<Self>,
+        header: &Header,
+        payload: Filled,
+        driving: &mut Driving<'_>,
+    ) -> Result<(), Violation> {
+        let unknown = Violation("it sends what is no active message");
+        let (frame, credit) = Frame::of(header).ok_or(unknown)?;
+        let mut wake = Vec::new();
+        let mut ledger = self.ledger();
+        ledger.absorb(credit, &mut wake)?;
+        match frame {
+            Frame::Request {
+                number,
+                handler,
+                word,
+            } => {
+                let number = self.accept(ledger, Some(number), header.length)?;
+                driving.release();
+                self.serve(number, handler, word, payload);
+            }
+            Frame::Send { handler, word } => {
+                let number = self.accept(ledger, None, header.length)?;
+                driving.release();
+                self.serve(number, handler, word, payload);
+            }
+            Frame::Reply { number, word } => {
+                let answer = Answer::Reply { word, payload };
+                self.take_answer(ledger, number, answer, driving)?;
+            }
+            Frame::Return {
+                number,
+                reason,
+                word,
+                text,
+            } => {
+                let answer = Answer::Returned {
+                    reason,
+                    word,
+                    payload,
+                    text,
+                };
+                self.take_answer(ledger, number, answer, driving)?;
+            }
+            Frame::Bounce {
+                handler,
+                reason,
+                word,
+                text,
+            } => {
+                drop(ledger);
+                self.keep(returned(handler, reason, word, payload, text));
+            }
+            Frame::Cancel { number } => {
+                let task = ledger.cancelled(number);
+                drop(ledger);
+                if let Some(task) = task {
+                    // What is dropped with it is the program's.
+                    driving.release();
+                    task.cancel();
+                }
+            }
+            Frame::Credit => drop(ledger),
+            Frame::Hello { .. } => return Err(unknown),
+        }
+        wake.into_iter().for_each(Waker::wake);
+        Ok(())
+    }
+
+    /// Takes a message of the peer into the accounts. Where its window is used up as far as is known, frames that gave
+    /// something back may have gone since.
+    #[inline]
+    fn accept(
+        &self,
+        mut ledger: MutexGuard<'_, Ledger>,
+        number: Option<u32>,
+        length: u64,
+    ) -> Result<Number, Violation> {
+        match ledger.accept(number, length) {
+            Err(_) if ledger.withholds() => {
+                drop(ledger);
+                let unsent = self.endpoint.shared().count_unsent();
+                let mut ledger = self.ledger();
+                ledger.give(unsent);
+                ledger.accept(number, length)
+            }
+            accepted => accepted,
+        }
+    }
+
+    /// Leaves an answer to whoever drives, if that is who waits for it, and else notes it.
+    #[inline]
+    fn take_answer(
+        &self,
+        mut ledger: MutexGuard<'_, Ledger>,
+        number: u32,
+        answer: Answer,
+        driving: &mut Driving<'_>,
+    ) -> Result<(), Violation> {
+        if driving.wants(self, number) {
+            ledger.hand_out(number)?;
+            driving.found = Some(answer);
+            return Ok(());
+        }
+        let told = ledger.answer(number, answer)?;
+        self.count_answer();
+        drop(ledger);
+        tell(told, driving);
+        Ok(())
+    }
+
+    fn serve(self: &Arc<Self>, number: Number, handler: u16, word: u64, payload: Filled) {
+        let request = Request::new(self.clone(), number, handler, word, payload);
+        if self.stopping.load(Ordering::Relaxed) {
+            return request.give_back(Reason::Ending, "");
+        }
+        match self.handlers.entry(handler) {
+            Some(entry) => entry.run(self, request, turn::depth() >= self.settings.nesting),
+            None => request.give_back(Reason::NoSuchHandler, ""),
+        }
+    }
+
+    /// Runs a request that could not run before.
+    pub(in crate::active) fn serve_again(request: Request) {
+        let link = request.link().clone();
+        match link.handlers.entry(request.handler()) {
+            Some(entry) => entry.run(&link, request, turn::depth() >= link.settings.nesting),
+            None => request.give_back(Reason::NoSuchHandler, ""),
+        }
+    }
+
+    fn keep(&self, returned: Returned) {
+        let mut kept = lock_plainly(&self.returned);
+        let lengths = kept.iter().chain([&returned]).filter_map(|returned| {
+            let payload = returned.payload.as_ref()?;
+            Some(payload.len() as u64)
+        });
+        let bytes = lengths.fold(0, u64::saturating_add);
+        let has_room = kept.is_empty() || bytes <= self.settings.window_bytes;
+        if kept.len() < self.settings.kept_returns && has_room {
+            return kept.push_back(returned);
+        }
+        tracing::debug!(peer = %self.endpoint.peer(), %returned, "a message that came back is dropped");
+    }
+}
+
+/// Wakes who waits for an answer. A handler that does is gone on with at once.
+#[inline]
+fn tell((waker, unwanted): (Option<Waker>, Option<Answer>), driving: &mut Driving<'_>) {
+    drop(unwanted);
+    if let Some(waker) = waker {
+        turn::gathering(|| waker.wake());
+        if turn::has_jobs() {
+            driving.release();
+            turn::go_on();
+        }
+    }
+}
+
+/// What came back, as programs have it.
+pub(in crate::active) fn returned(
+    handler: u16,
+    reason: u16,
+    word: u64,
+    mut payload: Filled,
+    text: u16,
+) -> Returned {
+    let length = payload.len().saturating_sub(usize::from(text));
+    let why = payload.as_bytes().get(length..).unwrap_or_default();
+    let why = String::from_utf8_lossy(why).into_owned();
+    payload.truncate(length);
+    let payload = (length > 0).then_some(payload);
+    Returned {
+        reason: Reason::of(reason),
+        text: why,
+        handler,
+        word,
+        payload,
+    }
+}

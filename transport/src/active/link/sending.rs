@@ -1,0 +1,174 @@
+//! What goes to the other side of a connection.
+
+use std::io::IoSlice;
+use std::sync::atomic::Ordering;
+
+use jstream::buffer::Filled;
+
+use super::{Asked, Link};
+use crate::active::error::Reason;
+use crate::active::frame::{Credit, Frame};
+use crate::active::hello::cut;
+use crate::active::ledger::{Held, Number};
+use crate::device::connection::Body;
+use crate::endpoint::ops::Notify;
+use crate::error::SendError;
+use crate::header::Header;
+
+/// The longest reason that is told to a peer, in bytes.
+const LONGEST_TEXT: usize = 1024;
+
+impl Link {
+    /// Begins a request: its number, how many answers were noted before, and its header.
+    pub(in crate::active) fn begin(
+        &self,
+        handler: u16,
+        word: u64,
+        length: u64,
+    ) -> Result<(Asked, Header), Held> {
+        let mut ledger = self.ledger();
+        let (number, credit) = ledger.begin(length)?;
+        let answers = self.answers.load(Ordering::Relaxed);
+        drop(ledger);
+        let frame = Frame::Request {
+            number,
+            handler,
+            word,
+        };
+        Ok((Asked { number, answers }, frame.header(credit)))
+    }
+
+    /// Sends a frame without waiting: one for which there is no room goes on by itself, from a copy. How many
+    /// such there are the windows bound, as what a frame gives back counts when it has gone.
+    #[inline]
+    pub(in crate::active) fn send(
+        &self,
+        header: Header,
+        segments: &[IoSlice<'_>],
+    ) -> Result<(), SendError> {
+        match self.endpoint.try_send_message(header, segments) {
+            Err(SendError::WouldBlock | SendError::NoBuffer { .. }) => {
+                let filled = self.endpoint.shared().gather(segments);
+                self.post(header, filled);
+                Ok(())
+            }
+            sent => sent,
+        }
+    }
+
+    /// The same with a jbuf, which moves where jbufs do. One that was refused comes back.
+    pub(in crate::active) fn send_filled(
+        &self,
+        header: Header,
+        filled: Filled,
+    ) -> Result<(), (SendError, Filled)> {
+        let shared = self.endpoint.shared();
+        let length = Some(filled.len() as u64);
+        let (message, refused) = shared.outbound(header, length, Body::Owned(filled));
+        match (refused, message.body) {
+            (Some(error), Body::Owned(filled)) => Err((error, filled)),
+            (None, Body::Owned(filled)) => {
+                self.post(header, filled);
+                Ok(())
+            }
+            _ => unreachable!("what was not sent is here"),
+        }
+    }
+
+    #[cold]
+    fn post(&self, header: Header, filled: Filled) {
+        let shared = self.endpoint.shared();
+        // The peer can't use what a frame gives back before it has the frame.
+        let credit = Frame::of(&header).map_or_else(Credit::default, |(_, credit)| credit);
+        let unsent = shared.count_unsent();
+        let mut ledger = self.ledger();
+        ledger.give(unsent);
+        ledger.withhold(credit);
+        drop(ledger);
+        let length = Some(filled.len() as u64);
+        let (message, refused) = shared.outbound(header, length, Body::Owned(filled));
+        // Who waits for it would wait for ever: the connection ends when it can't be sent.
+        shared.post_send(message, refused, Notify::Request);
+        if shared.has_unsent() {
+            shared.carry();
+        }
+    }
+
+    /// Sends an answer. An error says that the other side does not take one like that.
+    #[inline]
+    pub(in crate::active) fn reply(
+        &self,
+        header: Header,
+        segments: &[IoSlice<'_>],
+    ) -> Result<(), SendError> {
+        only_refused(self.send(header, segments))
+    }
+
+    pub(in crate::active) fn reply_filled(
+        &self,
+        header: Header,
+        filled: Filled,
+    ) -> Result<(), SendError> {
+        only_refused(self.send_filled(header, filled).map_err(|(error, _)| error))
+    }
+
+    /// A message of the peer is done with; what it gets back for it.
+    #[inline]
+    pub(in crate::active) fn close(&self, number: Number, length: u64) -> Credit {
+        let (credit, open) = self.ledger().close(number, length);
+        drop(open);
+        credit
+    }
+
+    /// The same where no frame goes.
+    pub(in crate::active) fn close_silently(&self, number: Number, length: u64) {
+        let (credit, open) = self.ledger().close_silently(number, length);
+        drop(open);
+        if let Some(credit) = credit {
+            let _ = self.send(Frame::Credit.header(credit), &[]);
+        }
+    }
+
+    /// Gives a message back to its sender, with what is left of its payload.
+    pub(in crate::active) fn give_back(
+        &self,
+        (number, handler, word): (Number, u16, u64),
+        credit: Credit,
+        reason: Reason,
+        payload: &[u8],
+        why: &str,
+    ) {
+        let why = cut(why, LONGEST_TEXT);
+        let frame = |why: &str| {
+            let (reason, text) = (reason.code(), u16::try_from(why.len()).unwrap_or(0));
+            match number {
+                Number::Asked(number) => Frame::Return {
+                    number,
+                    reason,
+                    word,
+                    text,
+                },
+                Number::Told(_) => Frame::Bounce {
+                    handler,
+                    reason,
+                    word,
+                    text,
+                },
+            }
+        };
+        let segments = [IoSlice::new(payload), IoSlice::new(why.as_bytes())];
+        let sent = self.send(frame(why).header(credit), &segments);
+        if let Err(SendError::TooLarge { .. }) = sent {
+            // A peer that takes next to nothing may have the reason alone.
+            let _ = self.send(frame("").header(credit), &[]);
+        }
+    }
+}
+
+/// Whether the other side takes no message like that; what ended the connection whoever receives finds.
+fn only_refused(sent: Result<(), SendError>) -> Result<(), SendError> {
+    match sent {
+        Err(error @ SendError::TooLarge { .. }) => Err(error),
+        _ => Ok(()),
+    }
+}

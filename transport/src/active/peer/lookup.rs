@@ -1,0 +1,110 @@
+//! Handlers of the other side, by their names.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use jstream::Transportable;
+
+use super::Peer;
+use crate::active::error::LookupError;
+use crate::active::handlers::{descriptors, types};
+use crate::active::hello::Known;
+
+/// A handler of the other side of a connection, which has found it by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Handler {
+    pub(super) number: u16,
+}
+
+/// A function of the other side from a `T` to an `R`, which has been found by name.
+pub struct Function<T, R> {
+    pub(super) handler: Handler,
+    of: PhantomData<fn(&T) -> R>,
+}
+
+impl Peer {
+    /// The handler of the other side that has this name and takes bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`LookupError`], which says what there is instead.
+    pub fn handler(&self, name: &str) -> Result<Handler, LookupError> {
+        let (number, known) = self.find(name)?;
+        if (known.takes, known.gives) != (0, 0) {
+            return Err(self.other_type(known, "bytes -> bytes".to_owned()));
+        }
+        Ok(Handler { number })
+    }
+
+    /// The function of the other side that has this name.
+    ///
+    /// # Errors
+    ///
+    /// [`LookupError`], which says what there is instead.
+    pub fn function<T, R>(&self, name: &str) -> Result<Function<T, R>, LookupError>
+    where
+        T: Transportable + 'static,
+        R: Transportable + 'static,
+    {
+        let (number, known) = self.find(name)?;
+        if (known.takes, known.gives) != descriptors::<T, R>() {
+            return Err(self.other_type(known, types::<T, R>()));
+        }
+        Ok(Function {
+            handler: Handler { number },
+            of: PhantomData,
+        })
+    }
+
+    fn find(&self, name: &str) -> Result<(u16, &Known), LookupError> {
+        let known = self.link.known();
+        let place = known.iter().position(|known| known.name == name);
+        let found = place.and_then(|place| Some((u16::try_from(place).ok()?, known.get(place)?)));
+        found.ok_or_else(|| LookupError::Unknown {
+            peer: self.endpoint().peer().clone(),
+            name: name.to_owned(),
+            known: listed(known),
+        })
+    }
+
+    fn other_type(&self, known: &Known, ours: String) -> LookupError {
+        LookupError::Type {
+            peer: self.endpoint().peer().clone(),
+            name: known.name.clone(),
+            ours,
+            theirs: known.types.escape_debug().to_string(),
+        }
+    }
+}
+
+/// The first names of a table, for people; a peer's may be anything.
+fn listed(known: &[Known]) -> String {
+    const MOST: usize = 16;
+    if known.is_empty() {
+        return "none".to_owned();
+    }
+    let names = known.iter().take(MOST);
+    let names: Vec<_> = names.map(|known| format!("{:?}", known.name)).collect();
+    let more = known.len().saturating_sub(MOST);
+    if more == 0 {
+        names.join(", ")
+    } else {
+        format!("{}, and {more} more", names.join(", "))
+    }
+}
+
+impl<T, R> Clone for Function<T, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, R> Copy for Function<T, R> {}
+
+impl<T, R> fmt::Debug for Function<T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Function")
+            .field(&self.handler.number)
+            .finish()
+    }
+}
