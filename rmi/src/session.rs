@@ -21,7 +21,7 @@ const CALLS: &str = "jstream.calls";
 const STREAMS: &str = "jstream.streams";
 
 /// How many plain methods may wait at other threads than those that receive.
-const MOST_WAITING: usize = 64;
+const MOST_WAITING: usize = 16;
 
 /// What belongs to a connection, and is kept with it.
 pub(crate) struct Session {
