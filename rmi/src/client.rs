@@ -52,6 +52,10 @@ impl Default for ClientOptions {
 /// A connection to a server. Cheap to clone; the connection ends with the last clone, stub and
 /// call. Calls that were sent and not waited for may then not run.
 ///
+/// Calls with many bytes of arguments (256 KiB) go by a second connection, which is made for the first of them, and
+/// takes one of the server's [places](crate::ServerOptions::max_connections): so others need not wait for them, and
+/// they may begin before or after what was sent at the same time. Where the server has no place they go with all others.
+///
 /// Both sides may call: a client [exports](Self::export) objects, and a method finds them through the
 /// [caller](crate::Context::caller) of its context. Whoever waits for a call serves those of the other side meanwhile,
 /// so methods may call each other back; how deep, [`Settings::nesting`] says.
@@ -77,14 +81,13 @@ impl Client {
     ///
     /// As for [`connect`](Self::connect).
     pub fn connect_with(address: &Address, options: &ClientOptions) -> Result<Self, ConnectError> {
-        let endpoint = jstream_transport::connect(address, &options.transport)?;
         let terms = Terms {
             limits: options.limits,
             time: options.call_timeout,
             max_waiting: options.max_waiting,
         };
-        let settings = options.messages.clone();
-        let connection = Connection::join(endpoint, None, settings, terms, None)?;
+        let (transport, messages) = (&options.transport, &options.messages);
+        let connection = Connection::connect(address, transport, messages, terms)?;
         Ok(Self::of(connection))
     }
 

@@ -160,8 +160,8 @@ impl State {
             max_waiting: options.max_waiting,
         };
         let settings = options.messages.clone();
-        let exports = Some(self.exports.clone());
-        let joined = Connection::join(endpoint, Some(&self.handlers), settings, terms, exports);
+        let exports = self.exports.clone();
+        let joined = Connection::accept(endpoint, &self.handlers, settings, terms, exports);
         let Ok(connection) = joined else {
             return;
         };
