@@ -10,6 +10,7 @@ use std::task::{Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
+use super::executor::Job;
 use super::link::Link;
 use super::parker::Parker;
 use super::request::Request;
@@ -51,7 +52,9 @@ pub(super) struct Core {
     late: Mutex<VecDeque<(Arc<Link>, Arrived)>>,
     /// Requests that somebody took who could not serve them; they come before all others.
     aside: Mutex<VecDeque<Request>>,
-    /// There may be something in the three.
+    /// Tasks that go on where the bundle is served.
+    jobs: Mutex<VecDeque<Job>>,
+    /// There may be something in the four.
     has_more: AtomicBool,
     spin: Duration,
     vain: AtomicU8,
@@ -122,6 +125,7 @@ impl Core {
             later: Mutex::default(),
             late: Mutex::default(),
             aside: Mutex::default(),
+            jobs: Mutex::default(),
             has_more: AtomicBool::new(false),
             spin,
             vain: AtomicU8::new(0),
@@ -267,6 +271,23 @@ impl Core {
         }
     }
 
+    /// Has a task gone on with by who serves.
+    pub(super) fn run_here(&self, job: Job) {
+        lock(&self.jobs).push_back(job);
+        self.has_more.store(true, Ordering::Release);
+        self.call_all();
+    }
+
+    /// Goes on with the first task that waits for that. Whether there was one.
+    fn run_job(&self, driving: &mut Driving<'_>) -> bool {
+        let Some(job) = lock(&self.jobs).pop_front() else {
+            return false;
+        };
+        driving.release();
+        turn::handling(|| job.run());
+        true
+    }
+
     /// Serves the first request that was put aside. Whether there was one.
     fn run_aside(&self, driving: &mut Driving<'_>) -> bool {
         let Some(request) = lock(&self.aside).pop_front() else {
@@ -290,7 +311,8 @@ impl Core {
             // Whoever adds something after its look sets the flag again, behind this.
             let any = !lock(&self.later).is_empty()
                 || !lock(&self.late).is_empty()
-                || !lock(&self.aside).is_empty();
+                || !lock(&self.aside).is_empty()
+                || !lock(&self.jobs).is_empty();
             self.has_more.fetch_or(any, Ordering::AcqRel);
             return false;
         }
@@ -339,7 +361,7 @@ impl Core {
     fn look(&self, driving: &mut Driving<'_>) -> Looked {
         // What was put off has its turn, however much comes.
         if self.has_more.load(Ordering::Acquire) {
-            if self.run_aside(driving) {
+            if self.run_job(driving) || self.run_aside(driving) {
                 return Looked::Something;
             }
             let turns = self.turns.fetch_add(1, Ordering::Relaxed);

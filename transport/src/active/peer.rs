@@ -6,6 +6,7 @@ use std::io::{self, IoSlice};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Waker;
 use std::time::Instant;
 
 use jstream::Transportable;
@@ -462,12 +463,20 @@ impl Peer {
 
     /// Serves until the connection has ended.
     pub fn serve(&self) {
-        self.link.wait(Deadline::NEVER, |waker| {
-            if let Some(waker) = waker {
-                self.link.ledger().want(waker);
-            }
-            self.link.has_ended().then_some(())
-        });
+        self.link.wait(Deadline::NEVER, |waker| self.ended(waker));
+    }
+
+    /// As [`serve`](Self::serve), until then at most.
+    pub fn serve_until(&self, until: Instant) {
+        self.link
+            .wait(Deadline::at(until), |waker| self.ended(waker));
+    }
+
+    fn ended(&self, waker: Option<&Waker>) -> Option<()> {
+        if let Some(waker) = waker {
+            self.link.ledger().want(waker);
+        }
+        self.link.has_ended().then_some(())
     }
 
     /// Starts a thread that serves the bundle that the connection is in now, until the handle is dropped.
