@@ -11,6 +11,7 @@ use jstream::{Covariant, Filled, Limits, ReadError, Reader, Received, Transporta
 use jstream_transport::active::{self, Reason, RequestError, Returned, Ticket};
 use jstream_transport::{Reminder, SendError};
 
+use crate::again::Again;
 use crate::error::{CallError, Outcome, shown};
 use crate::frame::Code;
 use crate::interface::Method;
@@ -28,6 +29,9 @@ use crate::session::Session;
 pub struct Call<R: Transportable + 'static> {
     /// Not here once the outcome was given.
     sent: Option<Result<Sent, CallError>>,
+    /// What it is made again by, and when, where it has failed.
+    again: Option<Box<Again>>,
+    pause: Option<Instant>,
     /// Wakes the task at the deadline.
     reminder: Option<Reminder>,
     result: PhantomData<fn() -> R>,
@@ -46,9 +50,11 @@ thread_local! {
 }
 
 impl<R: Transportable + 'static> Call<R> {
-    pub(crate) fn new(sent: Result<Sent, CallError>) -> Self {
+    pub(crate) fn new(sent: Result<Sent, CallError>, again: Option<Box<Again>>) -> Self {
         Self {
             sent: Some(sent),
+            again,
+            pause: None,
             reminder: None,
             result: PhantomData,
         }
@@ -64,15 +70,31 @@ impl<R: Transportable + 'static> Call<R> {
     ///
     /// When the call was polled before, and has given its result.
     pub fn wait(mut self) -> Result<Reply<R>, CallError> {
-        let Some(sent) = self.sent.take() else {
-            panic!("the call has given its result before");
+        let mut result = match (self.sent.take(), self.pause.take(), &self.again) {
+            (Some(sent), ..) => sent.and_then(Sent::wait),
+            (None, Some(then), Some(again)) => {
+                again.pause(then);
+                again.send().and_then(Sent::wait)
+            }
+            _ => panic!("the call has given its result before"),
         };
-        let mut sent = sent?;
-        let answer = match sent.deadline {
-            Some(deadline) => sent.ticket.wait_deadline(deadline),
-            None => return sent.wait(),
+        while let (Err(error), Some(again)) = (&result, &mut self.again) {
+            let Some(then) = again.after(error) else {
+                break;
+            };
+            again.pause(then);
+            result = again.send().and_then(Sent::wait);
+        }
+        result
+    }
+
+    /// Whether it is made again, later; when it is due, it is made.
+    fn is_made_again(&mut self, error: &CallError) -> bool {
+        let Some(again) = &mut self.again else {
+            return false;
         };
-        sent.result(answer)
+        self.pause = again.after(error);
+        self.pause.is_some()
     }
 }
 
@@ -80,12 +102,16 @@ impl<R: Transportable + 'static> Call<R> {
 type Answered = Option<Result<active::Reply, RequestError>>;
 
 impl Sent {
-    fn wait<R>(self) -> Result<Reply<R>, CallError>
+    fn wait<R>(mut self) -> Result<Reply<R>, CallError>
     where
         R: Transportable + 'static,
     {
         let limits = self.limits();
-        result(self.method, limits, Some(self.ticket.wait()))
+        let answer = match self.deadline {
+            Some(deadline) => self.ticket.wait_deadline(deadline),
+            None => return result(self.method, limits, Some(self.ticket.wait())),
+        };
+        result(self.method, limits, answer)
     }
 
     fn limits(&self) -> Limits {
@@ -143,30 +169,53 @@ impl<R: Transportable + 'static> Future for Call<R> {
     /// When it has given its result before.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let answer = match &mut this.sent {
-            Some(Ok(sent)) => match Pin::new(&mut sent.ticket).poll(context) {
-                Poll::Ready(answer) => Some(answer),
-                Poll::Pending if sent.is_overdue() => None,
-                Poll::Pending => {
-                    if let Some(deadline) = sent.deadline {
-                        // Where none is to be had the server keeps the deadline alone.
-                        this.reminder = this.reminder.take().or_else(|| Reminder::new().ok());
-                        if let Some(reminder) = &this.reminder {
-                            reminder.set(deadline, context.waker());
-                        }
-                    }
+        loop {
+            if let Some(then) = this.pause {
+                if then > Instant::now() && this.remind(then, context) {
                     return Poll::Pending;
                 }
-            },
-            Some(Err(_)) => None,
-            None => panic!("the call has given its result before"),
-        };
-        this.reminder = None;
-        Poll::Ready(match this.sent.take() {
-            Some(Ok(sent)) => sent.result(answer),
-            Some(Err(error)) => Err(error),
-            None => unreachable!("it was here"),
-        })
+                this.pause = None;
+                this.sent = this.again.as_ref().map(|again| again.send());
+            }
+            let answer = match &mut this.sent {
+                Some(Ok(sent)) => match Pin::new(&mut sent.ticket).poll(context) {
+                    Poll::Ready(answer) => Some(answer),
+                    Poll::Pending if sent.is_overdue() => None,
+                    Poll::Pending => {
+                        if let Some(deadline) = sent.deadline {
+                            // Where none is to be had the server keeps the deadline alone.
+                            this.remind(deadline, context);
+                        }
+                        return Poll::Pending;
+                    }
+                },
+                Some(Err(_)) => None,
+                None => panic!("the call has given its result before"),
+            };
+            let result = match this.sent.take() {
+                Some(Ok(sent)) => sent.result(answer),
+                Some(Err(error)) => Err(error),
+                None => unreachable!("it was here"),
+            };
+            match result {
+                Err(error) if this.is_made_again(&error) => {}
+                result => {
+                    this.reminder = None;
+                    return Poll::Ready(result);
+                }
+            }
+        }
+    }
+}
+
+impl<R: Transportable + 'static> Call<R> {
+    /// Has the task woken at a moment. False where the system has no room for that.
+    fn remind(&mut self, then: Instant, context: &Context<'_>) -> bool {
+        self.reminder = self.reminder.take().or_else(|| Reminder::new().ok());
+        if let Some(reminder) = &self.reminder {
+            reminder.set(then, context.waker());
+        }
+        self.reminder.is_some()
     }
 }
 

@@ -1,13 +1,14 @@
 //! A connection to a server, and the objects called over it.
 
 use std::fmt;
-use std::io;
+use std::io::{self, IoSlice};
 use std::time::{Duration, Instant};
 
 use jstream::{Limits, Transportable, WriteError};
 use jstream_transport::active::{RequestError, Serving, Settings};
 use jstream_transport::{Address, Options};
 
+use crate::again::{Again, Retries};
 use crate::call::{Call, Sent, unsent};
 use crate::context;
 use crate::error::{CallError, ConnectError, LookupError, Outcome, shown};
@@ -161,6 +162,7 @@ impl Client {
             connection: self.connection.clone(),
             id,
             time: self.time,
+            retries: None,
         }
     }
 }
@@ -178,12 +180,21 @@ pub struct Object {
     id: u32,
     /// How long a call waits.
     time: Duration,
+    /// How it is made again.
+    retries: Option<Retries>,
 }
 
 impl Object {
     pub(crate) fn within(&self, time: Duration) -> Self {
         Self {
             time,
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn retrying(&self, retries: Retries) -> Self {
+        Self {
+            retries: Some(retries),
             ..self.clone()
         }
     }
@@ -196,7 +207,69 @@ impl Object {
         R: Transportable + 'static,
     {
         let method = interface.method(index);
-        Call::new(self.begin(method, index, arguments))
+        match self.retries {
+            Some(retries) if method.is_idempotent() => {
+                self.begin_again(method, index, arguments, retries)
+            }
+            _ => Call::new(self.begin(method, index, arguments), None),
+        }
+    }
+
+    /// Makes a call, and keeps what is needed to make it again.
+    #[cold]
+    fn begin_again<A, R>(
+        &self,
+        method: &'static Method,
+        index: usize,
+        arguments: &A,
+        retries: Retries,
+    ) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        let kept = self.word(method, index).and_then(|(deadline, _)| {
+            let message = written(arguments, |segments| {
+                let bytes = segments.iter().flat_map(|segment| segment.iter().copied());
+                bytes.collect::<Vec<u8>>()
+            });
+            match message {
+                Ok(message) => Ok((deadline, message)),
+                Err(source) => Err(CallError::Arguments {
+                    method: method.name(),
+                    source,
+                }),
+            }
+        });
+        let (deadline, message) = match kept {
+            Ok(kept) => kept,
+            Err(error) => return Call::new(Err(error), None),
+        };
+        let again = Again::new(self.clone(), method, index, message, deadline, retries);
+        Call::new(again.send(), Some(Box::new(again)))
+    }
+
+    /// Makes a call whose arguments have been written, which ends then at the latest.
+    pub(crate) fn send_message(
+        &self,
+        method: &'static Method,
+        index: usize,
+        message: &[u8],
+        deadline: Option<Instant>,
+    ) -> Result<Sent, CallError> {
+        let word = self.word_until(method, index, deadline)?;
+        let segments = [IoSlice::new(message)];
+        let sent = self.connection.call(word, &segments, deadline);
+        let ticket = sent.map_err(|error| unsent(method, error))?;
+        Ok(Sent {
+            ticket,
+            method,
+            deadline,
+        })
+    }
+
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
     }
 
     fn begin<A: Transportable>(
@@ -256,6 +329,26 @@ impl Object {
             (Some(own), Some(inherited)) => Some(own.min(inherited)),
             (one, other) => one.or(other),
         };
+        let word = self.word_at(now, method, index, deadline)?;
+        Ok((deadline, word))
+    }
+
+    fn word_until(
+        &self,
+        method: &'static Method,
+        index: usize,
+        deadline: Option<Instant>,
+    ) -> Result<u64, CallError> {
+        self.word_at(Instant::now(), method, index, deadline)
+    }
+
+    fn word_at(
+        &self,
+        now: Instant,
+        method: &'static Method,
+        index: usize,
+        deadline: Option<Instant>,
+    ) -> Result<u64, CallError> {
         let time = deadline.map(|then| then.saturating_duration_since(now));
         if time == Some(Duration::ZERO) {
             return Err(CallError::Deadline {
@@ -269,7 +362,7 @@ impl Object {
             method: u16::try_from(index).unwrap_or(u16::MAX),
             time,
         };
-        Ok((deadline, word.to_wire()))
+        Ok(word.to_wire())
     }
 }
 

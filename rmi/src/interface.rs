@@ -121,6 +121,13 @@ pub trait Stub: Clone {
     fn within(&self, time: std::time::Duration) -> Self {
         Self::new(self.object().within(time))
     }
+
+    /// The same stub, whose calls of methods that are declared `#[remote(idempotent)]` are made again when they fail in a
+    /// way that [says so](crate::CallError::can_be_repeated), within the time of the call. Their arguments are copied.
+    #[must_use = "the stub itself goes on as before"]
+    fn retrying(&self, retries: crate::Retries) -> Self {
+        Self::new(self.object().retrying(retries))
+    }
 }
 /// The methods of a remote trait, each identified by a hash of its names and of the structure of
 /// what it takes and returns, so that a method that changed on one side is another method.

@@ -113,6 +113,7 @@
 //! have run. A panic in a method is an error at its caller, and the server lives on.
 #![forbid(unsafe_code)]
 
+mod again;
 mod call;
 mod client;
 mod context;
@@ -121,13 +122,16 @@ mod exclusive;
 mod exports;
 mod frame;
 mod interface;
+mod local;
 pub mod mock;
 mod registry;
 mod server;
 mod session;
 mod sync;
 mod wait;
+mod workers;
 
+pub use again::Retries;
 pub use call::{Call, Reply};
 pub use client::{Client, ClientOptions, Object};
 pub use context::{Context, context};
@@ -138,8 +142,10 @@ pub use jstream::Received;
 pub use jstream_derive::remote;
 pub use jstream_transport::active::Settings;
 pub use jstream_transport::{Address, Options};
+pub use local::{Local, LocalServer};
 pub use registry::{Found, Registry, RegistryStub};
 pub use server::{Server, ServerOptions, Serving};
+pub use workers::Workers;
 
 /// What generated code uses. Not for others: it may change with any release.
 #[doc(hidden)]

@@ -7,13 +7,14 @@ use std::thread;
 use std::time::Duration;
 
 use jstream::Limits;
-use jstream_transport::active::{Executor, Settings, ThreadPool};
+use jstream_transport::active::{Bundle, Settings};
 use jstream_transport::{Address, Options};
 
 use crate::error::{BindError, ServeError};
 use crate::exports::Exports;
 use crate::interface::Serves;
 use crate::registry::{Names, Registry};
+use crate::workers::Workers;
 
 mod called;
 mod callee;
@@ -24,6 +25,7 @@ pub(crate) use called::called;
 pub(crate) use callee::{Callee, callee};
 pub(crate) use incoming::written;
 pub use incoming::{Answer, Failed, Incoming};
+pub(crate) use serving::Listening;
 pub use serving::Serving;
 
 /// What a server accepts.
@@ -50,11 +52,18 @@ pub struct ServerOptions {
     /// How many threads receive and run methods (default: as many as there are processors, and two at least). While a
     /// method computes for long, the others go on; with one alone all connections wait for it.
     pub threads: usize,
+    /// Where methods go on that have waited, and those run that can't be nested deeper.
+    pub workers: Workers,
     /// How long calls wait that methods make of their [callers](crate::Context::caller) (default 60 s), as
     /// [`ClientOptions::call_timeout`](crate::ClientOptions::call_timeout).
     pub call_timeout: Duration,
     /// The longest name in bytes (default 256).
     pub max_name: usize,
+}
+
+/// One for each processor, and two at least.
+fn threads() -> usize {
+    thread::available_parallelism().map_or(2, |count| count.get().max(2))
 }
 
 impl Default for ServerOptions {
@@ -66,7 +75,8 @@ impl Default for ServerOptions {
             max_connections: 256,
             first_call_timeout: Duration::from_secs(30),
             max_waiting: 1024,
-            threads: thread::available_parallelism().map_or(2, |count| count.get().max(2)),
+            threads: threads(),
+            workers: Workers::threads(threads()),
             call_timeout: Duration::from_secs(60),
             max_name: 256,
         }
@@ -78,8 +88,6 @@ impl Default for ServerOptions {
 pub struct Server {
     exports: Arc<Exports>,
     options: ServerOptions,
-    /// Where methods go on that had to wait.
-    executor: Arc<dyn Executor>,
 }
 
 impl Default for Server {
@@ -92,18 +100,16 @@ impl Server {
     /// A server with limits of one's own.
     #[must_use]
     pub fn new(options: ServerOptions) -> Self {
-        let executor: Arc<dyn Executor> = Arc::new(ThreadPool::new(options.threads));
         let exports = Arc::new_cyclic(|exports| {
             let names = Arc::new(Names {
                 exports: exports.clone(),
             });
-            Exports::new(Serves::<dyn Registry>::exported(names, &executor))
+            Exports::new(Serves::<dyn Registry>::exported(
+                names,
+                options.workers.tasks(),
+            ))
         });
-        Self {
-            exports,
-            options,
-            executor,
-        }
+        Self { exports, options }
     }
 
     pub(crate) fn exports(&self) -> &Arc<Exports> {
@@ -118,7 +124,7 @@ impl Server {
     /// [`BindError`] when the name is taken or too long.
     pub fn bind<T: ?Sized>(&self, name: &str, object: impl Serves<T>) -> Result<(), BindError> {
         self.check_name(name)?;
-        let object = object.exported(&self.executor);
+        let object = object.exported(self.options.workers.tasks());
         self.exports.bind(name, object, false)
     }
 
@@ -129,7 +135,7 @@ impl Server {
     /// [`BindError`] when the name is too long.
     pub fn rebind<T: ?Sized>(&self, name: &str, object: impl Serves<T>) -> Result<(), BindError> {
         self.check_name(name)?;
-        let object = object.exported(&self.executor);
+        let object = object.exported(self.options.workers.tasks());
         self.exports.bind(name, object, true)
     }
 
@@ -146,7 +152,17 @@ impl Server {
     ///
     /// [`ServeError`] when the address can't be listened on.
     pub fn listen(&self, address: &Address) -> Result<Serving, ServeError> {
-        Serving::start(self.exports.clone(), address, &self.options)
+        let bundle = Arc::new(Bundle::new(self.options.transport.spin));
+        Serving::start(&self.exports, address, &self.options, bundle, true)
+    }
+
+    /// The same, in a bundle that somebody serves.
+    pub(crate) fn listen_in(
+        &self,
+        address: &Address,
+        bundle: Arc<Bundle>,
+    ) -> Result<Serving, ServeError> {
+        Serving::start(&self.exports, address, &self.options, bundle, false)
     }
 
     fn check_name(&self, name: &str) -> Result<(), BindError> {

@@ -5,12 +5,12 @@ mod lane;
 use std::fmt;
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use jstream::Limits;
 use jstream_transport::active::{
-    Executor, Handler, Handlers, Mark, Peer, Request, RequestError, Settings, ThreadPool, Ticket,
+    Executor, Handler, Handlers, Mark, Peer, Request, RequestError, Settings, Ticket,
 };
 use jstream_transport::{Address, Endpoint, Options};
 
@@ -18,6 +18,8 @@ use self::lane::Lane;
 use crate::error::ConnectError;
 use crate::exports::Exports;
 use crate::server::called;
+use crate::sync::lock;
+use crate::workers::Workers;
 
 /// The handlers of each side, by name.
 const CALLS: &str = "jstream.calls";
@@ -25,9 +27,6 @@ const STREAMS: &str = "jstream.streams";
 
 /// From so many bytes of arguments on, a call goes by the lane.
 const MUCH: usize = 256 << 10;
-
-/// How many plain methods may wait at other threads than those that receive.
-const MOST_WAITING: usize = 16;
 
 /// What belongs to a connection, and is kept with it.
 pub(crate) struct Session {
@@ -40,6 +39,38 @@ pub(crate) struct Session {
     pub(crate) terms: Terms,
     /// How many methods wait for which the other side waits.
     waiting: AtomicUsize,
+    all_waiting: Arc<Waiting>,
+}
+
+/// The methods that wait, of several connections.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    count: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Waiting {
+    fn add(&self) {
+        let mut count = lock(&self.count);
+        *count = count.saturating_add(1);
+    }
+
+    fn leave(&self) {
+        let mut count = lock(&self.count);
+        *count = count.saturating_sub(1);
+        if *count == 0 {
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits until none is left.
+    pub(crate) fn wait(&self) {
+        let mut count = lock(&self.count);
+        while *count > 0 {
+            let waited = self.changed.wait(count);
+            count = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
 }
 
 /// What a side accepts of the other one, and how it calls.
@@ -67,15 +98,10 @@ pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
         .build()
 }
 
-/// Threads for plain methods that can't be nested deeper where calls are received.
-pub(crate) fn spare_threads() -> Arc<dyn Executor> {
-    Arc::new(ThreadPool::new(MOST_WAITING))
-}
-
 /// The handlers of all clients of this process.
 fn of_clients() -> &'static Handlers {
     static HANDLERS: OnceLock<Handlers> = OnceLock::new();
-    HANDLERS.get_or_init(|| handlers(spare_threads()))
+    HANDLERS.get_or_init(|| handlers(Workers::threads(1).spare().clone()))
 }
 
 /// A part of a stream has come.
@@ -101,6 +127,7 @@ impl Waits {
     pub(crate) fn new(mark: Mark) -> Self {
         if let Some(session) = mark.attached::<Session>() {
             session.waiting.fetch_add(1, Ordering::Relaxed);
+            session.all_waiting.add();
         }
         Self(mark)
     }
@@ -110,6 +137,7 @@ impl Drop for Waits {
     fn drop(&mut self) {
         if let Some(session) = self.0.attached::<Session>() {
             session.waiting.fetch_sub(1, Ordering::Relaxed);
+            session.all_waiting.leave();
         }
     }
 }
@@ -122,9 +150,11 @@ impl Connection {
         settings: Settings,
         terms: Terms,
         exports: Arc<Exports>,
+        waiting: Arc<Waiting>,
     ) -> Result<Self, ConnectError> {
         let exports = Arc::new(OnceLock::from(exports));
-        Self::join(endpoint, handlers, settings, terms, exports, None)
+        let parts = (exports, None, waiting);
+        Self::join(endpoint, handlers, settings, terms, parts)
     }
 
     /// Connects to a server.
@@ -136,8 +166,8 @@ impl Connection {
     ) -> Result<Self, ConnectError> {
         let lane = Lane::new(address, options, settings);
         let endpoint = jstream_transport::connect(address, options)?;
-        let (settings, exports) = (settings.clone(), Arc::default());
-        Self::join(endpoint, of_clients(), settings, terms, exports, Some(lane))
+        let parts = (Arc::default(), Some(lane), Arc::default());
+        Self::join(endpoint, of_clients(), settings.clone(), terms, parts)
     }
 
     fn join(
@@ -145,8 +175,7 @@ impl Connection {
         handlers: &Handlers,
         mut settings: Settings,
         terms: Terms,
-        exports: Arc<OnceLock<Arc<Exports>>>,
-        lane: Option<Lane>,
+        (exports, lane, all_waiting): (Arc<OnceLock<Arc<Exports>>>, Option<Lane>, Arc<Waiting>),
     ) -> Result<Self, ConnectError> {
         // Calls that nobody waits for are not asked about.
         settings.kept_returns = 0;
@@ -158,6 +187,7 @@ impl Connection {
             lane,
             terms,
             waiting: AtomicUsize::new(0),
+            all_waiting,
         };
         peer.attach(Arc::new(session));
         Ok(Self { peer })

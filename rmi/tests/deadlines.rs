@@ -14,8 +14,8 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 use jstream_rmi::{
-    CallError, Client, ClientOptions, Outcome, Server, ServerOptions, Serving, Stub, context,
-    remote,
+    CallError, Client, ClientOptions, Outcome, Retries, Server, ServerOptions, Serving, Stub,
+    context, remote,
 };
 
 #[remote]
@@ -328,5 +328,64 @@ fn one_way_calls_are_not_answered() {
         assert_overdue(&error, Outcome::DidNotRun);
         of.serving.stop();
         until(|| of.slow.note("four").is_err());
+    }
+}
+
+#[remote]
+trait Flaky {
+    /// Fails so often.
+    #[remote(idempotent)]
+    fn tries(&self, failures: usize) -> usize;
+    fn tries_once(&self, failures: usize) -> usize;
+    fn forget(&self);
+}
+
+#[derive(Default)]
+struct Fails(AtomicUsize);
+
+impl Flaky for Fails {
+    fn tries(&self, failures: usize) -> usize {
+        let times = self.0.fetch_add(1, Ordering::SeqCst);
+        assert!(times >= failures, "not yet");
+        times
+    }
+
+    fn tries_once(&self, failures: usize) -> usize {
+        self.tries(failures)
+    }
+
+    fn forget(&self) {
+        self.0.store(0, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn calls_are_made_again_where_that_is_harmless() {
+    for address in [TCP, "inproc://made-again"] {
+        let server = Server::default();
+        let object = Arc::new(Fails::default());
+        server.bind::<dyn Flaky>("flaky", object.clone()).unwrap();
+        let serving = server.listen(&address.parse().unwrap()).unwrap();
+        let client = Client::connect(serving.address()).unwrap();
+        let plain = client.lookup::<dyn Flaky>("flaky").unwrap();
+        let mut retries = Retries::default();
+        retries.pause = Duration::from_millis(1);
+        let stub = plain.retrying(retries);
+        assert_eq!(*stub.tries(3).wait().unwrap().get(), 3);
+        stub.forget().wait().unwrap();
+        assert_eq!(*block_on(stub.tries(3)).unwrap().get(), 3);
+        for call in [stub.tries(100), plain.tries(100), stub.tries_once(100)] {
+            let error = call.wait().unwrap_err();
+            assert!(matches!(error, CallError::Panicked { .. }), "{error}");
+        }
+        assert!(block_on(stub.tries(100)).is_err());
+        // Twice with three more, and twice alone.
+        assert_eq!(object.0.load(Ordering::SeqCst), 4 + 4 + 1 + 1 + 4);
+        retries.pause = Duration::from_secs(1000);
+        retries.longest_pause = retries.pause;
+        let brief = plain.retrying(retries).within(Duration::from_secs(100));
+        assert!(brief.tries(100).wait().is_err());
+        serving.stop();
+        assert!(stub.tries(0).wait().is_err());
     }
 }

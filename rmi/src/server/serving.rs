@@ -11,9 +11,10 @@ use jstream_transport::active::{self, Bundle, Handlers, Peer};
 use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener, Reminder};
 
 use super::{Place, Places, ServerOptions};
+use crate::context::context;
 use crate::error::ServeError;
 use crate::exports::Exports;
-use crate::session::{Connection, Terms, handlers, spare_threads};
+use crate::session::{Connection, Terms, Waiting, handlers};
 use crate::sync::lock;
 
 /// A server that accepts connections at an address. Dropping it ends them all.
@@ -30,7 +31,9 @@ struct State {
     exports: Arc<Exports>,
     options: ServerOptions,
     handlers: Handlers,
-    bundle: Bundle,
+    bundle: Arc<Bundle>,
+    /// The methods that wait, of all connections.
+    waiting: Arc<Waiting>,
     places: Arc<Places>,
     stopping: AtomicBool,
     listener: Closer,
@@ -48,23 +51,34 @@ struct Open {
 
 impl Serving {
     pub(super) fn start(
-        exports: Arc<Exports>,
+        exports: &Arc<Exports>,
         address: &Address,
         options: &ServerOptions,
+        bundle: Arc<Bundle>,
+        has_threads: bool,
     ) -> Result<Self, ServeError> {
         let listener = jstream_transport::listen(address, &options.transport)?;
         let state = Arc::new(State {
-            exports,
+            exports: exports.clone(),
             options: options.clone(),
-            handlers: handlers(spare_threads()),
-            bundle: Bundle::new(options.transport.spin),
+            handlers: handlers(options.workers.spare().clone()),
+            bundle,
+            waiting: Arc::default(),
             places: Arc::default(),
             stopping: AtomicBool::new(false),
             listener: listener.closer(),
             connections: Mutex::default(),
         });
         let address = listener.local_address().clone();
-        let serving = (0..options.threads.max(1)).map(|_| state.bundle.start());
+        let threads = if has_threads {
+            options.threads.max(1)
+        } else {
+            0
+        };
+        let serving = (0..threads).map(|_| {
+            let workers = options.workers.clone();
+            state.bundle.start_in(move |work| workers.around(work))
+        });
         let serving = serving
             .collect::<Result<_, _>>()
             .map_err(ServeError::Thread)?;
@@ -87,6 +101,10 @@ impl Serving {
     #[must_use]
     pub fn address(&self) -> &Address {
         &self.address
+    }
+
+    pub(crate) fn listening(&self) -> Listening {
+        Listening(Arc::downgrade(&self.state))
     }
 
     /// Blocks until the listener ends.
@@ -117,7 +135,24 @@ impl Drop for Serving {
             open.peer.close();
         }
         drop(all);
+        let has_threads = !self.serving.is_empty();
         self.serving.clear();
+        self.state.bundle.call();
+        // A method may own the handle that is dropped here. Those of one thread end there.
+        if has_threads && context().call.is_none() {
+            self.state.waiting.wait();
+        }
+    }
+}
+
+/// Whether a listener is at work.
+#[derive(Debug)]
+pub(crate) struct Listening(Weak<State>);
+
+impl Listening {
+    pub(crate) fn is_open(&self) -> bool {
+        let state = self.0.upgrade();
+        state.is_some_and(|state| !state.stopping.load(Ordering::SeqCst))
     }
 }
 
@@ -159,9 +194,11 @@ impl State {
             time: options.call_timeout,
             max_waiting: options.max_waiting,
         };
+        let waiting = self.waiting.clone();
         let settings = options.messages.clone();
         let exports = self.exports.clone();
-        let joined = Connection::accept(endpoint, &self.handlers, settings, terms, exports);
+        let joined =
+            Connection::accept(endpoint, &self.handlers, settings, terms, exports, waiting);
         let Ok(connection) = joined else {
             return;
         };

@@ -1,6 +1,6 @@
 //! A second connection for calls with many bytes of arguments, which others would have to wait for.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use jstream_transport::active::Settings;
@@ -62,7 +62,7 @@ impl Lane {
     fn connect(&self, session: &Session) -> Option<Connection> {
         let endpoint = jstream_transport::connect(&self.address, &self.options).ok()?;
         let (settings, terms) = (self.settings.clone(), session.terms);
-        let exports = session.exports.clone();
-        Connection::join(endpoint, of_clients(), settings, terms, exports, None).ok()
+        let parts = (session.exports.clone(), None, Arc::default());
+        Connection::join(endpoint, of_clients(), settings, terms, parts).ok()
     }
 }
