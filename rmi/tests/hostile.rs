@@ -57,8 +57,8 @@ impl Peer {
         for name in ["jstream.calls", "jstream.streams"] {
             let types = "bytes -> bytes";
             table.extend([0; 16]);
-            table.extend((name.len() as u16).to_le_bytes());
-            table.extend((types.len() as u16).to_le_bytes());
+            table.extend(u16::try_from(name.len()).unwrap().to_le_bytes());
+            table.extend(u16::try_from(types.len()).unwrap().to_le_bytes());
             table.extend(name.as_bytes());
             table.extend(types.as_bytes());
         }

@@ -43,7 +43,8 @@ impl Store for Here {
     fn back(&self, count: u64) -> u64 {
         let caller = context().caller().unwrap();
         let store = caller.lookup::<dyn Store>("store").unwrap();
-        *store.sum(&vec![1; count as usize]).wait().unwrap().get()
+        let numbers = vec![1; usize::try_from(count).unwrap()];
+        *store.sum(&numbers).wait().unwrap().get()
     }
 
     fn tell(&self, numbers: &[u64]) {

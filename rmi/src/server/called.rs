@@ -37,17 +37,16 @@ pub(crate) fn called(request: Request) {
     if !session.may_wait() {
         return request.nack();
     }
-    let mark = request.mark();
-    let (payload, replier) = request.into_parts();
     let context = Context {
         deadline,
-        call: Some(mark.clone()),
+        call: Some(request.mark()),
     };
+    let (payload, replier) = request.into_parts();
     let call = Incoming {
         payload,
         answer: Answer::new(replier),
     };
-    callee.call(method, call, context, mark);
+    callee.call(method, call, context);
 }
 
 fn fail(request: Request, code: Code, why: &str) {

@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::Instant;
 
 use jstream_transport::Reminder;
-use jstream_transport::active::{Executor, Mark, Tasks};
+use jstream_transport::active::{Executor, Tasks};
 
 use super::incoming::ending;
 use super::{Failed, Incoming};
@@ -18,7 +18,7 @@ use crate::session::Waits;
 /// An object whatever its type and interface.
 pub(crate) trait Callee: Send + Sync {
     /// Calls a method. One that has to wait goes on elsewhere.
-    fn call(&self, method: usize, call: Incoming, context: Context, mark: Mark);
+    fn call(&self, method: usize, call: Incoming, context: Context);
 }
 
 /// An object with the functions of its skeleton, and the futures that these make.
@@ -35,8 +35,7 @@ where
     T: Skeleton<O> + ?Sized + 'static,
     O: ?Sized + 'static,
 {
-    let run =
-        |holder, method, call, context, mark| waiting(T::run(holder, method, call), context, mark);
+    let run = |holder, method, call, context| waiting(T::run(holder, method, call), context);
     typed(holder, T::call, run, executor)
 }
 
@@ -45,7 +44,7 @@ fn typed<H, C, R, F>(holder: H, call: C, run: R, executor: Arc<dyn Executor>) ->
 where
     H: Clone + Send + Sync + 'static,
     C: Fn(&H, usize, Incoming) -> Result<Option<Incoming>, Failed> + Send + Sync + 'static,
-    R: Fn(H, usize, Incoming, Context, Mark) -> F + Send + Sync + 'static,
+    R: Fn(H, usize, Incoming, Context) -> F + Send + Sync + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
     Arc::new(Typed {
@@ -60,21 +59,24 @@ impl<H, C, R, F> Callee for Typed<H, C, R, F>
 where
     H: Clone + Send + Sync + 'static,
     C: Fn(&H, usize, Incoming) -> Result<Option<Incoming>, Failed> + Send + Sync + 'static,
-    R: Fn(H, usize, Incoming, Context, Mark) -> F + Send + Sync + 'static,
+    R: Fn(H, usize, Incoming, Context) -> F + Send + Sync + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
-    fn call(&self, method: usize, call: Incoming, mut context: Context, mark: Mark) {
+    fn call(&self, method: usize, call: Incoming, mut context: Context) {
         let called = entered(&mut context, || (self.call)(&self.holder, method, call));
         // What has failed has told so.
-        if let Ok(Some(call)) = called {
-            let future = (self.run)(self.holder.clone(), method, call, context, mark.clone());
+        let Ok(Some(call)) = called else {
+            return;
+        };
+        if let Some(mark) = context.call.clone() {
+            let future = (self.run)(self.holder.clone(), method, call, context);
             self.tasks.run(&mark, future);
         }
     }
 }
 
 /// Runs a method that may wait: in its context, and no longer than its caller.
-async fn waiting<F>(method: F, mut context: Context, mark: Mark)
+async fn waiting<F>(method: F, mut context: Context)
 where
     F: Future<Output = Result<(), Failed>>,
 {
@@ -89,7 +91,9 @@ where
         if polled.is_ready() {
             return polled;
         }
-        waits.get_or_insert_with(|| Waits::new(mark.clone()));
+        if waits.is_none() {
+            waits = context.call.clone().map(Waits::new);
+        }
         let Some(deadline) = context.deadline else {
             return Poll::Pending;
         };
