@@ -1,8 +1,11 @@
 //! The objects of a server, by number and by name.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use jstream_transport::active::Executor;
+use rustc_hash::FxHashMap;
 
 use crate::error::BindError;
 use crate::interface::{Interface, Skeleton};
@@ -16,14 +19,14 @@ pub struct Exported {
 }
 
 impl Exported {
-    pub(crate) fn new<T, O>(holder: T::Holder) -> Self
+    pub(crate) fn new<T, O>(holder: T::Holder, executor: &Arc<dyn Executor>) -> Self
     where
         T: Skeleton<O> + ?Sized,
         O: ?Sized + 'static,
     {
         Self {
             interface: T::interface(),
-            callee: callee::<T, O>(holder),
+            callee: callee::<T, O>(holder, executor.clone()),
         }
     }
 }
@@ -34,9 +37,10 @@ pub(crate) struct Exports {
 }
 
 struct Tables {
-    objects: HashMap<u64, Exported>,
-    names: BTreeMap<String, u64>,
-    next: u64,
+    objects: FxHashMap<u32, Exported>,
+    names: BTreeMap<String, u32>,
+    /// The number of the next object, unless one has it still.
+    next: u32,
 }
 
 impl fmt::Debug for Exports {
@@ -49,7 +53,7 @@ impl Exports {
     pub(crate) fn new(registry: Exported) -> Self {
         Self {
             tables: RwLock::new(Tables {
-                objects: HashMap::from([(REGISTRY, registry)]),
+                objects: std::iter::once((REGISTRY, registry)).collect(),
                 names: BTreeMap::new(),
                 next: REGISTRY.wrapping_add(1),
             }),
@@ -77,7 +81,11 @@ impl Exports {
                 name: name.to_owned(),
             });
         }
-        let number = tables.next;
+        let mut number = tables.next;
+        // Numbers begin anew after some billions of objects.
+        while tables.objects.contains_key(&number) {
+            number = number.wrapping_add(1);
+        }
         tables.next = number.wrapping_add(1);
         tables.objects.insert(number, object);
         let replaced = tables.names.insert(name.to_owned(), number);
@@ -101,7 +109,7 @@ impl Exports {
         let number = *tables.names.get(name)?;
         let interface = tables.objects.get(&number)?.interface;
         Some(Entry {
-            object: number,
+            object: number.into(),
             interface: interface.id(),
             description: interface.description(),
         })
@@ -112,7 +120,7 @@ impl Exports {
     }
 
     /// The object of this number, to be called without holding the tables.
-    pub(crate) fn object(&self, number: u64) -> Option<(&'static Interface, Arc<dyn Callee>)> {
+    pub(crate) fn object(&self, number: u32) -> Option<(&'static Interface, Arc<dyn Callee>)> {
         let tables = self.read();
         let object = tables.objects.get(&number)?;
         Some((object.interface, object.callee.clone()))

@@ -53,8 +53,9 @@
 //!
 //! Methods are `fn` or `async fn`, on `&self` or `&mut self`:
 //!
-//! - A plain method runs to its end, and the calls of its connection wait meanwhile.
-//! - An `async fn` may wait: other calls of the connection run then. `#[remote]` on the `impl` block lets it
+//! - A plain method runs where its call is received. One that takes more than a millisecond holds up nobody: another
+//!   thread of the server goes on meanwhile, also with calls of the same connection.
+//! - An `async fn` may wait: other calls run then. `#[remote]` on the `impl` block lets it
 //!   be written so there too, and the trait can be used as `dyn` as well. Its arguments stay in the
 //!   receive buffer until it ends. A [`Received`] that it keeps over an `.await` stands in a struct of
 //!   one's own, which names no lifetime: the compiler does not see through it otherwise.
@@ -107,37 +108,112 @@
 //! method makes end no later. A call that is dropped is given up: it does not begin, or its async method
 //! ends at the `.await` where it waits; a plain method may ask ([`Context::is_over`]).
 //!
+//! # Both ways
+//!
+//! A client may [export](Client::export) objects, too, and a method finds them through its
+//! [caller](Context::caller). Whoever waits for a call serves those of the other side meanwhile, so the two may call
+//! each other back, also while both wait; how deep, the number of threads bounds, and who goes further is told that the
+//! other side is [busy](CallError::Busy).
+//!
+//! ```
+//! use jstream_rmi::{Client, Server, context, remote};
+//! use std::sync::Arc;
+//!
+//! #[remote]
+//! trait Judge {
+//!     fn better(&self, a: &str, b: &str) -> bool;
+//! }
+//!
+//! #[remote]
+//! trait Sorter {
+//!     /// Asks its caller which of two comes first.
+//!     fn best(&self, of: &[&str]) -> Option<String>;
+//! }
+//!
+//! struct Plain;
+//!
+//! impl Sorter for Plain {
+//!     fn best(&self, of: &[&str]) -> Option<String> {
+//!         let judge = context().caller()?.lookup::<dyn Judge>("judge").ok()?;
+//!         let better = |a: &str, b: &str| judge.better(a, b).wait().is_ok_and(|a| *a.get());
+//!         let best = of.iter().copied().reduce(|a, b| if better(b, a) { b } else { a });
+//!         best.map(str::to_owned)
+//!     }
+//! }
+//!
+//! struct Longer;
+//!
+//! impl Judge for Longer {
+//!     fn better(&self, a: &str, b: &str) -> bool {
+//!         a.len() > b.len()
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = Server::default();
+//! server.bind::<dyn Sorter>("sorter", Arc::new(Plain))?;
+//! let serving = server.listen(&"inproc://doc-both-ways".parse()?)?;
+//!
+//! let judges = Server::default();
+//! judges.bind::<dyn Judge>("judge", Arc::new(Longer))?;
+//! let client = Client::connect(serving.address())?;
+//! assert!(client.export(&judges));
+//! let sorter = client.lookup::<dyn Sorter>("sorter")?;
+//! let best = sorter.best(&["a", "long", "one"]).wait()?;
+//! assert_eq!(*best.get(), Some("long"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Threads
+//!
+//! A server has [a few threads](ServerOptions::threads) for all its connections, and methods that have waited go on at its
+//! [`Workers`]: a few threads of their own, or a runtime. A [`LocalServer`] has none: all methods run on the thread that
+//! serves. A client has no thread at all, unless it is [told](Client::start) to.
+//!
 //! # Failures
 //!
 //! Every [`CallError`] says in [`CallError::outcome`] whether the method did not run, ran, or may
-//! have run. A panic in a method is an error at its caller, and the server lives on.
+//! have run. A method runs at most once, unless it is declared idempotent and its stub is told to
+//! [call again](Stub::retrying). A panic in a method is an error at its caller, and the server lives on; under
+//! `panic = "abort"` it ends the process, which its callers see as the end of their connections.
+//!
+//! Behind a `fork` the child has none of the threads, and must not use the connections of its parent: it makes its own.
 #![forbid(unsafe_code)]
 
+mod again;
 mod call;
 mod client;
-mod connection;
 mod context;
 mod error;
 mod exclusive;
 mod exports;
 mod frame;
 mod interface;
+mod local;
 pub mod mock;
 mod registry;
 mod server;
+mod session;
+mod sync;
 mod wait;
+mod workers;
 
+pub use again::Retries;
 pub use call::{Call, Reply};
 pub use client::{Client, ClientOptions, Object};
 pub use context::{Context, context};
-pub use error::{BindError, CallError, LookupError, Outcome, ServeError};
+pub use error::{BindError, CallError, ConnectError, LookupError, Outcome, ServeError};
 pub use exclusive::{Alone, Exclusive, Shared};
 pub use interface::{BoxFuture, Interface, Remotable, Serves, Skeleton, Stub};
 pub use jstream::Received;
 pub use jstream_derive::remote;
+pub use jstream_transport::active::Settings;
 pub use jstream_transport::{Address, Options};
+pub use local::{Local, LocalServer};
 pub use registry::{Found, Registry, RegistryStub};
 pub use server::{Server, ServerOptions, Serving};
+pub use workers::Workers;
 
 /// What generated code uses. Not for others: it may change with any release.
 #[doc(hidden)]

@@ -14,7 +14,8 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 use jstream_rmi::{
-    CallError, Client, ClientOptions, Outcome, Server, Serving, Stub, context, remote,
+    CallError, Client, ClientOptions, Outcome, Retries, Server, ServerOptions, Serving, Stub,
+    context, remote,
 };
 
 #[remote]
@@ -145,8 +146,19 @@ struct Setup {
 }
 
 fn set_up(address: &str) -> Setup {
+    set_up_with(address, ServerOptions::default())
+}
+
+/// With a server whose calls begin only when those before have ended, or wait.
+fn set_up_in_order(address: &str) -> Setup {
+    let mut options = ServerOptions::default();
+    options.threads = 1;
+    set_up_with(address, options)
+}
+
+fn set_up_with(address: &str, options: ServerOptions) -> Setup {
     let object = Arc::new(Object::default());
-    let server = Server::default();
+    let server = Server::new(options);
     server.bind::<dyn Slow>("slow", object.clone()).unwrap();
     let serving = server.listen(&address.parse().unwrap()).unwrap();
     let slow = connected(&serving, &ClientOptions::default());
@@ -277,7 +289,7 @@ fn a_method_sees_that_nobody_waits() {
 #[test]
 fn what_was_given_up_does_not_begin() {
     for address in [TCP, "inproc://what-was-given-up"] {
-        let of = set_up(address);
+        let of = set_up_in_order(address);
         let (begun, has_begun) = mpsc::channel();
         *of.object.begun.lock().unwrap() = Some(begun);
         let runs = of.slow.within(Duration::MAX).runs();
@@ -306,7 +318,7 @@ fn a_method_that_waits_is_ended_when_its_call_is_dropped() {
 #[test]
 fn one_way_calls_are_not_answered() {
     for address in [TCP, "inproc://one-way"] {
-        let of = set_up(address);
+        let of = set_up_in_order(address);
         of.slow.note("one").unwrap();
         of.slow.fails().unwrap();
         of.slow.note_later("two").unwrap();
@@ -316,5 +328,64 @@ fn one_way_calls_are_not_answered() {
         assert_overdue(&error, Outcome::DidNotRun);
         of.serving.stop();
         until(|| of.slow.note("four").is_err());
+    }
+}
+
+#[remote]
+trait Flaky {
+    /// Fails so often.
+    #[remote(idempotent)]
+    fn tries(&self, failures: usize) -> usize;
+    fn tries_once(&self, failures: usize) -> usize;
+    fn forget(&self);
+}
+
+#[derive(Default)]
+struct Fails(AtomicUsize);
+
+impl Flaky for Fails {
+    fn tries(&self, failures: usize) -> usize {
+        let times = self.0.fetch_add(1, Ordering::SeqCst);
+        assert!(times >= failures, "not yet");
+        times
+    }
+
+    fn tries_once(&self, failures: usize) -> usize {
+        self.tries(failures)
+    }
+
+    fn forget(&self) {
+        self.0.store(0, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn calls_are_made_again_where_that_is_harmless() {
+    for address in [TCP, "inproc://made-again"] {
+        let server = Server::default();
+        let object = Arc::new(Fails::default());
+        server.bind::<dyn Flaky>("flaky", object.clone()).unwrap();
+        let serving = server.listen(&address.parse().unwrap()).unwrap();
+        let client = Client::connect(serving.address()).unwrap();
+        let plain = client.lookup::<dyn Flaky>("flaky").unwrap();
+        let mut retries = Retries::default();
+        retries.pause = Duration::from_millis(1);
+        let stub = plain.retrying(retries);
+        assert_eq!(*stub.tries(3).wait().unwrap().get(), 3);
+        stub.forget().wait().unwrap();
+        assert_eq!(*block_on(stub.tries(3)).unwrap().get(), 3);
+        for call in [stub.tries(100), plain.tries(100), stub.tries_once(100)] {
+            let error = call.wait().unwrap_err();
+            assert!(matches!(error, CallError::Panicked { .. }), "{error}");
+        }
+        assert!(block_on(stub.tries(100)).is_err());
+        // Twice with three more, and twice alone.
+        assert_eq!(object.0.load(Ordering::SeqCst), 4 + 4 + 1 + 1 + 4);
+        retries.pause = Duration::from_secs(1000);
+        retries.longest_pause = retries.pause;
+        let brief = plain.retrying(retries).within(Duration::from_secs(100));
+        assert!(brief.tries(100).wait().is_err());
+        serving.stop();
+        assert!(stub.tries(0).wait().is_err());
     }
 }

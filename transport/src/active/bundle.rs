@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use super::driving::{Core, Wait};
+use super::executor::{Executor, Job};
 use super::peer::Peer;
 use crate::device::deadline::Deadline;
 
@@ -54,15 +55,15 @@ impl Bundle {
 
     /// Serves until no connection is left.
     pub fn serve(&self) {
-        self.serve_until(Deadline::NEVER);
+        self.serve_by(Deadline::NEVER);
     }
 
     /// As [`serve`](Self::serve), for so long at most.
     pub fn serve_for(&self, time: Duration) {
-        self.serve_until(Deadline::after(time));
+        self.serve_by(Deadline::after(time));
     }
 
-    fn serve_until(&self, until: Deadline) {
+    fn serve_by(&self, until: Deadline) {
         let wait = Wait {
             link: None,
             number: None,
@@ -70,6 +71,36 @@ impl Bundle {
         };
         self.core
             .wait(&wait, |_, _| self.core.is_empty().then_some(()));
+    }
+
+    /// Serves, also when there is no connection yet, until `stops` says so, which is asked when something has happened
+    /// and behind each [call](Self::call).
+    pub fn serve_until(&self, stops: impl Fn() -> bool) {
+        self.core.work(stops);
+    }
+
+    /// Has those who serve look again whether to stop.
+    pub fn call(&self) {
+        self.core.call_all();
+    }
+
+    /// Has tasks go on where the bundle is served, by whoever does that: handlers that wait stay on one thread if one
+    /// thread alone serves. When the bundle is gone its tasks are dropped.
+    #[must_use]
+    pub fn executor(&self) -> Arc<dyn Executor> {
+        Arc::new(Here(Arc::downgrade(&self.core)))
+    }
+
+    /// As [`start`](Self::start), in a thread that does what `around` says: which calls what it is given once.
+    ///
+    /// # Errors
+    ///
+    /// What the system says when it is out of threads.
+    pub fn start_in(
+        &self,
+        around: impl FnOnce(&mut dyn FnMut()) + Send + 'static,
+    ) -> io::Result<Serving> {
+        Serving::start_in(self.core.clone(), around)
     }
 
     /// Starts a thread that serves, also when there is no connection yet, until its handle is dropped.
@@ -101,6 +132,22 @@ impl fmt::Debug for Bundle {
     }
 }
 
+/// Where a bundle is served.
+struct Here(Weak<Core>);
+
+impl Executor for Here {
+    fn execute(&self, job: Job) {
+        if let Some(core) = self.0.upgrade() {
+            core.run_here(job);
+        }
+    }
+
+    /// Whoever waits there is in the way.
+    fn has_room(&self) -> bool {
+        false
+    }
+}
+
 /// A thread that serves. It ends when this is dropped, behind the handler that it is at.
 #[must_use = "the thread ends when this is dropped"]
 pub struct Serving {
@@ -111,16 +158,18 @@ pub struct Serving {
 
 impl Serving {
     pub(super) fn start(core: Arc<Core>) -> io::Result<Self> {
+        Self::start_in(core, |work| work())
+    }
+
+    fn start_in(
+        core: Arc<Core>,
+        around: impl FnOnce(&mut dyn FnMut()) + Send + 'static,
+    ) -> io::Result<Self> {
         let stopped = Arc::new(AtomicBool::new(false));
         let (its, flag) = (core.clone(), stopped.clone());
         let name = "jstream-serving".to_owned();
         let thread = Builder::new().name(name).spawn(move || {
-            let wait = Wait {
-                link: None,
-                number: None,
-                until: Deadline::NEVER,
-            };
-            its.wait(&wait, |_, _| flag.load(Ordering::Acquire).then_some(()));
+            around(&mut || its.work(|| flag.load(Ordering::Acquire)));
         })?;
         Ok(Self {
             core,

@@ -19,8 +19,10 @@ use self::waiting::Progress;
 pub(super) use self::waiting::Wait;
 use super::ledger::Answer;
 use super::link::Link;
+use super::request::Request;
 use super::role::Role;
 use super::turn;
+use super::watch::Watch;
 use crate::device::deadline::Deadline;
 use crate::endpoint::queue::Done;
 use crate::endpoint::receiving::Arrived;
@@ -44,6 +46,8 @@ const MOST: usize = 64;
 #[repr(align(128))]
 pub(super) struct Core {
     role: Role,
+    /// Those who serve when the others are busy.
+    watch: Watch,
     members: Mutex<Arc<Vec<Member>>>,
     /// How often the members have changed; changes under their lock.
     version: AtomicU64,
@@ -69,6 +73,8 @@ pub(super) struct Core {
 pub(super) struct Driving<'c> {
     core: &'c Core,
     is_held: bool,
+    /// Requests are put aside.
+    is_aside: bool,
     /// The request whose answer is waited for by whoever drives, by its connection and number.
     wanted: Option<(u64, u32)>,
     /// That answer.
@@ -80,8 +86,21 @@ impl Driving<'_> {
     #[inline]
     pub(super) fn release(&mut self) {
         if std::mem::take(&mut self.is_held) {
+            self.core.watch.begin();
             self.core.role.leave();
+            self.core.watch.left();
         }
+    }
+
+    /// Whether a request is to be served now: else it is put aside.
+    #[inline]
+    pub(super) fn serves(&mut self, request: Request) -> Option<Request> {
+        if self.is_aside {
+            self.core.put_aside(request);
+            return None;
+        }
+        self.release();
+        Some(request)
     }
 
     /// Whether that is the answer that is waited for.
@@ -108,6 +127,7 @@ impl Core {
     pub(super) fn new(spin: Duration) -> Arc<Self> {
         Arc::new(Self {
             role: Role::new(),
+            watch: Watch::default(),
             members: Mutex::default(),
             version: AtomicU64::new(0),
             count: AtomicUsize::new(0),
@@ -127,6 +147,7 @@ impl Core {
     pub(super) fn call_all(&self) {
         self.call();
         self.role.nudge_all();
+        self.watch.call_all();
     }
 
     /// Has those look again who sleep.
@@ -145,6 +166,7 @@ impl Core {
         Some(Driving {
             core: self,
             is_held: true,
+            is_aside: false,
             wanted,
             found: None,
         })
@@ -184,7 +206,8 @@ impl Core {
             (Ok(()), Some(arrived)) => self.deliver(link, arrived, driving),
             (Err(RecvError::TimedOut { .. } | RecvError::Empty), _) => return Looked::Nothing,
             // It waits in the connection until others have left the pool.
-            (Err(RecvError::NoBuffer { .. }), _) => {
+            (Err(error @ RecvError::NoBuffer { .. }), _) => {
+                link.note_no_room(&error);
                 driving.release();
                 thread::sleep(SOON);
             }
@@ -198,11 +221,26 @@ impl Core {
     fn look(&self, driving: &mut Driving<'_>, seen: &mut Seen) -> Looked {
         // What was put off has its turn, however much comes.
         if self.has_more() {
+            if self.run_job(driving) || self.run_aside(driving) {
+                return Looked::Something;
+            }
             let turns = self.turns.fetch_add(1, Ordering::Relaxed);
             if turns % PUT_OFF == 0 && self.run_put_off(driving) {
                 return Looked::Something;
             }
         }
+        if let Looked::Something = self.look_at_members(driving, seen) {
+            return Looked::Something;
+        }
+        if self.has_more() && self.run_put_off(driving) {
+            return Looked::Something;
+        }
+        Looked::Nothing
+    }
+
+    /// Takes one message of a connection, if there is one.
+    #[inline]
+    fn look_at_members(&self, driving: &mut Driving<'_>, seen: &mut Seen) -> Looked {
         self.see(seen);
         let count = seen.all().len();
         let first = self.next.load(Ordering::Relaxed);
@@ -229,9 +267,6 @@ impl Core {
                 self.take(done, driving);
                 return Looked::Something;
             }
-        }
-        if self.has_more() && self.run_put_off(driving) {
-            return Looked::Something;
         }
         Looked::Nothing
     }

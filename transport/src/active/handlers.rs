@@ -17,6 +17,7 @@ use super::budget::Budget;
 use super::link::Link;
 use super::request::Request;
 use super::runs::Runs;
+use super::task::Place;
 use super::turn;
 
 /// What a handler without a type says of what it takes and gives.
@@ -76,6 +77,7 @@ pub(super) struct Entry {
     worker: bool,
     budget: Budget,
     runs: Box<dyn Runs>,
+    place: Place,
     pub(super) tally: Tally,
 }
 
@@ -146,10 +148,19 @@ impl Handlers {
 }
 
 impl Entry {
+    /// Whether what can't be nested any deeper is run elsewhere soon.
+    #[cold]
+    fn has_room(&self) -> bool {
+        self.place.get().is_none_or(|executor| executor.has_room())
+    }
+
     /// Runs the handler: here, unless it is to run elsewhere.
     #[inline]
     pub(super) fn run(&self, link: &Arc<Link>, request: Request, nested: bool) {
         if self.worker || nested {
+            if nested && !self.has_room() {
+                return request.nack();
+            }
             self.tally.moved();
             return self.runs.send(link, request, self);
         }

@@ -19,7 +19,7 @@ pub(super) use self::window::Window;
 use super::frame::Credit;
 use super::task::Cancel;
 
-/// A request of the peer.
+/// What is known of a message of the peer.
 pub(super) enum Open {
     No,
     /// Nobody waits in it, as far as is known.
@@ -48,6 +48,32 @@ impl Number {
     }
 }
 
+/// A message of the peer, or the place for one.
+struct OpenPlace {
+    number: u32,
+    open: Open,
+    /// Nobody wants its answer.
+    cancelled: bool,
+}
+
+impl OpenPlace {
+    fn free() -> Self {
+        Self {
+            number: 0,
+            open: Open::No,
+            cancelled: false,
+        }
+    }
+
+    fn running(number: u32) -> Self {
+        Self {
+            number,
+            open: Open::Running,
+            cancelled: false,
+        }
+    }
+}
+
 /// The peer does what nobody of this version does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Violation(pub(super) &'static str);
@@ -63,8 +89,8 @@ pub(super) struct Ledger {
     calls: Vec<Place>,
     free: Vec<u16>,
     /// Requests of the peer, by its numbers, and messages that nobody answers.
-    open: Vec<Open>,
-    told: Vec<Open>,
+    open: Vec<OpenPlace>,
+    told: Vec<OpenPlace>,
     free_told: Vec<u32>,
     /// What frames give back that have not gone yet, in order.
     withheld: VecDeque<Credit>,
@@ -190,11 +216,12 @@ impl Ledger {
     fn open(&mut self, number: u32) -> Result<Number, Violation> {
         let index = (number & 0xffff) as usize;
         if self.open.len() <= index {
-            self.open.resize_with(index.saturating_add(1), || Open::No);
+            self.open
+                .resize_with(index.saturating_add(1), OpenPlace::free);
         }
         match self.open.get_mut(index) {
-            Some(open @ Open::No) => {
-                *open = Open::Running;
+            Some(place) if matches!(place.open, Open::No) => {
+                *place = OpenPlace::running(number);
                 Ok(Number::Asked(number))
             }
             _ => Err(Violation("a number is used twice")),
@@ -205,33 +232,41 @@ impl Ledger {
     fn enter_told(&mut self) -> Number {
         let index = self.free_told.pop().unwrap_or_else(|| {
             let index = u32::try_from(self.told.len()).unwrap_or(u32::MAX);
-            self.told.push(Open::No);
+            self.told.push(OpenPlace::free());
             index
         });
-        if let Some(open) = self.told.get_mut(index as usize) {
-            *open = Open::Running;
+        if let Some(place) = self.told.get_mut(index as usize) {
+            *place = OpenPlace::running(index);
         }
         Number::Told(index)
     }
 
-    fn opened(&mut self, number: Number) -> Option<&mut Open> {
-        match number {
-            Number::Asked(number) => self.open.get_mut((number & 0xffff) as usize),
-            Number::Told(index) => self.told.get_mut(index as usize),
-        }
+    fn opened(&mut self, number: Number) -> Option<&mut OpenPlace> {
+        let (place, number) = match number {
+            Number::Asked(number) => (self.open.get_mut((number & 0xffff) as usize)?, number),
+            Number::Told(index) => (self.told.get_mut(index as usize)?, index),
+        };
+        (place.number == number && !matches!(place.open, Open::No)).then_some(place)
     }
 
     /// The handler of a message waits. False when the connection has ended: then it is not noted.
     pub(super) fn note_moved(&mut self, number: Number, task: &Arc<dyn Cancel>) -> bool {
         let ended = self.ended;
         match self.opened(number) {
-            Some(open @ Open::Running) if !ended => {
-                *open = Open::Moved(task.clone());
-                true
+            Some(place) if matches!(place.open, Open::Running) => {
+                let wanted = !ended && !place.cancelled;
+                if wanted {
+                    place.open = Open::Moved(task.clone());
+                }
+                wanted
             }
-            Some(Open::Running) => false,
             _ => true,
         }
+    }
+
+    /// Whether nobody wants the answer to a request that is open.
+    pub(super) fn is_cancelled(&mut self, number: Number) -> bool {
+        self.ended || self.opened(number).is_some_and(|place| place.cancelled)
     }
 
     /// A message of the peer is done with. What it gets back with the frame that says so.
@@ -254,8 +289,8 @@ impl Ledger {
     fn settle(&mut self, number: Number, length: u64) -> Open {
         self.due_messages = self.due_messages.saturating_add(1);
         self.due_bytes = self.due_bytes.saturating_add(length);
-        let open = self.opened(number);
-        let open = open.map_or(Open::No, |open| mem::replace(open, Open::No));
+        let place = self.opened(number);
+        let open = place.map_or(Open::No, |place| mem::replace(&mut place.open, Open::No));
         if let Number::Told(index) = number {
             self.free_told.push(index);
         }
@@ -296,10 +331,12 @@ impl Ledger {
         credit
     }
 
-    /// The task of a request that its maker does not want any more.
+    /// Nobody wants the answer to a request any more: its task, if it has one.
     pub(super) fn cancelled(&mut self, number: u32) -> Option<Arc<dyn Cancel>> {
-        match self.open.get((number & 0xffff) as usize) {
-            Some(Open::Moved(task)) => Some(task.clone()),
+        let place = self.opened(Number::Asked(number))?;
+        place.cancelled = true;
+        match &place.open {
+            Open::Moved(task) => Some(task.clone()),
             _ => None,
         }
     }
@@ -314,8 +351,8 @@ impl Ledger {
             }
         }
         let mut tasks = Vec::new();
-        for open in self.open.iter_mut().chain(&mut self.told) {
-            if let Open::Moved(task) = mem::replace(open, Open::Running) {
+        for place in self.open.iter_mut().chain(&mut self.told) {
+            if let Open::Moved(task) = mem::replace(&mut place.open, Open::Running) {
                 tasks.push(task);
             }
         }

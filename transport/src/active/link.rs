@@ -4,10 +4,12 @@ mod arrival;
 mod sending;
 
 pub(super) use self::arrival::returned;
+use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Waker;
+use std::time::Instant;
 
 use super::driving::{Core, Wait};
 use super::error::{JoinError, Returned};
@@ -57,7 +59,19 @@ pub(super) struct Link {
     stopping: AtomicBool,
     /// How many handles of the program there are.
     pub(super) handles: AtomicUsize,
+    /// What the program has of it.
+    attached: OnceLock<Arc<dyn Any + Send + Sync>>,
+    /// What is to be done when it has ended; nothing after that.
+    at_end: Mutex<Option<Vec<AtEnd>>>,
+    /// The peer has sent a message.
+    served: AtomicBool,
+    /// Since when the pool has no room for what has come, and what it says; there while `starves`.
+    starved: Mutex<Option<(Instant, String)>>,
+    starves: AtomicBool,
 }
+
+/// What is done once.
+type AtEnd = Box<dyn FnOnce() + Send>;
 
 /// Where it is served.
 struct Seat {
@@ -97,6 +111,11 @@ impl Link {
             returned: Mutex::default(),
             stopping: AtomicBool::new(false),
             handles: AtomicUsize::new(0),
+            attached: OnceLock::new(),
+            at_end: Mutex::new(Some(Vec::new())),
+            served: AtomicBool::new(false),
+            starved: Mutex::new(None),
+            starves: AtomicBool::new(false),
         });
         bundle.enter(&link);
         let attached: Weak<Self> = Arc::downgrade(&link);
@@ -107,6 +126,63 @@ impl Link {
             peer: link.endpoint.peer().clone(),
             reason: "this endpoint was joined before",
         })
+    }
+
+    pub(super) fn attach(&self, attached: Arc<dyn Any + Send + Sync>) -> bool {
+        self.attached.set(attached).is_ok()
+    }
+
+    #[inline]
+    pub(super) fn attached<T: Any>(&self) -> Option<&T> {
+        self.attached.get()?.downcast_ref()
+    }
+
+    /// Has something done when it has ended: now, if it has.
+    pub(super) fn on_end(&self, work: AtEnd) {
+        let mut work = Some(work);
+        if let Some(at_end) = lock_plainly(&self.at_end).as_mut() {
+            at_end.extend(work.take());
+        }
+        if let Some(work) = work {
+            work();
+        }
+    }
+
+    pub(super) fn has_served(&self) -> bool {
+        self.served.load(Ordering::Relaxed)
+    }
+
+    /// The pool has no room for what has come.
+    #[cold]
+    pub(super) fn note_no_room(&self, error: &RecvError) {
+        let mut starved = lock_plainly(&self.starved);
+        starved.get_or_insert_with(|| (Instant::now(), error.to_string()));
+        self.starves.store(true, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(super) fn starves(&self) -> bool {
+        self.starves.load(Ordering::Relaxed)
+    }
+
+    /// What the pool says, where it has had no room for what has come for too long.
+    #[inline]
+    pub(super) fn starved(&self) -> Option<String> {
+        if !self.starves() {
+            return None;
+        }
+        let mut starved = lock_plainly(&self.starved);
+        let (_, why) =
+            starved.take_if(|(since, _)| since.elapsed() >= self.settings.room_timeout)?;
+        // Who waits next waits as long.
+        self.starves.store(false, Ordering::Relaxed);
+        Some(why)
+    }
+
+    #[cold]
+    fn has_room(&self) {
+        self.starves.store(false, Ordering::Relaxed);
+        *lock_plainly(&self.starved) = None;
     }
 
     /// The one that stands on an endpoint.
@@ -244,6 +320,11 @@ impl Link {
         self.ledger().note_moved(number, task)
     }
 
+    /// Whether nobody wants the answer to a request that is open.
+    pub(super) fn is_cancelled(&self, number: Number) -> bool {
+        self.ledger().is_cancelled(number)
+    }
+
     /// Runs a request again, a little later.
     pub(super) fn run_later(&self, request: Request) {
         self.bundle().run_later(request);
@@ -288,6 +369,8 @@ impl Link {
         self.bundle().leave(self.id);
         wake.into_iter().for_each(Waker::wake);
         tasks.into_iter().for_each(|task| task.cancel());
+        let at_end = lock_plainly(&self.at_end).take();
+        at_end.into_iter().flatten().for_each(|work| work());
     }
 
     /// Ends the connection.

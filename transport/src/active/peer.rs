@@ -2,10 +2,13 @@
 
 mod lookup;
 
+use std::any::Any;
 use std::fmt;
 use std::io::{self, IoSlice};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Waker;
+use std::time::Instant;
 
 use jstream::Transportable;
 use jstream::buffer::Filled;
@@ -22,6 +25,19 @@ use super::settings::Settings;
 use super::ticket::{Kept, ObjectTicket, Ticket, Unsent};
 use crate::device::deadline::Deadline;
 use crate::endpoint::Endpoint;
+use crate::error::SendError;
+use crate::header::Header;
+
+/// From so many bytes on, what is sent stays where it is until the connection has taken it.
+const LARGE: u64 = 32 << 10;
+
+/// Whether the other side is waited for where it has to be done with others first.
+#[derive(Debug, Clone, Copy)]
+enum Wait {
+    No,
+    /// Until then, and not for too long.
+    Until(Option<Instant>),
+}
 
 /// One end of a connection over which requests are made and served, by both sides at once.
 ///
@@ -79,6 +95,31 @@ impl Peer {
         self.link.handlers()
     }
 
+    /// Keeps something of the program's with the connection, for its handlers and whoever has the peer. False when
+    /// there was something before.
+    ///
+    /// It is dropped with the last handle of the connection, so it should have none itself.
+    pub fn attach<T: Any + Send + Sync>(&self, attached: Arc<T>) -> bool {
+        self.link.attach(attached)
+    }
+
+    /// What was attached, if that is a `T`.
+    #[must_use]
+    pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.link.attached()
+    }
+
+    /// Has `work` done once the connection has ended, by whoever finds that out: at once, if it has.
+    pub fn on_end(&self, work: impl FnOnce() + Send + 'static) {
+        self.link.on_end(Box::new(work));
+    }
+
+    /// Whether the other side has sent any request or message yet.
+    #[must_use]
+    pub fn has_served(&self) -> bool {
+        self.link.has_served()
+    }
+
     /// Requests something of a handler of the other side: returns when the request is on its way. Where the other
     /// side has to be done with others first, this one serves meanwhile, for
     /// [`Settings::credit_timeout`] at most.
@@ -92,7 +133,24 @@ impl Peer {
         word: u64,
         bytes: &[u8],
     ) -> Result<Ticket, RequestError> {
-        self.request_segments(handler, word, &[IoSlice::new(bytes)], true)
+        self.request_segments(handler, word, &[IoSlice::new(bytes)], None)
+    }
+
+    /// As [`request`](Self::request), with bytes from several places, for which the other side is waited for until then
+    /// at most. Many bytes are sent from where they are: then this returns when the connection has taken them, and
+    /// serves meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError`]; nothing was sent, unless the connection broke.
+    pub fn request_segments(
+        &self,
+        handler: Handler,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        until: Option<Instant>,
+    ) -> Result<Ticket, RequestError> {
+        self.request_by(handler, word, segments, Wait::Until(until))
     }
 
     /// As [`request`](Self::request), without waiting.
@@ -106,7 +164,7 @@ impl Peer {
         word: u64,
         bytes: &[u8],
     ) -> Result<Ticket, RequestError> {
-        self.request_segments(handler, word, &[IoSlice::new(bytes)], false)
+        self.request_by(handler, word, &[IoSlice::new(bytes)], Wait::No)
     }
 
     /// As [`request`](Self::request), for a task: where the other side has to be done with others first, the
@@ -155,21 +213,21 @@ impl Peer {
         }
     }
 
-    fn request_segments(
+    fn request_by(
         &self,
         handler: Handler,
         word: u64,
         segments: &[IoSlice<'_>],
-        waits: bool,
+        wait: Wait,
     ) -> Result<Ticket, RequestError> {
         let link = &self.link;
         let length = total(segments);
         let begin = || link.begin(handler.number, word, length);
         let (asked, header) = match begin() {
-            Err(Held::NoCredit) if waits => self.until_credit(begin)?,
+            Err(Held::NoCredit) => self.until_credit(wait, begin)?,
             begun => begun.map_err(|held| self.held(held))?,
         };
-        match link.send(header, segments) {
+        match self.put(header, length, segments, wait) {
             Ok(()) => Ok(Ticket::new(link.clone(), handler.number, asked, length)),
             Err(error) => {
                 link.ledger().unsend(asked.number, length);
@@ -178,25 +236,48 @@ impl Peer {
         }
     }
 
+    /// Sends what has credit.
+    #[inline]
+    fn put(
+        &self,
+        header: Header,
+        length: u64,
+        segments: &[IoSlice<'_>],
+        wait: Wait,
+    ) -> Result<(), SendError> {
+        if length > LARGE && matches!(wait, Wait::Until(_)) {
+            return self.link.send_large(header, segments);
+        }
+        self.link.send(header, segments)
+    }
+
     /// Serves until there is credit.
-    fn until_credit<R>(&self, begin: impl Fn() -> Result<R, Held>) -> Result<R, RequestError> {
+    #[cold]
+    fn until_credit<R>(
+        &self,
+        wait: Wait,
+        begin: impl Fn() -> Result<R, Held>,
+    ) -> Result<R, RequestError> {
+        let Wait::Until(until) = wait else {
+            return Err(RequestError::NoCredit);
+        };
         let after = self.link.settings.credit_timeout;
-        let begun = self
-            .link
-            .wait(None, Deadline::after(after), |_, waker| match begin() {
-                Err(Held::NoCredit) => {
-                    if let Some(waker) = waker {
-                        self.link.ledger().want(waker);
-                        // There may be credit since the look.
-                        return match begin() {
-                            Err(Held::NoCredit) => None,
-                            begun => Some(begun),
-                        };
-                    }
-                    None
+        let until = until.map_or(Deadline::NEVER, Deadline::at);
+        let until = until.or_sooner(Deadline::after(after));
+        let begun = self.link.wait(None, until, |_, waker| match begin() {
+            Err(Held::NoCredit) => {
+                if let Some(waker) = waker {
+                    self.link.ledger().want(waker);
+                    // There may be credit since the look.
+                    return match begin() {
+                        Err(Held::NoCredit) => None,
+                        begun => Some(begun),
+                    };
                 }
-                begun => Some(begun),
-            });
+                None
+            }
+            begun => Some(begun),
+        });
         match begun {
             Some(begun) => begun.map_err(|held| self.held(held)),
             None => Err(RequestError::TimedOut {
@@ -222,7 +303,23 @@ impl Peer {
     ///
     /// [`RequestError`]; nothing was sent.
     pub fn send(&self, handler: Handler, word: u64, bytes: &[u8]) -> Result<(), RequestError> {
-        self.send_segments(handler, word, &[IoSlice::new(bytes)], true)
+        self.send_segments(handler, word, &[IoSlice::new(bytes)], None)
+    }
+
+    /// As [`send`](Self::send), with bytes from several places, as
+    /// [`request_segments`](Self::request_segments) sends them.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError`]; nothing was sent, unless the connection broke.
+    pub fn send_segments(
+        &self,
+        handler: Handler,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        until: Option<Instant>,
+    ) -> Result<(), RequestError> {
+        self.send_by(handler, word, segments, Wait::Until(until))
     }
 
     /// As [`send`](Self::send), without waiting.
@@ -231,27 +328,41 @@ impl Peer {
     ///
     /// [`RequestError::NoCredit`] where that would wait, or another [`RequestError`].
     pub fn try_send(&self, handler: Handler, word: u64, bytes: &[u8]) -> Result<(), RequestError> {
-        self.send_segments(handler, word, &[IoSlice::new(bytes)], false)
+        self.try_send_segments(handler, word, &[IoSlice::new(bytes)])
     }
 
-    fn send_segments(
+    /// As [`try_send`](Self::try_send), with bytes from several places.
+    ///
+    /// # Errors
+    ///
+    /// As for [`try_send`](Self::try_send).
+    pub fn try_send_segments(
         &self,
         handler: Handler,
         word: u64,
         segments: &[IoSlice<'_>],
-        waits: bool,
+    ) -> Result<(), RequestError> {
+        self.send_by(handler, word, segments, Wait::No)
+    }
+
+    fn send_by(
+        &self,
+        handler: Handler,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        wait: Wait,
     ) -> Result<(), RequestError> {
         let length = total(segments);
         let begin = || self.link.ledger().charge(length);
         let credit = match begin() {
-            Err(Held::NoCredit) if waits => self.until_credit(begin)?,
+            Err(Held::NoCredit) => self.until_credit(wait, begin)?,
             begun => begun.map_err(|held| self.held(held))?,
         };
         let frame = Frame::Send {
             handler: handler.number,
             word,
         };
-        let sent = self.link.send(frame.header(credit), segments);
+        let sent = self.put(frame.header(credit), length, segments, wait);
         if let Err(error) = sent {
             self.link.ledger().uncharge(length);
             return Err(error.into());
@@ -278,7 +389,7 @@ impl Peer {
         let shared = self.endpoint().shared();
         let sent = shared.with_writer(|writer| {
             writer.gather(object, |segments| {
-                self.request_segments(handler, 0, segments, true)
+                self.request_segments(handler, 0, segments, None)
             })
         });
         let ticket = sent.map_err(RequestError::Write)??;
@@ -292,12 +403,21 @@ impl Peer {
 
     /// Serves until the connection has ended.
     pub fn serve(&self) {
-        self.link.wait(None, Deadline::NEVER, |_, waker| {
-            if let Some(waker) = waker {
-                self.link.ledger().want(waker);
-            }
-            self.link.has_ended().then_some(())
-        });
+        self.link
+            .wait(None, Deadline::NEVER, |_, waker| self.ended(waker));
+    }
+
+    /// As [`serve`](Self::serve), until then at most.
+    pub fn serve_until(&self, until: Instant) {
+        self.link
+            .wait(None, Deadline::at(until), |_, waker| self.ended(waker));
+    }
+
+    fn ended(&self, waker: Option<&Waker>) -> Option<()> {
+        if let Some(waker) = waker {
+            self.link.ledger().want(waker);
+        }
+        self.link.has_ended().then_some(())
     }
 
     /// Starts a thread that serves the bundle that the connection is in now, until the handle is dropped.

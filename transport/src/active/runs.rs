@@ -61,8 +61,9 @@ where
         }
     }
 
-    fn send(&self, link: &Arc<Link>, request: Request, _: &Entry) {
+    fn send(&self, link: &Arc<Link>, mut request: Request, _: &Entry) {
         let moved = noted(link, &request);
+        request.wait();
         let future = AtWorker {
             handler: self.handler.clone(),
             request: Some(request),
@@ -151,8 +152,9 @@ where
         }
     }
 
-    fn send(&self, link: &Arc<Link>, request: Request, entry: &Entry) {
+    fn send(&self, link: &Arc<Link>, mut request: Request, entry: &Entry) {
         let moved = noted(link, &request);
+        request.wait();
         if let Some(future) = self.begin(request, entry) {
             self.slots.send(future, moved);
         }

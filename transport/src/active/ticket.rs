@@ -3,13 +3,14 @@
 mod errand;
 mod object;
 
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jstream::buffer::Filled;
 
@@ -18,8 +19,8 @@ pub(super) use self::errand::{Kept, Unsent};
 pub use self::object::ObjectTicket;
 use super::driving::Core;
 use super::error::RequestError;
-use super::frame::{Credit, Frame};
 use super::link::{Asked, Link};
+use super::peer::Peer;
 use crate::device::deadline::Deadline;
 use crate::endpoint::timer::Timer;
 
@@ -93,6 +94,23 @@ impl Ticket {
     /// As [`wait`](Self::wait), for so long at most: `None` when the answer is not here then, or was taken before.
     pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Result<Reply, RequestError>> {
         self.wait_until(Deadline::after(timeout))
+    }
+
+    /// As [`wait`](Self::wait), until then at most: `None` when the answer is not here then, or was taken before.
+    pub fn wait_deadline(&mut self, until: Instant) -> Option<Result<Reply, RequestError>> {
+        self.wait_until(Deadline::at(until))
+    }
+
+    /// The other side.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        Peer::of(self.link.clone())
+    }
+
+    /// What was [attached](Peer::attach) to the connection, if that is a `T`.
+    #[must_use]
+    pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.link.attached()
     }
 
     /// The answer, if it is here; takes the messages that are. It is given once.
@@ -242,12 +260,7 @@ impl Drop for Ticket {
     #[inline]
     fn drop(&mut self) {
         if let Some(number) = self.errand.leave() {
-            let (is_open, answer) = self.link.ledger().forget(number);
-            drop(answer);
-            if is_open {
-                let cancel = Frame::Cancel { number }.header(Credit::default());
-                let _ = self.link.send(cancel, &[]);
-            }
+            self.link.give_up(number);
         }
         if self.link.handles.load(Ordering::Acquire) == 0 {
             self.link.purge();

@@ -63,7 +63,9 @@
 //! Nothing is received by itself. Whoever [waits](crate::active::Ticket::wait) for an answer, or polls its ticket as a
 //! future, serves the bundle of its connection meanwhile. A side that waits for nothing has a thread that
 //! [serves](crate::active::Peer::serve), [polls](crate::active::Peer::poll) where it suits, or
-//! [starts a thread](crate::active::Peer::start) for that.
+//! [starts a thread](crate::active::Peer::start) for that. Of several such threads of a
+//! [bundle](crate::active::Bundle) one receives, and another one goes on where a handler runs for more than a
+//! millisecond.
 //!
 //! # Which kind of handler
 //!
@@ -73,6 +75,7 @@
 //! | that seldom waits | an `async` function: [`on_async`](crate::active::Builder::on_async), [`async_function`](crate::active::Builder::async_function) |
 //! | that nearly always waits, or computes for long | either, [at a worker](crate::active::Builder::worker) |
 //! | whose senders had better come back | a function that [nacks](crate::active::Request::nack) |
+//! | that finds out from its request what is to be run | a function with [tasks](crate::active::Tasks) |
 //!
 //! [`Handlers::counters`](crate::active::Handlers::counters) say how many ran inline, moved, were run again or refused, and
 //! how many ran over the [budget](crate::active::Builder::budget) that was given for them.

@@ -5,9 +5,11 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-use super::{Core, Driving, lock};
+use super::{Core, Driving, Looked, MOST, Seen, lock};
+use crate::active::executor::Job;
 use crate::active::link::Link;
 use crate::active::request::Request;
+use crate::active::turn;
 use crate::endpoint::queue::Done;
 use crate::endpoint::receiving::Arrived;
 use crate::error::RecvError;
@@ -19,6 +21,10 @@ pub(super) struct PutOff {
     later: Mutex<VecDeque<Request>>,
     /// What came for a connection that had left the bundle before.
     late: Mutex<VecDeque<(Arc<Link>, Arrived)>>,
+    /// Requests that somebody took who could not serve them; they come before all others.
+    aside: Mutex<VecDeque<Request>>,
+    /// Tasks that go on where the bundle is served.
+    jobs: Mutex<VecDeque<Job>>,
 }
 
 impl Core {
@@ -47,18 +53,77 @@ impl Core {
         drop::<VecDeque<(Arc<Link>, Arrived)>>(gone);
     }
 
-    fn take_of(&self, id: u64) -> VecDeque<Request> {
-        let mut later = lock(&self.put_off.later);
-        let (gone, rest) = later.drain(..).partition(|request| request.link().id == id);
-        *later = rest;
-        gone
+    /// The requests of a connection: those that were put aside, and those to be run again.
+    fn take_of(&self, id: u64) -> [VecDeque<Request>; 2] {
+        [&self.put_off.aside, &self.put_off.later].map(|queue| {
+            let mut queue = lock(queue);
+            let (gone, rest) = queue.drain(..).partition(|request| request.link().id == id);
+            *queue = rest;
+            gone
+        })
+    }
+
+    /// Takes what is here without serving requests, which wait for who serves, unless somebody else receives.
+    pub(in crate::active) fn look_aside(&self) {
+        let Some(mut driving) = self.try_drive(None) else {
+            return;
+        };
+        driving.is_aside = true;
+        let mut seen = Seen::default();
+        for _ in 0..MOST {
+            if !driving.is_held || lock(&self.put_off.aside).len() >= MOST {
+                break;
+            }
+            if let Looked::Nothing = self.look_at_members(&mut driving, &mut seen) {
+                break;
+            }
+        }
+        drop(driving);
+        if !lock(&self.put_off.aside).is_empty() {
+            // Nobody is told of them by their connections any more.
+            self.call();
+        }
+    }
+
+    /// Has a task gone on with by who serves.
+    pub(in crate::active) fn run_here(&self, job: Job) {
+        lock(&self.put_off.jobs).push_back(job);
+        self.has_more.store(true, Ordering::Release);
+        self.call_all();
+    }
+
+    /// Goes on with the first task that waits for that. Whether there was one.
+    pub(super) fn run_job(&self, driving: &mut Driving<'_>) -> bool {
+        let Some(job) = lock(&self.put_off.jobs).pop_front() else {
+            return false;
+        };
+        driving.release();
+        turn::handling(|| job.run());
+        true
+    }
+
+    pub(super) fn put_aside(&self, mut request: Request) {
+        request.wait();
+        lock(&self.put_off.aside).push_back(request);
+        self.has_more.store(true, Ordering::Release);
+    }
+
+    /// Serves the first request that was put aside. Whether there was one.
+    pub(super) fn run_aside(&self, driving: &mut Driving<'_>) -> bool {
+        let Some(request) = lock(&self.put_off.aside).pop_front() else {
+            return false;
+        };
+        driving.release();
+        Link::serve_put_aside(request);
+        true
     }
 
     /// Leaves the requests of a connection to the bundle where it is now.
     pub(super) fn hand_over(&self, id: u64, to: &Self) {
-        let requests = self.take_of(id);
-        if !requests.is_empty() {
-            lock(&to.put_off.later).extend(requests);
+        let [aside, later] = self.take_of(id);
+        if !aside.is_empty() || !later.is_empty() {
+            lock(&to.put_off.aside).extend(aside);
+            lock(&to.put_off.later).extend(later);
             to.has_put_off();
         }
     }
@@ -100,7 +165,10 @@ impl Core {
         if count == 0 {
             self.has_more.store(false, Ordering::Release);
             // Whoever adds something after its look sets the flag again, behind this.
-            let any = !lock(&self.put_off.later).is_empty() || !lock(&self.put_off.late).is_empty();
+            let any = !lock(&self.put_off.later).is_empty()
+                || !lock(&self.put_off.late).is_empty()
+                || !lock(&self.put_off.aside).is_empty()
+                || !lock(&self.put_off.jobs).is_empty();
             self.has_more.fetch_or(any, Ordering::AcqRel);
             return false;
         }

@@ -106,6 +106,32 @@ impl Core {
         answer
     }
 
+    /// Serves until `stops` says so, behind a call of all. While others do, it stands by.
+    pub(in crate::active) fn work(self: &Arc<Self>, stops: impl Fn() -> bool) {
+        let wait = Wait {
+            link: None,
+            number: None,
+            until: Deadline::NEVER,
+        };
+        turn::waiting(|| {
+            let mut driving = None;
+            let mut progress = Progress {
+                // Who has it stop calls.
+                is_entered: true,
+                ..Progress::default()
+            };
+            while !stops() {
+                match driving.take().or_else(|| self.try_drive(None)) {
+                    Some(mut held) => {
+                        self.step(&mut held, &wait, &mut progress);
+                        driving = Some(held).filter(|held| held.is_held);
+                    }
+                    None => self.watch.stand_by(&self.role, &stops),
+                }
+            }
+        });
+    }
+
     /// For a task that was told of nothing: takes what is here, and has `waker` called when there is more. What
     /// `number` is, the queue says.
     pub(in crate::active) fn attend(

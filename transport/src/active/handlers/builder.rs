@@ -22,9 +22,9 @@ const MOST: usize = 4096;
 /// What is said of a handler beside its name is said right behind it.
 #[must_use = "handlers are there when they are built"]
 pub struct Builder {
-    entries: Vec<Entry>,
-    place: Place,
-    executor: Option<Arc<dyn Executor>>,
+    pub(super) entries: Vec<Entry>,
+    pub(super) place: Place,
+    pub(super) executor: Option<Arc<dyn Executor>>,
 }
 
 impl Builder {
@@ -170,6 +170,7 @@ impl Builder {
             worker: false,
             budget: Budget::default(),
             runs,
+            place: self.place.clone(),
             tally: Tally::default(),
         });
         self

@@ -25,6 +25,9 @@ impl Link {
         payload: Filled,
         driving: &mut Driving<'_>,
     ) {
+        if self.starves() {
+            self.has_room();
+        }
         if let Err(violation) = self.take_in(header, payload, driving) {
             driving.release();
             self.break_off(violation);
@@ -50,13 +53,11 @@ impl Link {
                 word,
             } => {
                 let number = self.accept(ledger, Some(number), header.length)?;
-                driving.release();
-                self.serve(number, handler, word, payload);
+                self.serve(number, handler, word, payload, driving);
             }
             Frame::Send { handler, word } => {
                 let number = self.accept(ledger, None, header.length)?;
-                driving.release();
-                self.serve(number, handler, word, payload);
+                self.serve(number, handler, word, payload, driving);
             }
             Frame::Reply { number, word } => {
                 let answer = Answer::Reply { word, payload };
@@ -143,8 +144,22 @@ impl Link {
         Ok(())
     }
 
-    fn serve(self: &Arc<Self>, number: Number, handler: u16, word: u64, payload: Filled) {
+    #[inline]
+    fn serve(
+        self: &Arc<Self>,
+        number: Number,
+        handler: u16,
+        word: u64,
+        payload: Filled,
+        driving: &mut Driving<'_>,
+    ) {
+        if !self.has_served() {
+            self.served.store(true, Ordering::Relaxed);
+        }
         let request = Request::new(self.clone(), number, handler, word, payload);
+        let Some(request) = driving.serves(request) else {
+            return;
+        };
         if self.stopping.load(Ordering::Relaxed) {
             return request.give_back(Reason::Ending, "");
         }
@@ -152,6 +167,14 @@ impl Link {
             Some(entry) => entry.run(self, request, turn::depth() >= self.settings.nesting),
             None => request.give_back(Reason::NoSuchHandler, ""),
         }
+    }
+
+    /// Runs a request that was put aside, unless it was cancelled there.
+    pub(in crate::active) fn serve_put_aside(request: Request) {
+        if request.link().is_cancelled(request.number()) {
+            return request.give_back(Reason::Cancelled, "");
+        }
+        Self::serve_again(request);
     }
 
     /// Runs a request that could not run before.

@@ -2,6 +2,7 @@
 
 use std::io::IoSlice;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use jstream::buffer::Filled;
 
@@ -10,6 +11,7 @@ use crate::active::error::Reason;
 use crate::active::frame::{Credit, Frame};
 use crate::active::hello::cut;
 use crate::active::ledger::{Held, Number};
+use crate::active::turn;
 use crate::device::connection::Body;
 use crate::endpoint::ops::Notify;
 use crate::error::SendError;
@@ -17,6 +19,9 @@ use crate::header::Header;
 
 /// The longest reason that is told to a peer, in bytes.
 const LONGEST_TEXT: usize = 1024;
+
+/// How long who sends much waits for the connection to take it before it looks what has come.
+const PATIENCE: Duration = Duration::from_millis(1);
 
 impl Link {
     /// Begins a request: its number, how many answers were noted before, and its header.
@@ -53,6 +58,38 @@ impl Link {
                 Ok(())
             }
             sent => sent,
+        }
+    }
+
+    /// The same from where the bytes are: serves until the connection has taken them. The peer may wait for somebody
+    /// to receive what it sends itself.
+    #[cold]
+    pub(in crate::active) fn send_large(
+        &self,
+        header: Header,
+        segments: &[IoSlice<'_>],
+    ) -> Result<(), SendError> {
+        self.endpoint.scope(|scope| {
+            let mut sending = scope.post_send(header, segments);
+            let mut patience = PATIENCE;
+            loop {
+                match sending.wait_timeout(patience) {
+                    Ok(sent) => return sent,
+                    Err(unsent) => sending = unsent,
+                }
+                let is_served = turn::waiting(|| self.poll()) > 0;
+                patience = if is_served { Duration::ZERO } else { PATIENCE };
+            }
+        })
+    }
+
+    /// Nobody wants the answer to a request any more.
+    pub(in crate::active) fn give_up(&self, number: u32) {
+        let (is_open, answer) = self.ledger().forget(number);
+        drop(answer);
+        if is_open {
+            let cancel = Frame::Cancel { number }.header(Credit::default());
+            let _ = self.send(cancel, &[]);
         }
     }
 

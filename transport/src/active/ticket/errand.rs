@@ -144,7 +144,8 @@ impl Errand {
                 return Some(Ok(Reply { word, payload }));
             }
             // The answer is not among those that were noted before it was asked for.
-            if found.is_none() && waker.is_none() && link.answers() == asked.answers {
+            let is_new = link.answers() != asked.answers || link.starves();
+            if found.is_none() && waker.is_none() && !is_new {
                 return None;
             }
         }
@@ -184,8 +185,13 @@ impl Errand {
                             }
                         }
                         Ok(None) => {
-                            self.state = State::Sent(asked);
-                            return None;
+                            let Some(why) = link.starved() else {
+                                self.state = State::Sent(asked);
+                                return None;
+                            };
+                            link.give_up(asked.number);
+                            let peer = link.endpoint().peer().clone();
+                            return Some(Err(RequestError::NoRoom { peer, why }));
                         }
                         Err(_) => return Some(Err(lost(link))),
                     }

@@ -1,0 +1,98 @@
+//! Calls that are made again when they fail.
+
+use std::time::{Duration, Instant};
+
+use crate::call::Sent;
+use crate::client::Object;
+use crate::error::CallError;
+use crate::interface::Method;
+
+/// How often calls are made again, and when; see [`Stub::retrying`](crate::Stub::retrying).
+///
+/// Whatever this says, a method that is [busy](CallError::Busy) has been asked several times already, as
+/// [`Settings::retries`](crate::Settings::retries) says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Retries {
+    /// How often at most (default 3).
+    pub most: u32,
+    /// How long is waited before the first time (default 10 ms); twice as long each time after that.
+    pub pause: Duration,
+    /// The longest pause (default 1 s).
+    pub longest_pause: Duration,
+}
+
+impl Default for Retries {
+    fn default() -> Self {
+        Self {
+            most: 3,
+            pause: Duration::from_millis(10),
+            longest_pause: Duration::from_secs(1),
+        }
+    }
+}
+
+/// What is needed to make a call again.
+pub(crate) struct Again {
+    object: Object,
+    method: &'static Method,
+    index: usize,
+    message: Vec<u8>,
+    deadline: Option<Instant>,
+    retries: Retries,
+    times: u32,
+}
+
+impl Again {
+    pub(crate) fn new(
+        object: Object,
+        method: &'static Method,
+        index: usize,
+        message: Vec<u8>,
+        deadline: Option<Instant>,
+        retries: Retries,
+    ) -> Self {
+        Self {
+            object,
+            method,
+            index,
+            message,
+            deadline,
+            retries,
+            times: 0,
+        }
+    }
+
+    pub(crate) fn send(&self) -> Result<Sent, CallError> {
+        self.object
+            .send_message(self.method, self.index, &self.message, self.deadline)
+    }
+
+    /// When to make the call again that has failed so, if that may help.
+    pub(crate) fn after(&mut self, error: &CallError) -> Option<Instant> {
+        let is_in_vain = matches!(
+            error,
+            CallError::Arguments { .. }
+                | CallError::Deadline { .. }
+                | CallError::UnknownObject { .. }
+                | CallError::UnknownMethod { .. }
+                | CallError::Refused { .. }
+        );
+        let has_ended = self.object.connection().peer().has_ended();
+        if is_in_vain || has_ended || !error.can_be_repeated() || self.times >= self.retries.most {
+            return None;
+        }
+        let factor = 1u32.checked_shl(self.times).unwrap_or(u32::MAX);
+        let pause = self.retries.pause.saturating_mul(factor);
+        let pause = pause.min(self.retries.longest_pause);
+        self.times = self.times.saturating_add(1);
+        let then = Instant::now().checked_add(pause)?;
+        let in_time = self.deadline.is_none_or(|deadline| then < deadline);
+        in_time.then_some(then)
+    }
+
+    /// Serves what the other side calls, until then.
+    pub(crate) fn pause(&self, until: Instant) {
+        self.object.connection().peer().serve_until(until);
+    }
+}
