@@ -118,6 +118,9 @@ impl<T: Transportable + 'static> Receiver<T> {
     }
 
     pub(super) fn recv_as_within<O: Taken<T>>(&self, timeout: Duration) -> Outcome<O> {
+        if let Some(outcome) = self.attempt(false) {
+            return outcome;
+        }
         let received = self.recv_until(Deadline::after(timeout));
         received.unwrap_or_else(|| {
             Err(RecvError::TimedOut {

@@ -22,7 +22,8 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     if case.layer == Layer::Channel {
         subjects.extend(match case.pattern {
             Pattern::Records => &["jstream-endpoint", "jstream-bytes"][..],
-            Pattern::Large => &["jstream-8"],
+            Pattern::Large => &["jstream-8", "jstream-owned"],
+            _ if case.way == Way::Inproc => &["jstream-owned", "jstream-endpoint"],
             _ => &["jstream-endpoint"],
         });
         #[cfg(feature = "peers")]
@@ -75,7 +76,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
         ("jstream" | "jstream-filled", _, _) if case.layer == Layer::Rank => {
             with_ranks::serve(case, subject)
         }
-        ("jstream" | "jstream-8", _, _) if case.layer == Layer::Channel => {
+        ("jstream" | "jstream-8" | "jstream-owned", _, _) if case.layer == Layer::Channel => {
             with_channel::serve(case, subject)
         }
         _ if subject.starts_with("jstream") => with_jstream::serve(case, subject),
@@ -98,7 +99,7 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
         ("jstream" | "jstream-filled", _, _) if case.layer == Layer::Rank => {
             with_ranks::join(case, subject, address)
         }
-        ("jstream" | "jstream-8", _, _) if case.layer == Layer::Channel => {
+        ("jstream" | "jstream-8" | "jstream-owned", _, _) if case.layer == Layer::Channel => {
             with_channel::join(case, subject, address)
         }
         _ if subject.starts_with("jstream") => with_jstream::join(case, subject, address),

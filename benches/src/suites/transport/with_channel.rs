@@ -24,6 +24,8 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     };
     let address = format!("{scheme}://jstream-channels-{}-{count}", process::id());
     Ok(match (case.pattern, subject) {
+        (Pattern::Large, "jstream-owned") => waiting_owned(address, || vec![7u64; LARGE / 8])?,
+        (_, "jstream-owned") => waiting_owned(address, || u64::from_le_bytes([FILL; 8]))?,
         (Pattern::Records, _) => waiting(address, records)?,
         (Pattern::Large, "jstream-8") => waiting(address, || vec![7u64])?,
         (Pattern::Large, _) => waiting(address, || vec![7u64; LARGE / 8])?,
@@ -33,6 +35,8 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
 
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Side>, Failure> {
     match (case.pattern, subject) {
+        (Pattern::Large, "jstream-owned") => joined_owned(address, || vec![7u64; LARGE / 8]),
+        (_, "jstream-owned") => joined_owned(address, || u64::from_le_bytes([FILL; 8])),
         (Pattern::Records, _) => joined(address, records),
         (Pattern::Large, "jstream-8") => joined(address, || vec![7u64]),
         (Pattern::Large, _) => joined(address, || vec![7u64; LARGE / 8]),
@@ -70,6 +74,20 @@ where
     let receiver = channel(&back(address)).options(options()).receiver()?;
     let sender = channel(address).options(options()).sender()?;
     Ok(Box::new(Over::new(Typed::new(sender, receiver, first()))))
+}
+
+fn waiting_owned<T: Owner>(address: String, first: fn() -> T) -> Result<Waiting, Failure> {
+    let receiver = channel(&address).options(options()).receiver()?;
+    Ok(Waiting::new(address.clone(), move || {
+        let sender = channel(&back(&address)).options(options()).sender()?;
+        Ok(Box::new(Over::new(Owned::new(sender, receiver, first()))))
+    }))
+}
+
+fn joined_owned<T: Owner>(address: &str, first: fn() -> T) -> Result<Box<dyn Side>, Failure> {
+    let receiver = channel(&back(address)).options(options()).receiver()?;
+    let sender = channel(address).options(options()).sender()?;
+    Ok(Box::new(Over::new(Owned::new(sender, receiver, first()))))
 }
 
 trait Subject: jstream::Transportable + 'static {}
@@ -130,5 +148,56 @@ impl Channel for Typed<Vec<u64>> {
         let length = kept.get().len() as u64;
         self.kept = Some(kept);
         Ok(length)
+    }
+}
+
+/// What is given away, and comes back.
+trait Owner: jstream::Restore + Send + 'static {
+    fn sum(&self) -> u64;
+}
+
+impl Owner for u64 {
+    fn sum(&self) -> u64 {
+        *self
+    }
+}
+
+impl Owner for Vec<u64> {
+    fn sum(&self) -> u64 {
+        self.len() as u64
+    }
+}
+
+struct Owned<T: Owner> {
+    sender: Sender<T>,
+    receiver: Receiver<T>,
+    /// What is sent next; what came last.
+    object: Option<T>,
+}
+
+impl<T: Owner> Owned<T> {
+    fn new(sender: Sender<T>, receiver: Receiver<T>, first: T) -> Self {
+        Self {
+            sender,
+            receiver,
+            object: Some(first),
+        }
+    }
+}
+
+impl<T: Owner> Channel for Owned<T> {
+    fn send(&mut self, _fill: Option<u8>) -> Result<(), Failure> {
+        let object = self.object.take().ok_or("nothing to send")?;
+        self.sender
+            .send_owned(object)
+            .map_err(|refused| refused.error)?;
+        Ok(())
+    }
+
+    fn recv(&mut self, look: bool) -> Result<u64, Failure> {
+        let object = self.receiver.recv_owned()?;
+        let sum = if look { object.sum() } else { 0 };
+        self.object = Some(object);
+        Ok(sum)
     }
 }
