@@ -1,4 +1,10 @@
 //! Two sides that keep to the rules, against a model that knows what both have open; and one that does not.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
