@@ -308,7 +308,7 @@ impl State {
             outcome.spent = jbuf;
         }
         if request.forgotten {
-            self.requests.remove(id);
+            self.requests.end(id);
             todo.drop_later(outcome);
             return;
         }
@@ -346,8 +346,9 @@ impl State {
     /// What came of a request, once it has ended.
     #[inline]
     pub(super) fn take_outcome(&mut self, id: OpId) -> Option<Outcome> {
-        self.requests.get_mut(id)?.outcome.as_ref()?;
-        self.requests.remove(id)?.outcome
+        let outcome = self.requests.get_mut(id)?.outcome.take()?;
+        self.requests.end(id);
+        Some(outcome)
     }
 
     /// Why nothing of that rank is going to come; `None` when something may.

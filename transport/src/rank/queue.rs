@@ -59,11 +59,16 @@ fn queue() -> (Entry, Exit, Viewer<Cell>) {
 }
 
 impl Entry {
+    /// Who has made a message of its rank wait for room knows that the queue is closed.
+    #[inline]
+    pub(super) fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed)
+    }
+
     /// Puts a message into the queue, if that is open, has room, and no other thread is at it.
     #[inline]
     pub(super) fn put(&self, heading: &Heading, put: impl FnOnce(&mut Cell, &Header)) -> bool {
-        // Whoever closed it was a thread of this rank, or it is closed for the sake of others than this one.
-        if !self.is_open.load(Ordering::Relaxed) {
+        if !self.is_open() {
             return false;
         }
         let mut filler = match self.filler.try_lock() {

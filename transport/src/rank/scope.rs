@@ -48,7 +48,7 @@ impl Posted {
         let Some(id) = self.id else {
             return;
         };
-        if let Some(outcome) = node.wait_for(id, deadline) {
+        if let Some(outcome) = node.wait_for(id, None, deadline) {
             self.id = None;
             self.end(node, outcome);
         }
