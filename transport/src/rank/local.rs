@@ -4,6 +4,8 @@
 use std::io::IoSlice;
 use std::sync::{Arc, OnceLock};
 
+use jstream::buffer::Spent;
+
 use super::error::Error;
 use super::inbox::{Inbox, State};
 use super::letter::{Ack, Letter, Sender};
@@ -22,6 +24,8 @@ use crate::matching::{Arrival, Heading};
 pub(super) enum Posted {
     /// It has gone.
     Done,
+    /// It has gone, and its jbuf is here.
+    Gone(Spent),
     /// This request tells.
     Pending(OpId),
     /// The other rank has ended.
@@ -234,6 +238,7 @@ impl Inbox {
             if let Some(peer) = state.peer(source) {
                 peer.backlog.push_back((heading, letter));
             }
+            state.note_arrival();
             Ok(())
         })
     }

@@ -320,6 +320,7 @@ impl SendRequest {
     pub(super) fn new(node: Arc<Node>, posted: Posted) -> Self {
         let state = match posted {
             Posted::Done => State::Ended(Some(Ok(None))),
+            Posted::Gone(spent) => State::Ended(Some(Ok(Some(spent)))),
             Posted::Pending(id) => State::Pending(Pending::new(node, id)),
             Posted::Refused(error, payload) => State::Ended(Some(Err(Unsent {
                 error,

@@ -215,7 +215,7 @@ impl<'scope> Scope<'scope, '_> {
         let ticket = self.post(nowhere, Some(segments), || {
             match node.post_lent(to, label, bytes, body, message, confirmed) {
                 local::Posted::Pending(id) => Ok(id),
-                local::Posted::Done => Err(Ok(Status::NULL)),
+                local::Posted::Done | local::Posted::Gone(_) => Err(Ok(Status::NULL)),
                 local::Posted::Refused(error, _) => Err(Err(error)),
             }
         });

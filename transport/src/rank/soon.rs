@@ -23,7 +23,7 @@ use crate::endpoint::spin::Spin;
 use crate::matching::{Heading, Pattern};
 
 /// How often queues are looked at before the processor is given a pause.
-const LOOKS: u32 = 4;
+const LOOKS: u32 = 16;
 
 /// Where a message is wanted.
 pub(super) enum Wanted<'m> {
@@ -205,10 +205,19 @@ impl Inbox {
         if state.matcher.posted() > 0 || state.matcher.unexpected() > 0 {
             return None;
         }
-        let is_wanted = |heading: &Heading| pattern.matches(&heading.envelope);
-        let take = |heading, content: Content<'_>| wanted.take(heading, content, self.pool());
         let exit = state.peer(source)?.exit.as_mut()?;
-        exit.take(source, is_wanted, take)
+        match wanted {
+            Wanted::Memory(memory, expected) => {
+                let status = exit.copy_next(source, pattern, expected, memory)?;
+                Some(Came::Put(Ok(status)))
+            }
+            Wanted::Payload => {
+                let is_wanted = |heading: &Heading| pattern.matches(&heading.envelope);
+                exit.take(source, is_wanted, |heading, content: Content<'_>| {
+                    wanted.take(heading, content, self.pool())
+                })
+            }
+        }
     }
 
     fn take_soon(
@@ -221,6 +230,10 @@ impl Inbox {
         match state.take_waiting(pattern, todo) {
             Look::Nothing => {}
             found => return found,
+        }
+        if state.matcher.has_stalled() {
+            // What has no room is let in by a receive that is posted.
+            return Look::Other;
         }
         match pattern.source {
             Some(source) => {
