@@ -138,6 +138,18 @@ impl<T> Ops<T> {
             .and_then(|slot| slot.op.as_mut())
     }
 
+    /// Drops an operation where it is; its number means nothing from then on.
+    pub(crate) fn end(&mut self, id: OpId) {
+        if self.get(id).is_none() {
+            return;
+        }
+        if let Some(slot) = self.slots.get_mut(id.slot as usize) {
+            slot.op = None;
+            slot.generation = slot.generation.wrapping_add(1);
+            self.free.push(id.slot);
+        }
+    }
+
     /// Takes an operation out; its number means nothing from then on.
     pub(crate) fn remove(&mut self, id: OpId) -> Option<T> {
         let slot = self

@@ -222,6 +222,12 @@ impl<R, M> Matcher<R, M> {
         self.sources.next_ready()
     }
 
+    /// Whether a source has to keep a message: a receive for it may have to be posted before it comes.
+    #[inline]
+    pub(crate) fn has_stalled(&self) -> bool {
+        self.sources.has_stalled()
+    }
+
     /// Takes back a receive; `None` if it has its message already, or has ended.
     #[inline]
     pub fn cancel(&mut self, receive: ReceiveId) -> Option<R> {

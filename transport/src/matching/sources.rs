@@ -158,6 +158,12 @@ impl Sources {
         }
     }
 
+    /// Whether any source has to wait.
+    #[inline]
+    pub(super) fn has_stalled(&self) -> bool {
+        !self.stalled.is_empty()
+    }
+
     /// The source tries to send: whatever it had to keep, it does not any more. False if it was not
     /// added, or has ended.
     #[inline]

@@ -135,6 +135,12 @@ impl ElementName {
         name: Some("u8"),
     };
 
+    /// Whether it may stand for what was sent. Who has no type agrees with all.
+    #[inline]
+    pub(super) fn agrees(&self, sent: Option<u64>) -> bool {
+        self.descriptor == 0 || sent.is_none_or(|sent| sent == 0 || sent == self.descriptor)
+    }
+
     /// The number that stands for it on the wire.
     #[must_use]
     pub const fn descriptor(&self) -> u64 {

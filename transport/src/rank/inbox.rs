@@ -61,13 +61,13 @@ pub(super) struct State {
     /// Something has ended since the lock was taken.
     news: bool,
     to_wake: Vec<Waker>,
-    sleepers: u32,
+    pub(super) sleepers: u32,
     /// A thread sleeps on the bell.
-    is_watched: bool,
+    pub(super) is_watched: bool,
     /// How many wait for a message to be here, whoever receives it.
     pub(super) probers: u32,
     /// How many requests a task waits for.
-    tasks: u32,
+    pub(super) tasks: u32,
     pub(super) closed: bool,
 }
 
@@ -214,16 +214,6 @@ impl Inbox {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// From now on threads may leave messages in their queues, unless somebody sleeps who has to be told of
-    /// them. To be called by who looks at the queues, and did not sleep before something came.
-    #[inline]
-    pub(super) fn attend(&self, state: &State) {
-        let is_told = state.sleepers > 0 || state.is_watched || state.tasks > 0;
-        if !self.attention.is_given() && !is_told && !state.closed {
-            self.attention.give();
-        }
-    }
-
     /// Sleeps until there are news since `seen`, the deadline has passed, or for no reason. `arm` has the
     /// bell rung by the connections.
     /// Afterwards it is `disarm`ed.
@@ -289,7 +279,7 @@ impl State {
         self.news = true;
     }
 
-    /// A message waits.
+    /// A message waits, or has no room to.
     #[inline]
     pub(super) fn note_arrival(&mut self) {
         self.news |= self.probers > 0;
@@ -308,7 +298,7 @@ impl State {
             outcome.spent = jbuf;
         }
         if request.forgotten {
-            self.requests.remove(id);
+            self.requests.end(id);
             todo.drop_later(outcome);
             return;
         }
@@ -320,34 +310,12 @@ impl State {
         self.news = true;
     }
 
-    /// Has `task` woken when a request ends.
-    pub(super) fn set_task(&mut self, id: OpId, task: &Waker) {
-        let Some(request) = self.requests.get_mut(id) else {
-            return;
-        };
-        match &request.task {
-            Some(known) if known.will_wake(task) => return,
-            Some(_) => {}
-            None => self.tasks = self.tasks.saturating_add(1),
-        }
-        request.task = Some(task.clone());
-    }
-
-    /// Nobody takes the outcome of a request.
-    pub(super) fn forget(&mut self, id: OpId) {
-        if let Some(request) = self.requests.get_mut(id) {
-            request.forgotten = true;
-            if request.task.take().is_some() {
-                self.tasks = self.tasks.saturating_sub(1);
-            }
-        }
-    }
-
     /// What came of a request, once it has ended.
     #[inline]
     pub(super) fn take_outcome(&mut self, id: OpId) -> Option<Outcome> {
-        self.requests.get_mut(id)?.outcome.as_ref()?;
-        self.requests.remove(id)?.outcome
+        let outcome = self.requests.get_mut(id)?.outcome.take()?;
+        self.requests.end(id);
+        Some(outcome)
     }
 
     /// Why nothing of that rank is going to come; `None` when something may.

@@ -135,7 +135,7 @@ impl Node {
 
     /// What comes of a request that ends by itself.
     pub(super) fn outcome(&self, id: OpId) -> Outcome {
-        match self.wait(|| Deadline::NEVER, |state| state.take_outcome(id)) {
+        match self.wait_for(id, None, Deadline::NEVER) {
             Some(outcome) => outcome,
             None => unreachable!("who waits for ever waits until it has ended"),
         }

@@ -4,6 +4,8 @@
 use std::io::IoSlice;
 use std::sync::{Arc, OnceLock};
 
+use jstream::buffer::Spent;
+
 use super::error::Error;
 use super::inbox::{Inbox, State};
 use super::letter::{Ack, Letter, Sender};
@@ -22,6 +24,8 @@ use crate::matching::{Arrival, Heading};
 pub(super) enum Posted {
     /// It has gone.
     Done,
+    /// It has gone, and its jbuf is here.
+    Gone(Spent),
     /// This request tells.
     Pending(OpId),
     /// The other rank has ended.
@@ -54,16 +58,31 @@ impl Near {
     /// Brings bytes to the receive that waits for them, or leaves a copy.
     #[inline]
     pub(super) fn leave_copy(&self, heading: Heading, bytes: &[u8]) -> Left {
-        if bytes.len() <= INLINE {
-            if let Some(entry) = self.entry(&heading) {
+        if let Some(entry) = self.entry(&heading) {
+            let is_put = if bytes.len() <= INLINE {
                 let segments = [IoSlice::new(bytes)];
-                if entry.put(&heading, |cell, header| cell.put_bytes(header, &segments)) {
-                    self.look_after(&heading);
-                    return Left::Done;
-                }
+                entry.put(&heading, |cell, header| cell.put_bytes(header, &segments))
+            } else {
+                self.put_copy(entry, &heading, bytes)
+            };
+            if is_put {
+                self.look_after(&heading);
+                return Left::Done;
             }
         }
         self.inbox.leave_copy(heading, bytes)
+    }
+
+    /// Puts bytes into the queue that have no room in a slot.
+    fn put_copy(&self, entry: &Entry, heading: &Heading, bytes: &[u8]) -> bool {
+        if bytes.len() > SHORT || !entry.is_open() {
+            return false;
+        }
+        let spent = self.inbox.pool().take(bytes.len());
+        let Some(copy) = spent.ok().and_then(|spent| spent.copy_from(bytes).ok()) else {
+            return false;
+        };
+        entry.put(heading, |cell, header| cell.put_jbuf(header, copy))
     }
 
     /// Brings a message, if there is room.
@@ -219,6 +238,7 @@ impl Inbox {
             if let Some(peer) = state.peer(source) {
                 peer.backlog.push_back((heading, letter));
             }
+            state.note_arrival();
             Ok(())
         })
     }

@@ -305,8 +305,8 @@ pub(super) fn refusal(
     heading: &Heading,
 ) -> Option<Error> {
     let (rank, tag) = (heading.envelope.source, heading.envelope.tag);
-    let sent = heading.descriptor.unwrap_or(0);
-    if sent != 0 && expected.descriptor != 0 && sent != expected.descriptor {
+    if !expected.agrees(heading.descriptor) {
+        let sent = heading.descriptor.unwrap_or(0);
         return Some(Error::WrongElements {
             expected,
             sent: name_by(sent),

@@ -130,13 +130,7 @@ impl Rank {
         tag: u64,
         elements: &[E],
     ) -> Result<(), Error> {
-        match to.into() {
-            Destination::Rank(to) => {
-                let label = self.label::<E>(tag);
-                self.node.send_bytes(to, label, elements.as_bytes(), false)
-            }
-            Destination::Null => Ok(()),
-        }
+        self.send_now(to.into(), tag, elements, false)
     }
 
     /// As [`send`](Self::send), but returns when a receive has the message, or is about to.
@@ -150,10 +144,22 @@ impl Rank {
         tag: u64,
         elements: &[E],
     ) -> Result<(), Error> {
-        match to.into() {
+        self.send_now(to.into(), tag, elements, true)
+    }
+
+    #[inline]
+    fn send_now<E: Element>(
+        &self,
+        to: Destination,
+        tag: u64,
+        elements: &[E],
+        confirmed: bool,
+    ) -> Result<(), Error> {
+        match to {
             Destination::Rank(to) => {
                 let label = self.label::<E>(tag);
-                self.node.send_bytes(to, label, elements.as_bytes(), true)
+                let bytes = elements.as_bytes();
+                self.node.send_bytes(to, label, bytes, confirmed)
             }
             Destination::Null => Ok(()),
         }

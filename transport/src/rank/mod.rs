@@ -35,6 +35,8 @@ mod local;
 mod meet;
 mod member;
 mod mesh;
+#[cfg(all(test, loom))]
+mod models;
 mod names;
 mod node;
 mod object;

@@ -157,6 +157,18 @@ impl Node {
         self.drive_lines();
     }
 
+    /// Takes in what threads have left, and does `work` with that.
+    #[inline]
+    pub(super) fn take_in_for<R>(&self, work: impl FnOnce(&mut State) -> R) -> R {
+        if !self.has_any_queued() {
+            return work(&mut self.inbox.lock());
+        }
+        self.with(|state, todo| {
+            self.inbox.take_in_all(state, todo);
+            work(state)
+        })
+    }
+
     /// Takes in what threads have left.
     #[inline]
     pub(super) fn take_in(&self) {
@@ -294,9 +306,20 @@ impl Node {
         Ok(())
     }
 
-    /// What came of a request, if it has ended in time. Looks at the connections once at least.
-    pub(super) fn wait_for(&self, id: OpId, deadline: Deadline) -> Option<Outcome> {
-        self.wait(|| deadline, |state| state.take_outcome(id))
+    /// What came of a request, if it has ended in time. Looks at the
+    /// connections once at least, where it has not.
+    #[inline]
+    pub(super) fn wait_for(
+        &self,
+        id: OpId,
+        spun: Option<Spin>,
+        deadline: Deadline,
+    ) -> Option<Outcome> {
+        if let Some(outcome) = self.take_in_for(|state| state.take_outcome(id)) {
+            self.attend();
+            return Some(outcome);
+        }
+        self.wait_spun(spun, || deadline, |state| state.take_outcome(id))
     }
 
     /// Has a message withdrawn that the other rank may not have received. What comes of it, its request says.

@@ -12,15 +12,17 @@ use std::sync::{Arc, Mutex, TryLockError};
 
 use jstream::buffer::{Filled, Pool, Spent};
 
+use super::error::ElementName;
 use super::inbox::{Inbox, Peer, State};
 use super::letter::{Ack, Letter};
+use super::names::Status;
 use super::todo::Todo;
 use super::wire::Label;
 use crate::device::connection::Payload;
 use crate::device::inproc::letter::Letter as Cell;
 use crate::device::inproc::ring::{Emptier, Filler, Viewer, ring};
 use crate::header::Header;
-use crate::matching::{Arrival, Heading, Matched};
+use crate::matching::{Arrival, Heading, Matched, Pattern};
 
 /// How many messages a queue holds.
 const SLOTS: usize = 64;
@@ -59,11 +61,16 @@ fn queue() -> (Entry, Exit, Viewer<Cell>) {
 }
 
 impl Entry {
+    /// Who has made a message of its rank wait for room knows that the queue is closed.
+    #[inline]
+    pub(super) fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed)
+    }
+
     /// Puts a message into the queue, if that is open, has room, and no other thread is at it.
     #[inline]
     pub(super) fn put(&self, heading: &Heading, put: impl FnOnce(&mut Cell, &Header)) -> bool {
-        // Whoever closed it was a thread of this rank, or it is closed for the sake of others than this one.
-        if !self.is_open.load(Ordering::Relaxed) {
+        if !self.is_open() {
             return false;
         }
         let mut filler = match self.filler.try_lock() {
@@ -82,6 +89,36 @@ impl Exit {
     #[inline]
     pub(super) fn is_filled(&self) -> bool {
         self.emptier.is_filled()
+    }
+
+    /// Takes the next message, which is of `source`, to the front of `memory`, if it stands in its slot, is wanted,
+    /// and fits.
+    #[inline]
+    pub(super) fn copy_next(
+        &mut self,
+        source: u32,
+        pattern: &Pattern,
+        expected: &ElementName,
+        memory: &mut [u8],
+    ) -> Option<Status> {
+        let status = self.emptier.front(|cell| {
+            let bytes = cell.bytes()?;
+            let Header {
+                kind,
+                words: [tag, descriptor, _],
+                ..
+            } = cell.header();
+            let is_wanted = kind == pattern.context
+                && pattern.tag.is_none_or(|wanted| wanted == tag)
+                && expected.agrees(Some(descriptor));
+            let room = memory.get_mut(..bytes.len()).filter(|_| is_wanted)?;
+            room.copy_from_slice(bytes);
+            let bytes = bytes.len() as u64;
+            Some(Status { source, tag, bytes })
+        });
+        let status = status.flatten()?;
+        self.emptier.pop();
+        Some(status)
     }
 
     /// Takes the next message, which is of `source`, if it is there and wanted.

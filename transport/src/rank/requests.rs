@@ -64,10 +64,10 @@ impl Pending {
         let Some(id) = self.id else {
             return true;
         };
-        self.node.take_in();
-        let state = self.node.inbox.lock();
-        let request = state.requests.get(id);
-        request.is_none_or(|request| request.outcome.is_some())
+        self.node.take_in_for(|state| {
+            let request = state.requests.get(id);
+            request.is_none_or(|request| request.outcome.is_some())
+        })
     }
 
     /// The outcome, if it comes in time. Never again once it was given.
@@ -78,8 +78,7 @@ impl Pending {
     /// As [`wait`](Self::wait), for one who may have `spun` already.
     pub(super) fn wait_spun(&mut self, spun: Option<Spin>, deadline: Deadline) -> Option<Outcome> {
         let id = self.id?;
-        let taken = |state: &mut super::inbox::State| state.take_outcome(id);
-        let outcome = self.node.wait_spun(spun, || deadline, taken)?;
+        let outcome = self.node.wait_for(id, spun, deadline)?;
         self.id = None;
         Some(outcome)
     }
@@ -87,8 +86,7 @@ impl Pending {
     /// The outcome, if it is known by now.
     pub(super) fn take(&mut self) -> Option<Outcome> {
         let id = self.id?;
-        self.node.take_in();
-        let outcome = self.node.inbox.lock().take_outcome(id)?;
+        let outcome = self.node.take_in_for(|state| state.take_outcome(id))?;
         self.id = None;
         Some(outcome)
     }
@@ -322,6 +320,7 @@ impl SendRequest {
     pub(super) fn new(node: Arc<Node>, posted: Posted) -> Self {
         let state = match posted {
             Posted::Done => State::Ended(Some(Ok(None))),
+            Posted::Gone(spent) => State::Ended(Some(Ok(Some(spent)))),
             Posted::Pending(id) => State::Pending(Pending::new(node, id)),
             Posted::Refused(error, payload) => State::Ended(Some(Err(Unsent {
                 error,

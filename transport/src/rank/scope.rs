@@ -48,7 +48,7 @@ impl Posted {
         let Some(id) = self.id else {
             return;
         };
-        if let Some(outcome) = node.wait_for(id, deadline) {
+        if let Some(outcome) = node.wait_for(id, None, deadline) {
             self.id = None;
             self.end(node, outcome);
         }
@@ -215,7 +215,7 @@ impl<'scope> Scope<'scope, '_> {
         let ticket = self.post(nowhere, Some(segments), || {
             match node.post_lent(to, label, bytes, body, message, confirmed) {
                 local::Posted::Pending(id) => Ok(id),
-                local::Posted::Done => Err(Ok(Status::NULL)),
+                local::Posted::Done | local::Posted::Gone(_) => Err(Ok(Status::NULL)),
                 local::Posted::Refused(error, _) => Err(Err(error)),
             }
         });

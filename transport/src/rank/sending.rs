@@ -129,7 +129,7 @@ impl Node {
         self.send_lent(bytes, |body| {
             match self.post_to_line(to, line, label, body, length, confirmed) {
                 Posted::Pending(id) => Ok(Some(id)),
-                Posted::Done => Ok(None),
+                Posted::Done | Posted::Gone(_) => Ok(None),
                 Posted::Refused(error, _) => Err(error),
             }
         })
@@ -192,6 +192,20 @@ impl Node {
                 self.post_to_thread(to, near, heading, Payload::Bytes(filled), confirmed)
             }
             Ok(Link::Line(line)) => {
+                let moves = line.endpoint.limits().moves;
+                let is_short = filled.len() <= SMALL && length <= line.eager;
+                if is_short && !confirmed && !moves && !line.is_gone() {
+                    let header = Frame::Eager { label, offer: None }.header();
+                    let segments = [IoSlice::new(filled.as_bytes())];
+                    let endpoint = &line.endpoint;
+                    // Whatever else comes of it is found again by what is posted.
+                    if endpoint
+                        .send_segments(header, &segments, Patience::None)
+                        .is_ok()
+                    {
+                        return Posted::Gone(filled.into_spent());
+                    }
+                }
                 self.post_to_line(to, line, label, Body::Owned(filled), length, confirmed)
             }
             Ok(Link::Nobody) => Posted::Done,

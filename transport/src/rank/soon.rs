@@ -4,6 +4,7 @@
 //! message out of the queue of a thread, where none waits that came before and no receive was posted, or from
 //! those that wait.
 
+use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 
 use jstream::buffer::Pool;
@@ -20,6 +21,9 @@ use crate::device::connection::Payload;
 use crate::device::deadline::Deadline;
 use crate::endpoint::spin::Spin;
 use crate::matching::{Heading, Pattern};
+
+/// How often queues are looked at before the processor is given a pause.
+const LOOKS: u32 = 16;
 
 /// Where a message is wanted.
 pub(super) enum Wanted<'m> {
@@ -49,18 +53,26 @@ impl Wanted<'_> {
     fn take(&mut self, heading: Heading, content: Content<'_>, pool: &Pool) -> Came {
         match (self, content) {
             (Self::Memory(memory, expected), Content::Bytes(bytes)) => {
-                let refusal = refusal(*expected, Some(memory.len()), &heading);
-                Came::Put(match (refusal, memory.get_mut(..bytes.len())) {
-                    (None, Some(room)) => {
+                let room = memory.get_mut(..bytes.len());
+                Came::Put(match room.filter(|_| expected.agrees(heading.descriptor)) {
+                    Some(room) => {
                         room.copy_from_slice(bytes);
                         Ok(Status::of(&heading))
                     }
-                    (Some(error), _) => Err(error),
-                    (None, None) => unreachable!("what is too long is refused"),
+                    None => Err(refused(*expected, memory.len(), &heading)),
                 })
             }
             (_, content) => Came::Whole(heading, Payload::Bytes(content.into_jbuf(pool))),
         }
+    }
+}
+
+/// Why a receive does not get a message that does not fit it.
+#[cold]
+fn refused(expected: ElementName, capacity: usize, heading: &Heading) -> Error {
+    match refusal(expected, Some(capacity), heading) {
+        Some(error) => error,
+        None => unreachable!("it does not fit"),
     }
 }
 
@@ -105,7 +117,8 @@ impl Node {
         let mut spin = Spin::begin(inbox.options.spin, habit, deadline);
         let result = loop {
             self.drive_lines();
-            if inbox.epoch() != seen || self.has_queued(pattern.source) {
+            let is_queued = (0..LOOKS).any(|_| self.has_queued(pattern.source));
+            if is_queued || inbox.epoch() != seen {
                 seen = inbox.epoch();
                 match self.look(pattern, wanted, true) {
                     Look::Came(came) => {
@@ -130,9 +143,29 @@ impl Node {
     /// is `probing`.
     #[inline]
     fn look(&self, pattern: &Pattern, wanted: &mut Wanted<'_>, probing: bool) -> Look {
-        let mut todo = Todo::default();
         let inbox = &*self.inbox;
         let mut state = inbox.lock();
+        if let Some(source) = pattern.source {
+            if let Some(came) = inbox.take_straight(&mut state, source, pattern, wanted) {
+                if probing {
+                    state.unprobe();
+                }
+                inbox.attend(&state);
+                return Look::Came(came);
+            }
+        }
+        self.look_everywhere(state, pattern, wanted, probing)
+    }
+
+    fn look_everywhere<'i>(
+        &'i self,
+        mut state: MutexGuard<'i, State>,
+        pattern: &Pattern,
+        wanted: &mut Wanted<'_>,
+        probing: bool,
+    ) -> Look {
+        let mut todo = Todo::default();
+        let inbox = &*self.inbox;
         let look = inbox.take_soon(&mut state, pattern, wanted, &mut todo);
         match (&look, probing) {
             (Look::Came(_), true) => state.unprobe(),
@@ -160,7 +193,33 @@ impl Node {
 }
 
 impl Inbox {
+    /// Takes a message out of the queue of a rank, where nothing else waits here.
     #[inline]
+    fn take_straight(
+        &self,
+        state: &mut State,
+        source: u32,
+        pattern: &Pattern,
+        wanted: &mut Wanted<'_>,
+    ) -> Option<Came> {
+        if state.matcher.posted() > 0 || state.matcher.unexpected() > 0 {
+            return None;
+        }
+        let exit = state.peer(source)?.exit.as_mut()?;
+        match wanted {
+            Wanted::Memory(memory, expected) => {
+                let status = exit.copy_next(source, pattern, expected, memory)?;
+                Some(Came::Put(Ok(status)))
+            }
+            Wanted::Payload => {
+                let is_wanted = |heading: &Heading| pattern.matches(&heading.envelope);
+                exit.take(source, is_wanted, |heading, content: Content<'_>| {
+                    wanted.take(heading, content, self.pool())
+                })
+            }
+        }
+    }
+
     fn take_soon(
         &self,
         state: &mut State,
@@ -171,6 +230,10 @@ impl Inbox {
         match state.take_waiting(pattern, todo) {
             Look::Nothing => {}
             found => return found,
+        }
+        if state.matcher.has_stalled() {
+            // What has no room is let in by a receive that is posted.
+            return Look::Other;
         }
         match pattern.source {
             Some(source) => {

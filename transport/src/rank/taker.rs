@@ -82,7 +82,10 @@ impl LineTaker {
                     state.note_arrival();
                     Choice::Pool
                 }
-                Ok(Arrival::Full(_)) => Choice::Hold,
+                Ok(Arrival::Full(_)) => {
+                    state.note_arrival();
+                    Choice::Hold
+                }
                 Err(_) => Choice::Refuse(strange(header.kind)),
             }
         })
@@ -170,6 +173,7 @@ impl LineTaker {
                 if let Some(peer) = state.peer(self.rank) {
                     peer.stalled = Some((heading, letter));
                 }
+                state.note_arrival();
                 return false;
             }
             Err(stray) => todo.drop_later(stray.message),

@@ -1,0 +1,148 @@
+//! Interleavings of a rank that falls asleep with a thread that sends to it, tried by loom: each model beside a twin
+//! with a mistake that it must find.
+
+use loom::thread;
+
+use super::attention::Attention;
+use crate::device::inproc::ring::{Emptier, Filler, ring};
+use crate::device::inproc::sync::{Arc, Mutex, lock};
+
+/// An inbox, but for what does not matter here.
+struct Inbox {
+    attention: Attention,
+    state: Mutex<State>,
+}
+
+struct State {
+    emptier: Emptier<u32>,
+    arrived: Vec<u32>,
+    /// Somebody is to be told.
+    sleeps: bool,
+    is_told: bool,
+}
+
+impl State {
+    fn take_in(&mut self) {
+        while let Some(number) = self.emptier.front(|number| *number) {
+            self.emptier.pop();
+            self.arrived.push(number);
+        }
+    }
+}
+
+/// What the sender does, and who is going to sleep.
+#[derive(Clone, Copy)]
+struct Parts {
+    may_stay: fn(&Attention) -> bool,
+    before_bringing: fn(&mut State),
+    before_sleep: fn(&Attention, &mut State),
+}
+
+const RIGHT: Parts = Parts {
+    may_stay: Attention::is_still_given,
+    before_bringing: State::take_in,
+    before_sleep: |attention, state| {
+        if attention.withdraw() {
+            state.take_in();
+        }
+    },
+};
+
+impl Inbox {
+    fn send(&self, filler: &mut Filler<u32>, number: u32, parts: Parts) {
+        // Every other one is too long for the queue.
+        let is_short = number % 2 == 0;
+        if is_short && self.attention.is_given() && filler.fill(|place| *place = number) {
+            if !(parts.may_stay)(&self.attention) {
+                self.work(State::take_in);
+            }
+        } else {
+            self.work(|state| {
+                (parts.before_bringing)(state);
+                state.arrived.push(number);
+            });
+        }
+    }
+
+    fn work(&self, work: impl FnOnce(&mut State)) {
+        let mut state = lock(&self.state);
+        work(&mut state);
+        state.is_told |= state.sleeps;
+    }
+}
+
+/// A thread sends so many messages, of which the first ones may find the rank awake.
+fn falling_asleep(count: u32, parts: Parts) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let (mut filler, emptier) = ring::<u32>(2);
+        let inbox = Arc::new(Inbox {
+            attention: Attention::new(),
+            state: Mutex::new(State {
+                emptier,
+                arrived: Vec::new(),
+                sleeps: false,
+                is_told: false,
+            }),
+        });
+        inbox.attention.give();
+        let sender = {
+            let inbox = inbox.clone();
+            thread::spawn(move || {
+                for number in 0..count {
+                    inbox.send(&mut filler, number, parts);
+                }
+            })
+        };
+        let mut state = lock(&inbox.state);
+        (parts.before_sleep)(&inbox.attention, &mut state);
+        state.sleeps = state.arrived.is_empty();
+        drop(state);
+        sender.join().unwrap();
+        let mut state = lock(&inbox.state);
+        assert_eq!(state.sleeps, state.is_told, "it would sleep for ever");
+        state.take_in();
+        assert!((0..count).eq(state.arrived.drain(..)), "out of order");
+    }
+}
+
+#[test]
+fn no_message_is_left_to_who_sleeps() {
+    loom::model(falling_asleep(1, RIGHT));
+}
+
+#[test]
+fn messages_keep_their_order() {
+    loom::model(falling_asleep(2, RIGHT));
+}
+
+#[test]
+#[should_panic(expected = "it would sleep for ever")]
+fn a_sender_that_does_not_look_again_is_found() {
+    let may_stay = |_: &_| true;
+    loom::model(falling_asleep(1, Parts { may_stay, ..RIGHT }));
+}
+
+#[test]
+#[should_panic(expected = "it would sleep for ever")]
+fn a_sleeper_that_has_looked_before_is_found() {
+    let before_sleep = |attention: &Attention, state: &mut State| {
+        state.take_in();
+        attention.withdraw();
+    };
+    let parts = Parts {
+        before_sleep,
+        ..RIGHT
+    };
+    loom::model(falling_asleep(1, parts));
+}
+
+#[test]
+#[should_panic(expected = "out of order")]
+fn a_message_that_passes_the_queue_is_found() {
+    let before_bringing = |_: &mut _| {};
+    let parts = Parts {
+        before_bringing,
+        ..RIGHT
+    };
+    loom::model(falling_asleep(2, parts));
+}
