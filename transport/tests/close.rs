@@ -349,10 +349,42 @@ fn all_who_wait_at_once_end(scheme: &str) {
     );
 }
 
+/// A peer that goes while a message is on its way to it has sent others before, which are here.
+fn what_was_sent_is_received_though_a_send_was_cut_short(scheme: &str) {
+    const MESSAGES: u64 = 5;
+    let (client, server) = pair(scheme, &patient(), &patient());
+    for number in 0..MESSAGES {
+        server
+            .send_message(header(number), &[IoSlice::new(b"before")])
+            .unwrap();
+    }
+    // More than any device takes while nobody reads.
+    let mut sending = client.post_send(header(0), filled(&vec![1; 32 << 20]));
+    let sent = sending.wait_timeout(Duration::from_millis(20));
+    drop(server);
+    // Inside the process the message itself moves.
+    match sent.unwrap_or_else(|| sending.wait()) {
+        Ok(_) => {}
+        Err(unsent) => {
+            let error = unsent.error;
+            let gone = matches!(error, SendError::Lost { .. } | SendError::Closed { .. });
+            assert!(gone, "{error}");
+        }
+    }
+    for number in 0..MESSAGES {
+        let message = client.recv_message_timeout(LONG).unwrap();
+        assert_eq!(message.header.words[0], number);
+    }
+    let error = client.recv_message_timeout(LONG).unwrap_err();
+    let gone = matches!(error, RecvError::Lost { .. } | RecvError::Closed { .. });
+    assert!(gone, "{error}");
+}
+
 over_devices! {
     inproc shm uds tcp uring: {
         every_wait_of_an_endpoint_ends
         every_wait_of_a_listener_ends
         all_who_wait_at_once_end
+        what_was_sent_is_received_though_a_send_was_cut_short
     }
 }

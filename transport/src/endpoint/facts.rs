@@ -76,6 +76,18 @@ impl End {
         !matches!(self, Self::ClosedLocally | Self::Ended)
     }
 
+    /// Whether a direction that sends, and has ended so, leaves nothing to be received either. What a peer
+    /// has sent before it went is still here.
+    pub(crate) fn silences(&self) -> bool {
+        match self {
+            Self::Lost { source, .. } => !matches!(
+                source.kind(),
+                io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
+            ),
+            other => other.breaks(),
+        }
+    }
+
     /// One word for each, for logs.
     pub(crate) fn word(&self) -> &'static str {
         match self {

@@ -258,7 +258,7 @@ impl Sending {
                 half.abandon(&mut op.message);
             }
         }
-        if end.breaks() {
+        if end.silences() {
             self.common.broke = true;
         }
         let mut first = std::mem::take(&mut self.begun) || pushed;

@@ -318,6 +318,12 @@ impl<R, M> Matcher<R, M> {
     pub fn held(&self, source: u32) -> Option<(usize, u64)> {
         self.sources.held(source)
     }
+
+    /// A message of `source` that is the one, and that nobody has claimed. Looks at all that wait.
+    pub(crate) fn search(&self, source: u32, is_it: impl Fn(&M) -> bool) -> Option<MessageId> {
+        let id = self.messages.search(source, is_it)?;
+        (!self.messages.is_claimed(id)).then_some(MessageId(id))
+    }
 }
 
 impl<R> Posted<R> {

@@ -69,6 +69,15 @@ impl<M> Messages<M> {
         Some(&mut self.lanes.get_mut(id)?.message)
     }
 
+    /// One of `source`, claimed or not.
+    pub(super) fn search(&self, source: u32, is_it: impl Fn(&M) -> bool) -> Option<Id> {
+        let all = self.lanes.iter();
+        let mut of_source = all.filter(|(_, key)| key.given.source == source);
+        let found =
+            of_source.find(|(id, _)| self.get(*id).is_some_and(|(_, message)| is_it(message)));
+        found.map(|(id, _)| id)
+    }
+
     pub(super) fn is_claimed(&self, id: Id) -> bool {
         self.lanes.get(id).is_some_and(|(.., in_queue)| !in_queue)
     }

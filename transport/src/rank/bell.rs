@@ -1,9 +1,16 @@
 //! Where a thread of a rank sleeps for all its connections.
 
+#[cfg(all(test, loom))]
+mod models;
+
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Wake, Waker};
+
+#[cfg(loom)]
+use loom::sync::atomic::{AtomicBool, Ordering};
+#[cfg(not(loom))]
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::device::deadline::Deadline;
 use crate::endpoint::watcher::{Room, Watcher};
@@ -18,15 +25,36 @@ pub(super) struct Bell {
 
 struct Clapper {
     watcher: Arc<Watcher>,
-    /// Somebody sleeps, or is about to.
-    expected: AtomicBool,
+    expected: Expected,
+}
+
+/// Somebody sleeps, or is about to. One ring is let through to the system for each time.
+struct Expected(AtomicBool);
+
+impl Expected {
+    fn new() -> Self {
+        Self(AtomicBool::new(false))
+    }
+
+    fn set(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    fn forget(&self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+
+    /// Whether this ring is the one.
+    fn take(&self) -> bool {
+        self.0.swap(false, Ordering::SeqCst)
+    }
 }
 
 impl Bell {
     pub(super) fn new() -> io::Result<Self> {
         let clapper = Arc::new(Clapper {
             watcher: Watcher::new()?,
-            expected: AtomicBool::new(false),
+            expected: Expected::new(),
         });
         Ok(Self {
             waker: clapper.clone().into(),
@@ -47,12 +75,12 @@ impl Bell {
 
     /// From now on a ring ends the next sleep.
     pub(super) fn expect(&self) {
-        self.clapper.expected.store(true, Ordering::SeqCst);
+        self.clapper.expected.set();
     }
 
     /// Nobody is going to sleep who has not looked.
     pub(super) fn forget(&self) {
-        self.clapper.expected.store(false, Ordering::SeqCst);
+        self.clapper.expected.forget();
     }
 
     pub(super) fn ring(&self) {
@@ -71,7 +99,7 @@ impl Bell {
 
 impl Clapper {
     fn ring(&self) {
-        if self.expected.swap(false, Ordering::SeqCst) {
+        if self.expected.take() {
             self.watcher.ring();
         }
     }

@@ -29,6 +29,20 @@ pub(super) enum Letter {
     Lost,
 }
 
+impl Letter {
+    /// Whether this request of a thread sends it.
+    pub(super) fn is_of(&self, request: OpId) -> bool {
+        match self {
+            Self::Lent { sender, .. }
+            | Self::Here {
+                ack: Ack::Thread(sender) | Ack::Admitted(sender),
+                ..
+            } => sender.is_of(request),
+            _ => false,
+        }
+    }
+}
+
 /// Who wants to know that a message was matched.
 pub(super) enum Ack {
     Nobody,
@@ -62,6 +76,19 @@ impl Sender {
     pub(super) fn finish(mut self) {
         self.is_done = true;
         self.end(Outcome::sent());
+    }
+
+    pub(super) fn is_of(&self, request: OpId) -> bool {
+        self.request == request
+    }
+
+    /// The message was taken back. What it was lent is dropped by then; what it had comes back.
+    pub(super) fn cancel(mut self, payload: Option<Payload>) {
+        self.is_done = true;
+        self.end(Outcome {
+            payload,
+            ..Outcome::failed(super::Error::Cancelled)
+        });
     }
 
     fn end(&self, outcome: Outcome) {

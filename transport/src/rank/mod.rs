@@ -55,6 +55,7 @@ mod taker;
 mod todo;
 mod waiting;
 mod wire;
+mod withdrawal;
 pub mod world;
 
 pub use self::element::Element;

@@ -325,6 +325,7 @@ impl Node {
     /// Has a message withdrawn that the other rank may not have received. What comes of it, its request says.
     pub(super) fn cancel_send(&self, id: OpId) {
         self.with(|state, todo| state.withdraw(id, todo));
+        self.take_back(id);
     }
 
     /// Nobody asks for a request any more: a receive without a message is taken back, a message is sent all

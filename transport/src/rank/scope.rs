@@ -89,7 +89,8 @@ struct Ticket<'scope> {
 
 impl Rank {
     /// Runs `work`, which may post memory that it borrows from outside, and returns when all of it has been
-    /// sent or received: also when `work` panics, and then receives that have no message are taken back, and messages over connections that no receive has.
+    /// sent or received: also when `work` panics, and then receives that have no message are taken back, and
+    /// messages that no receive has.
     ///
     /// ```
     /// use jstream_transport::rank;

@@ -1,0 +1,58 @@
+//! Messages between threads that are taken back before a receive has them.
+
+use super::inbox::Inbox;
+use super::letter::{Ack, Letter};
+use super::node::{Link, Node};
+use super::todo::Todo;
+use crate::endpoint::ops::OpId;
+
+impl Node {
+    /// Takes back a message that waits with a rank of this process. One that has its receive, or was found,
+    /// ends by itself.
+    pub(super) fn take_back(&self, id: OpId) {
+        let sends = {
+            let state = self.inbox.lock();
+            state.requests.get(id).and_then(|request| request.sends)
+        };
+        let Some(sends) = sends.filter(|sends| sends.offer.is_none()) else {
+            return;
+        };
+        let Ok(Link::Thread(inbox)) = self.link(sends.to) else {
+            return;
+        };
+        // Without a lock, as it tells this rank.
+        match inbox.remove_letter(self.inbox.rank, id) {
+            Some(Letter::Lent { bytes, sender }) => {
+                drop(bytes);
+                sender.cancel(None);
+            }
+            Some(Letter::Here {
+                payload,
+                ack: Ack::Thread(sender) | Ack::Admitted(sender),
+            }) => sender.cancel(Some(payload)),
+            _ => {}
+        }
+    }
+}
+
+impl Inbox {
+    fn remove_letter(&self, source: u32, request: OpId) -> Option<Letter> {
+        let mut todo = Todo::default();
+        let mut state = self.lock();
+        let is_it = |letter: &Letter| letter.is_of(request);
+        let letter = match state.matcher.search(source, is_it) {
+            Some(id) => state.matcher.withdraw(id),
+            None => {
+                let peer = state.peer(source)?;
+                let mut backlog = peer.backlog.iter();
+                let place = backlog.position(|(_, letter)| is_it(letter))?;
+                peer.backlog.remove(place).map(|(_, letter)| letter)
+            }
+        };
+        // There is room for others now.
+        state.let_in(&mut todo);
+        self.leave(state);
+        self.carry_out(todo, |_| {});
+        letter
+    }
+}

@@ -1,0 +1,118 @@
+//! Messages that nobody receives are taken back, also by a scope that a panic ends.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod common;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::mpsc::{TryRecvError, channel};
+use std::thread;
+use std::time::Duration;
+
+use common::ranks::{group, ways};
+use common::{LONG, SHORT, bytes, filled};
+use jstream_transport::rank::{Error, Options};
+
+/// Fails instead of hanging.
+fn in_time<R: Send>(what: &str, work: impl FnOnce() -> R + Send) -> R {
+    thread::scope(|scope| {
+        let (done, wait) = channel();
+        scope.spawn(move || done.send(work()));
+        match wait.recv_timeout(LONG / 6) {
+            Ok(result) => result,
+            Err(_) => {
+                eprintln!("{what}: nothing came of it in time");
+                std::process::abort()
+            }
+        }
+    })
+}
+
+/// A message that a rank posts, and no other one receives.
+#[test]
+fn what_nobody_receives_is_taken_back_and_room_is_for_others() {
+    for way in ways() {
+        println!("{way}");
+        let mut options = Options::default();
+        options.bounds.messages = 3;
+        let all = group(way, 2, &options);
+        let (zero, one) = (&all[0], &all[1]);
+        for (length, confirmed) in [(8, true), (300_000, true), (300_000, false)] {
+            let message = bytes(length, 5);
+            thread::scope(|threads| {
+                // Carries on the connection of the other one.
+                let (done, wait) = channel::<()>();
+                threads.spawn(move || {
+                    while wait.try_recv() != Err(TryRecvError::Disconnected) {
+                        let _ = one.iprobe(0, u64::MAX);
+                        thread::sleep(Duration::from_micros(100));
+                    }
+                });
+                let panicked = catch_unwind(AssertUnwindSafe(|| {
+                    zero.scope(|scope| {
+                        let _ = match confirmed {
+                            true => scope.issend(1, 1, &message),
+                            false => scope.isend(1, 1, &message),
+                        };
+                        resume_unwind(Box::new(()));
+                    });
+                }));
+                panicked.unwrap_err();
+                let posted = zero.issend(1, 2, filled(&message));
+                let unsent = in_time("a message that is cancelled", || posted.cancel());
+                let unsent = unsent.unwrap_err();
+                assert!(matches!(unsent.error, Error::Cancelled), "{unsent}");
+                if let Some(filled) = unsent.filled {
+                    assert!(filled.as_bytes() == message);
+                }
+                drop(done);
+            });
+            assert!(one.iprobe(0, 1).unwrap().is_none());
+            assert!(one.iprobe(0, 2).unwrap().is_none());
+        }
+        // As many as there is room for.
+        for number in 0..3u64 {
+            zero.isend(1, 3, filled(&number.to_ne_bytes()))
+                .wait()
+                .unwrap();
+        }
+        for number in 0..3u64 {
+            let message = one.recv_filled(0, 3).unwrap();
+            assert_eq!(message.payload.as_bytes(), number.to_ne_bytes());
+        }
+    }
+}
+
+/// What had no room is taken back from where it waits for some, and those behind it have its place.
+#[test]
+fn what_has_no_room_is_taken_back_from_the_middle() {
+    let mut options = Options::default();
+    options.bounds.messages = 1;
+    let all = group("threads", 2, &options);
+    let (zero, one) = (&all[0], &all[1]);
+    let post = |number: u64| zero.isend(1, 1, filled(&number.to_ne_bytes()));
+    let (first, second, third) = (post(1), post(2), post(3));
+    first.wait().unwrap();
+    let unsent = second.cancel().unwrap_err();
+    assert!(matches!(unsent.error, Error::Cancelled), "{unsent}");
+    assert_eq!(unsent.filled.unwrap().as_bytes(), 2u64.to_ne_bytes());
+    for number in [1u64, 3] {
+        let message = one.recv_filled(0, 1).unwrap();
+        assert_eq!(message.payload.as_bytes(), number.to_ne_bytes());
+    }
+    third.wait().unwrap();
+    // One that was found is its finder's.
+    let fourth = zero.issend(1, 1, filled(b"fourth"));
+    let found = one.probe(0, 1).unwrap();
+    thread::scope(|threads| {
+        let cancelling = threads.spawn(|| fourth.cancel());
+        thread::sleep(SHORT / 20);
+        let message = found.recv_filled().unwrap();
+        assert_eq!(message.payload.as_bytes(), b"fourth");
+        cancelling.join().unwrap().unwrap();
+    });
+}

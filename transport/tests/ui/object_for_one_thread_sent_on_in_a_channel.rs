@@ -1,0 +1,19 @@
+//! An object that may not go to another thread is not sent on as it is: it could move there.
+
+use std::cell::Cell;
+
+use jstream::{Received, Transportable};
+use jstream_transport::channel::Sender;
+
+#[derive(Transportable)]
+struct Link<'b> {
+    next: Cell<Option<&'b Link<'b>>>,
+}
+
+fn send_on(sender: &Sender<Link<'static>>, received: Received<Link<'static>>) {
+    let _ = sender.send_received(received);
+}
+
+fn main() {
+    let _ = send_on;
+}

@@ -1,0 +1,13 @@
+//! What an object of a channel refers to is in the buffer that it came in, and ends with it.
+
+use jstream_transport::channel::Receiver;
+
+fn longest(receiver: &Receiver<Vec<String>>) -> &str {
+    let received = receiver.recv().unwrap();
+    let lines = received.get();
+    lines.iter().max_by_key(|line| line.len()).unwrap()
+}
+
+fn main() {
+    let _ = longest;
+}
