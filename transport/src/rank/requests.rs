@@ -315,8 +315,8 @@ impl SendRequest {
 }
 
 impl SendRequest {
-    /// Takes the message back, if it was announced over a connection, or is to be confirmed there, and no
-    /// receive has it: [`Error::Cancelled`] then has the jbuf, if that was not sent. Waits for the answer of
+    /// Takes the message back, if it was announced over a connection, is to be confirmed there, or waits for room,
+    /// and no receive has it: [`Error::Cancelled`] then has the jbuf, if that was not sent. Waits for the answer of
     /// the other rank. Any other message has its own outcome, which is waited for.
     ///
     /// # Errors
