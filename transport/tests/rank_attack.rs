@@ -263,9 +263,10 @@ fn a_message_that_was_not_sent_comes_back_as_it_was() {
 fn a_task_that_sends_goes_on_though_nothing_more_is_received() {
     let mut options = Options::default();
     options.bounds.messages = 2;
-    let ways = ways().filter(|way| *way != "threads");
-    for (way, length) in ways.flat_map(|way| [(way, 100_000), (way, 200_000), (way, 300_000)]) {
-        println!("{way}, {length}");
+    // Over any device it is announced, and its receiver has to answer.
+    let length = 300_000;
+    for way in ways().filter(|way| *way != "threads") {
+        println!("{way}");
         let all = group(way, 2, &options);
         let (zero, one) = (&all[0], &all[1]);
         // Rank 0 has no room for all of them.
