@@ -23,15 +23,28 @@ const DATA: u32 = 0x6a73_7205;
 const MATCHED: u32 = 0x6a73_7206;
 const WITHDRAW: u32 = 0x6a73_7207;
 const WITHDRAWN: u32 = 0x6a73_7208;
+const HELLO: u32 = 0x6a73_7209;
+const CREDIT: u32 = 0x6a73_720a;
 
-/// A rank, and the bare endpoint of its peer 1; its peer 2 is a thread.
+/// A rank, and the bare endpoint of its peer 1, which has told its window; its peer 2 is a thread.
 fn against(scheme: &str, options: &Options) -> (Rank, Rank, Endpoint) {
+    let (rank, other, bare) = strangers(scheme, options);
+    say(&bare, HELLO, [1, 100, 1 << 20], b"");
+    (rank, other, bare)
+}
+
+fn strangers(scheme: &str, options: &Options) -> (Rank, Rank, Endpoint) {
     let listener = listen(&fresh(scheme), &patient()).unwrap();
     let (bare, endpoint) = join(&listener, &patient());
     let (zero, two) = (Mesh::new(0, 3, options), Mesh::new(2, 3, options));
     let (of_zero, of_two) = (zero.node(), two.node());
     let zero = zero.endpoint(1, endpoint).unwrap().thread(2, &of_two);
-    (zero.build(), two.thread(0, &of_zero).build(), bare)
+    let ranks = (zero.build(), two.thread(0, &of_zero).build());
+    let (hello, _) = hear(&bare);
+    let bounds = options.bounds;
+    let window = [bounds.messages as u64, bounds.bytes];
+    assert_eq!((hello.kind, &hello.words[1..]), (HELLO, &window[..]));
+    (ranks.0, ranks.1, bare)
 }
 
 fn say(bare: &Endpoint, kind: u32, words: [u64; 3], payload: &[u8]) {
@@ -60,9 +73,18 @@ fn refused(rank: &Rank, other: &Rank, bare: &Endpoint, case: &str) {
 #[test]
 fn invented_numbers_kinds_and_lengths_end_the_connection() {
     type Case = (&'static str, u32, [u64; 3], &'static [u8]);
-    let cases: [Case; 14] = [
+    let cases: [Case; 18] = [
         ("no kind", 0, [0; 3], b""),
-        ("a kind that is none", WITHDRAWN + 1, [0; 3], b""),
+        ("a kind that is none", CREDIT + 1, [0; 3], b""),
+        ("a second hello", HELLO, [1, 100, 1 << 20], b""),
+        ("a hello of another version", HELLO, [2, 100, 1 << 20], b""),
+        ("nothing to give back", CREDIT, [1, 0, 0], b""),
+        (
+            "nothing to give back, beyond all",
+            CREDIT,
+            [u64::MAX; 3],
+            b"",
+        ),
         ("nothing was offered", WANTED, [0, 0, 0], b""),
         ("offered and far", WANTED, [1 << 31, 0, 0], b""),
         ("a number too wide", WANTED, [1 << 32, 0, 0], b""),
@@ -160,10 +182,115 @@ fn what_was_sent_at_once_is_not_sent_again() {
 }
 
 #[test]
-fn what_is_announced_in_vain_is_bounded_and_gone_with_its_sender() {
+fn a_first_word_that_makes_no_sense_is_the_last() {
+    for scheme in SCHEMES {
+        for words in [
+            [1, 3, 1 << 20],
+            [1, 4, 4095],
+            [1, 0, 0],
+            [0, 4, 4096],
+            [2, 9, 9999],
+        ] {
+            let (rank, other, bare) = strangers(scheme, &Options::default());
+            say(&bare, HELLO, words, b"");
+            refused(&rank, &other, &bare, &format!("{scheme}, {words:?}"));
+        }
+        let (rank, other, bare) = strangers(scheme, &Options::default());
+        say(&bare, HELLO, [1, 9, 9999], b"hello");
+        refused(&rank, &other, &bare, scheme);
+    }
+}
+
+#[test]
+fn what_was_not_opened_lets_a_few_through() {
+    for scheme in SCHEMES {
+        let (rank, _other, bare) = strangers(scheme, &Options::default());
+        for n in 0..4u8 {
+            rank.send(1, u64::from(n), &[n; 1000]).unwrap();
+        }
+        let mut fifth = rank.isend(1, 9, jstream::Filled::nothing());
+        let soon = std::time::Duration::from_millis(20);
+        assert!(fifth.wait_timeout(soon).is_none());
+        for n in 0..4u8 {
+            let (header, payload) = hear(&bare);
+            assert_eq!((header.kind, header.words[0]), (EAGER, u64::from(n)));
+            assert_eq!(payload, [n; 1000]);
+        }
+        say(&bare, HELLO, [1, 5, 4096], b"");
+        fifth.wait().unwrap();
+        assert_eq!(hear(&bare).0.words[0], 9);
+        // 96 bytes are left of the window, and no message.
+        say(&bare, CREDIT, [1, 0, 0], b"");
+        let sixth = rank.isend(
+            1,
+            9,
+            jstream::Spent::heap(97).copied_from(&[1u8; 97]).unwrap(),
+        );
+        drop(sixth);
+        assert_eq!(hear(&bare).0.kind, ANNOUNCED);
+    }
+}
+
+#[test]
+fn who_sends_more_than_its_window_is_cut_off() {
+    for scheme in SCHEMES {
+        let mut options = Options::default();
+        (options.bounds.messages, options.bounds.bytes) = (6, 5_000);
+        let long = (1u64 << 20).to_le_bytes();
+        for case in ["announced", "eager", "bytes", "at once"] {
+            let (rank, other, bare) = against(scheme, &options);
+            match case {
+                "announced" => {
+                    for offer in 0..7u64 {
+                        say(&bare, ANNOUNCED, [9, 0, offer << 32], &long);
+                    }
+                }
+                "eager" => (0..7).for_each(|_| say(&bare, EAGER, [9, 0, 0], b"")),
+                "bytes" => (0..2).for_each(|_| say(&bare, EAGER, [9, 0, 0], &[1; 2_501])),
+                _ => say(&bare, EAGER, [9, 0, 0], &[1; 5_001]),
+            }
+            refused(&rank, &other, &bare, &format!("{scheme}, {case}"));
+        }
+    }
+}
+
+#[test]
+fn who_takes_back_what_was_announced_may_announce_again() {
     for scheme in SCHEMES {
         let mut options = Options::default();
         options.bounds.messages = 4;
+        let (rank, other, bare) = against(scheme, &options);
+        let long = (1u64 << 20).to_le_bytes();
+        let soon = std::time::Duration::from_millis(20);
+        for _ in 0..8 {
+            for offer in 0..3u64 {
+                say(&bare, ANNOUNCED, [9, 0, offer << 32], &long);
+            }
+            for offer in 0..3u64 {
+                say(&bare, WITHDRAW, [offer, 0, 0], b"");
+            }
+            let (mut withdrawn, mut credit) = (0, 0);
+            while withdrawn < 3 || credit < 3 {
+                assert!(rank.iprobe(1, 10).unwrap().is_none());
+                if let Ok(message) = bare.recv_message_timeout(soon) {
+                    match message.header.kind {
+                        WITHDRAWN => withdrawn += message.header.words[1],
+                        CREDIT => credit += message.header.words[0],
+                        other => panic!("{other:#x}"),
+                    }
+                }
+            }
+        }
+        other.send(0, 5, &[8u8]).unwrap();
+        rank.recv(2, 5, &mut [0u8]).unwrap();
+    }
+}
+
+#[test]
+fn what_is_announced_in_vain_is_bounded_and_gone_with_its_sender() {
+    for scheme in SCHEMES {
+        let mut options = Options::default();
+        options.bounds.messages = 5;
         let (rank, other, bare) = against(scheme, &options);
         for offer in 0..4u64 {
             say(
@@ -173,12 +300,7 @@ fn what_is_announced_in_vain_is_bounded_and_gone_with_its_sender() {
                 &(1u64 << 20).to_le_bytes(),
             );
         }
-        // This one has no room, and is not lost.
         say(&bare, EAGER, [10, 0, 0], b"last");
-        assert!(
-            rank.probe_timeout(1, 10, std::time::Duration::from_millis(50))
-                .is_err()
-        );
         let found = rank.probe(1, 9).unwrap();
         assert_eq!(found.status().bytes, 1 << 20);
         drop(found);

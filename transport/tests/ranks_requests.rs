@@ -268,6 +268,9 @@ fn a_send_that_nobody_wants_is_cancelled() {
     for way in ways().filter(|way| *way != "threads") {
         println!("{way}");
         let (zero, one) = two(way);
+        // They have come together then: what waits for that could be taken back as well.
+        one.send(0, 3, &[0u8]).unwrap();
+        zero.recv(1, 3, &mut [0u8]).unwrap();
         let sending = zero.issend(1, 1, filled(&[1; 100_000]));
         let unsent = thread::scope(|scope| {
             let waiting = scope.spawn(|| one.recv_timeout(0, 2, &mut [0u8], LONG).unwrap());

@@ -9,6 +9,7 @@ mod alarm;
 mod closer;
 mod counters;
 mod facts;
+pub(crate) mod gate;
 mod listener;
 mod message;
 pub(crate) mod object;
@@ -51,6 +52,7 @@ pub use self::timer::Reminder;
 pub use crate::device::connection::Limits;
 
 use self::closer::Close;
+use self::gate::Credit;
 use self::message::{bytes_of, unmoved};
 use self::ops::Notify;
 use self::shared::{Patience, Shared};
@@ -249,6 +251,31 @@ impl Endpoint {
         segments: &[IoSlice<'_>],
         patience: Patience,
     ) -> Result<(), SendError> {
+        let mut message = self.lent(header, segments, patience)?;
+        self.shared.send(&mut message, patience)
+    }
+
+    /// As [`send_segments`](Self::send_segments), for a message that needs credit of the peer:
+    /// [`SendError::WouldBlock`] where there is none.
+    #[inline]
+    pub(crate) fn send_costly(
+        &self,
+        header: Header,
+        segments: &[IoSlice<'_>],
+        patience: Patience,
+        cost: Credit,
+    ) -> Result<(), SendError> {
+        let mut message = self.lent(header, segments, patience)?;
+        self.shared.send_costly(&mut message, patience, cost)
+    }
+
+    #[inline]
+    fn lent<'a>(
+        &self,
+        header: Header,
+        segments: &'a [IoSlice<'a>],
+        patience: Patience,
+    ) -> Result<Outbound<'a>, SendError> {
         let length = segments
             .iter()
             .try_fold(0u64, |sum, segment| sum.checked_add(segment.len() as u64));
@@ -264,10 +291,9 @@ impl Endpoint {
             // The device may keep what it has begun for longer than it is lent.
             message.body = Body::Owned(self.shared.gather(segments));
         }
-        self.shared.send(&mut message, patience)
+        Ok(message)
     }
 
-    /// Whether the device may have to wait for the peer before it has taken a message.
     fn is_long(&self, header: &Header) -> bool {
         let limits = &self.shared.facts().limits;
         !limits.moves && header.length >= limits.eager as u64

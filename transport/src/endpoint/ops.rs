@@ -4,8 +4,10 @@
 use std::sync::Arc;
 use std::task::Waker;
 
+use super::gate::Credit;
 use super::receiving::Receipt;
 use super::sending::Sent;
+use crate::device::connection::Outbound;
 
 /// Which operation: the number of a slot, and how often the slot was used before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +78,16 @@ pub(crate) trait Sink: Send + Sync {
     fn sent(self: Arc<Self>, user: u64, sent: Sent);
 
     fn received(self: Arc<Self>, user: u64, receipt: Receipt);
+
+    /// A message waits for credit, and the peer lacks room for its bytes alone: what costs less may be put in
+    /// its place. Who gets the outcome of that, and what it costs.
+    fn shorten(
+        self: Arc<Self>,
+        _user: u64,
+        _message: &mut Outbound<'static>,
+    ) -> Option<(Arc<dyn Sink>, Credit)> {
+        None
+    }
 }
 
 /// Operations by their slots.

@@ -73,7 +73,7 @@ pub(crate) struct Receiving {
     taken: bool,
     /// A message had begun before, for somebody else.
     begun_before: bool,
-    /// It wants no more for now.
+    /// The pool has no room for its next message.
     held: bool,
     /// What it sends.
     replies: Replies,

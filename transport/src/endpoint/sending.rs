@@ -1,5 +1,7 @@
 //! The direction that sends, under its lock: the half, and what was posted.
 
+mod costly;
+
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -9,6 +11,7 @@ use std::time::Duration;
 use super::alarm::Alarm;
 use super::counters::Tally;
 use super::facts::{End, Facts, Trouble};
+use super::gate::{Credit, Gate};
 use super::ops::{Notify, OpId, Ops, Sink};
 use super::remote::MOST_REQUESTS;
 use super::turn::{Common, Direction};
@@ -32,6 +35,8 @@ struct SendOp {
     message: Outbound<'static>,
     result: Option<Result<(), SendError>>,
     notify: Notify,
+    /// What it was charged, or is to be.
+    cost: Credit,
     /// What the clock said when it was posted.
     since: Duration,
 }
@@ -47,6 +52,8 @@ pub(crate) struct Sending {
     /// What has not ended, in order.
     posted: VecDeque<OpId>,
     ops: Ops<SendOp>,
+    /// What was posted and waits for credit of the peer, before it stands in line.
+    gate: Gate<OpId>,
     /// The device has a part of the first one.
     begun: bool,
     /// For how long somebody has waited while messages were posted, all in all.
@@ -74,6 +81,7 @@ impl Sending {
             end: None,
             posted: VecDeque::new(),
             ops: Ops::new(),
+            gate: Gate::new(),
             begun: false,
             clock: Duration::ZERO,
             went: Duration::ZERO,
@@ -102,7 +110,7 @@ impl Sending {
 
     /// Whether a caller that waits may send now, or never.
     pub(super) fn has_turn(&self) -> bool {
-        self.end.is_some() || (self.posted.is_empty() && self.half.is_some())
+        self.end.is_some() || (!self.has_posted() && self.half.is_some())
     }
 
     /// Why nothing can be sent any more.
@@ -123,21 +131,7 @@ impl Sending {
         refused: Option<SendError>,
         notify: Notify,
     ) -> OpId {
-        let refused = refused.or_else(|| self.ended());
-        let id = self.ops.insert(SendOp {
-            message,
-            result: None,
-            notify,
-            since: self.clock,
-        });
-        match refused {
-            Some(error) => self.complete(id, Err(error)),
-            None => {
-                self.posted.push_back(id);
-                self.drive();
-            }
-        }
-        id
+        self.post_costly(message, refused, notify, Credit::FREE)
     }
 
     /// Goes on with a message of which the device has a part, and nobody asks for. Nothing else is posted.
@@ -146,6 +140,7 @@ impl Sending {
             message,
             result: None,
             notify: Notify::Nobody,
+            cost: Credit::FREE,
             since: self.clock,
         });
         self.posted.push_back(id);
@@ -270,6 +265,7 @@ impl Sending {
             };
             self.complete(id, Err(error));
         }
+        self.end_all_waiting(&end);
         if self.end.is_none() {
             self.facts.note_end(&end, "sending");
             self.end = Some(end);
@@ -283,6 +279,9 @@ impl Sending {
         if result.is_ok() {
             self.tally.sent(op.message.header.length);
             self.facts.trace(&op.message.header, "sent");
+        }
+        if result.is_err() && op.cost != Credit::FREE {
+            self.gate.refund(std::mem::take(&mut op.cost));
         }
         // Who waits for an answer would wait for ever, and so the connection ends; unless it has.
         let missed = matches!(
@@ -316,11 +315,15 @@ impl Sending {
     fn complete_first(&mut self, result: Result<(), SendError>) {
         if let Some(id) = self.posted.pop_front() {
             self.begun = false;
-            if result.is_ok() {
+            let failed = result.is_err();
+            if !failed {
                 self.went = self.clock;
             }
             self.common.waited_since = None;
             self.complete(id, result);
+            if failed {
+                self.line_up();
+            }
         }
     }
 
@@ -402,6 +405,11 @@ impl Direction for Sending {
     }
 
     fn has_posted(&self) -> bool {
+        !self.posted.is_empty() || !self.gate.is_empty()
+    }
+
+    /// What waits for credit waits for what is received.
+    fn wants_half(&self) -> bool {
         !self.posted.is_empty()
     }
 

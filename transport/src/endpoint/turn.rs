@@ -34,6 +34,11 @@ pub(super) trait Direction {
     /// Whether something is posted that has not ended.
     fn has_posted(&self) -> bool;
 
+    /// Whether the half has to go on for it.
+    fn wants_half(&self) -> bool {
+        self.has_posted()
+    }
+
     /// Whether nobody has taken the half, and it has not ended.
     fn has_half(&self) -> bool;
 
@@ -178,7 +183,7 @@ impl<D: Direction> Turn<D> {
     #[cold]
     fn leave_slowly(&self, mut held: Held<'_, D>) -> Broke {
         // Only what was posted is waited for by tasks.
-        while self.alarm.is_wanted() && held.has_half() && held.has_posted() {
+        while self.alarm.is_wanted() && held.has_half() && held.wants_half() {
             if held.arm() {
                 self.set_timer(&mut held);
             } else {
@@ -452,7 +457,7 @@ impl<D: Direction> Turn<D> {
         let mut held = self.lock();
         held.drive();
         let patience = held.patience();
-        let ours = if held.has_posted() {
+        let ours = if held.wants_half() {
             held.take_half()
         } else {
             None

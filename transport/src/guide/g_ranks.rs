@@ -63,10 +63,12 @@
 //! that send each other long messages, and receive only afterwards, wait for ever: use
 //! [`sendrecv`](crate::rank::Rank::sendrecv), or post one of the two.
 //!
-//! A rank that has sent more than the [bounds](crate::rank::Options::bounds) of the other side allow is not read
-//! until something of it is received there. Answers of its stand behind that: while one rank is held so, long
-//! messages to it, and synchronous ones, wait. Receive what was sent, or raise the bounds, where both sides
-//! send without end.
+//! A rank that has sent more than the [bounds](crate::rank::Options::bounds) of the other side allow waits with the next
+//! one until something is received there; what it posted goes on when it waits for anything, or by itself when nobody asks for
+//! it any more. Where only the bytes are too many, a message is announced instead, so that it can be received
+//! before those that came earlier. What waits holds up nothing else: answers pass, in both directions, and so do
+//! the payloads of long messages. But who receives a message that stands behind too many others waits for ever, as those
+//! have to be received first: raise the bounds where that is so.
 //!
 //! # What goes wrong
 //!

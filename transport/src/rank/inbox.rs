@@ -13,16 +13,19 @@ use jstream::buffer::Pool;
 
 use super::attention::Attention;
 use super::bell::Bell;
+use super::credit::{Account, allowed};
 use super::error::Error;
 use super::letter::{Incoming, Letter, Offer, Want};
 use super::options::Options;
 use super::queue::Exit;
 use super::request::{Outcome, Request};
 use super::table::{Number, Table};
-use super::todo::Todo;
+use super::todo::{Task, Todo};
+use super::wire::Frame;
 use crate::device::deadline::Deadline;
 use crate::device::inproc::letter::Letter as Cell;
 use crate::device::inproc::ring::Viewer;
+use crate::endpoint::gate::Credit;
 use crate::endpoint::ops::{OpId, Ops};
 use crate::matching::{Heading, Matcher, MessageId};
 
@@ -76,12 +79,10 @@ pub(super) struct State {
 pub(super) struct Peer {
     /// How it went.
     pub(super) gone: Option<Arc<str>>,
-    /// Its messages come over a connection.
-    pub(super) is_line: bool,
+    /// Its messages come over a connection, and are counted.
+    pub(super) account: Option<Account>,
     /// What the payload is for that is on its way.
     pub(super) incoming: Incoming,
-    /// An announcement that has no room, after which the connection is not read.
-    pub(super) stalled: Option<(Heading, Letter)>,
     /// Messages of this rank that it has to answer.
     pub(super) offers: Table<Offer>,
     /// Messages of its that it was asked for.
@@ -98,7 +99,7 @@ pub(super) struct Peer {
 
 impl Inbox {
     pub(super) fn new(rank: u32, size: u32, options: &Options) -> Arc<Self> {
-        let mut matcher = Matcher::new(options.bounds);
+        let mut matcher = Matcher::new(allowed(options.bounds));
         let mut peers = Vec::new();
         for number in 0..size {
             let source = matcher.add_source();
@@ -140,7 +141,7 @@ impl Inbox {
             self.bell.get_or_init(|| bell);
         }
         if let Some(peer) = self.lock().peer(rank) {
-            peer.is_line = true;
+            peer.account = Some(Account::new(self.options.bounds));
         }
         Ok(())
     }
@@ -298,6 +299,7 @@ impl State {
             outcome.spent = jbuf;
         }
         if request.forgotten {
+            self.news = true;
             self.requests.end(id);
             todo.drop_later(outcome);
             return;
@@ -334,8 +336,29 @@ impl State {
         self.live == 0 && self.peers.len() > 1
     }
 
+    /// A message of a rank counts no more, as a receive has it, or nobody will. One over a connection gives
+    /// back credit.
+    #[inline]
+    pub(super) fn settle(&mut self, rank: u32, bytes: u64, todo: &mut Todo) {
+        let account = self.peers.get_mut(rank as usize);
+        let account = account.and_then(|peer| peer.account.as_mut());
+        if let Some(credit) = account.and_then(|account| account.settle(bytes)) {
+            let frame = Frame::Credit { credit };
+            todo.push(Task::Say { to: rank, frame });
+        }
+    }
+
+    /// As [`settle`](Self::settle), for messages that were received past the matcher.
+    pub(super) fn settle_passed(&mut self, rank: u32, passed: Credit, todo: &mut Todo) {
+        let account = self.peer(rank).and_then(|peer| peer.account.as_mut());
+        if let Some(credit) = account.and_then(|account| account.settle_passed(passed)) {
+            let frame = Frame::Credit { credit };
+            todo.push(Task::Say { to: rank, frame });
+        }
+    }
+
     pub(super) fn lines_are_gone(&self) -> bool {
-        let mut lines = self.peers.iter().filter(|peer| peer.is_line);
+        let mut lines = self.peers.iter().filter(|peer| peer.account.is_some());
         lines.all(|peer| peer.gone.is_some())
     }
 
@@ -359,7 +382,6 @@ impl State {
         peer.gone = Some(why.clone());
         self.news = true;
         let incoming = std::mem::take(&mut peer.incoming);
-        let stalled = peer.stalled.take();
         let backlog = std::mem::take(&mut peer.backlog);
         let offers = peer.offers.drain();
         let wants = peer.wants.drain();
@@ -384,7 +406,7 @@ impl State {
             }
             Incoming::Nothing | Incoming::Unwanted => {}
         }
-        todo.drop_later((stalled, backlog));
+        todo.drop_later(backlog);
         self.live = self.live.saturating_sub(1);
         let mut ended = self.matcher.end_source(rank);
         if self.nobody_is_left() {

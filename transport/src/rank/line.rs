@@ -3,15 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use jstream::buffer::{Pool, Spent};
+
+use super::credit::{Passed, window};
 use super::error::Error;
 use super::inbox::{Inbox, State};
 use super::letter::{Half, Offer};
 use super::request::{Outcome, Sending};
+use super::table::Number;
 use super::taker::LineTaker;
 use super::todo::{Task, Todo};
-use super::wire::Frame;
+use super::wire::{ANNOUNCEMENT, Frame, Label};
 use crate::device::connection::{Body, Outbound};
 use crate::endpoint::Endpoint;
+use crate::endpoint::gate::Credit;
 use crate::endpoint::ops::{Notify, OpId, Sink};
 use crate::endpoint::receiving::Receipt;
 use crate::endpoint::remote::MOST_REQUESTS;
@@ -29,6 +34,8 @@ pub(super) struct Line {
     pub(super) whole: Arc<dyn Sink>,
     /// Those of messages that are to be answered.
     pub(super) offers: Arc<dyn Sink>,
+    /// Messages that went past the matcher.
+    pub(super) passed: Arc<Passed>,
 }
 
 impl Line {
@@ -38,22 +45,35 @@ impl Line {
             .options
             .eager_over(endpoint.scheme(), endpoint.limits());
         let gone = Arc::new(AtomicBool::new(false));
-        let whole: Arc<dyn Sink> = Arc::new(Whole(inbox.clone()));
+        let offers: Arc<dyn Sink> = Arc::new(Offers(inbox.clone()));
+        let whole: Arc<dyn Sink> = Arc::new(Whole {
+            inbox: inbox.clone(),
+            offers: offers.clone(),
+        });
+        let window = window(inbox.options.bounds);
+        let passed = Arc::new(Passed::new(window));
         let taker = LineTaker {
             inbox: inbox.clone(),
             rank,
             max_receive: endpoint.limits().max_receive,
             whole: whole.clone(),
             gone: gone.clone(),
+            passed: passed.clone(),
+            greeted: AtomicBool::new(false),
         };
-        endpoint.shared().set_taker(Arc::new(taker));
-        Self {
+        let is_ours = endpoint.shared().set_taker(Arc::new(taker));
+        let line = Self {
             eager,
             gone,
             whole,
-            offers: Arc::new(Offers(inbox.clone())),
+            offers,
+            passed,
             endpoint,
+        };
+        if is_ours {
+            line.say(Frame::Hello { window });
         }
+        line
     }
 
     #[inline]
@@ -65,7 +85,8 @@ impl Line {
     pub(super) fn say(&self, frame: Frame) {
         let message = without_payload(frame);
         let shared = self.endpoint.shared();
-        shared.post_send(message, None, Notify::Nobody);
+        // Who does not get it waits for ever, so the connection ends then.
+        shared.post_send(message, None, Notify::Request);
         shared.carry_what_is_left();
     }
 }
@@ -102,13 +123,16 @@ pub(super) fn outbound(frame: Frame, length: u64, body: Body<'static>) -> Outbou
 }
 
 /// Ends the requests of messages when these are sent.
-struct Whole(Arc<Inbox>);
+struct Whole {
+    inbox: Arc<Inbox>,
+    offers: Arc<dyn Sink>,
+}
 
 impl Sink for Whole {
     fn sent(self: Arc<Self>, user: u64, sent: Sent) {
         let id = OpId::of_number(user);
         let mut todo = Todo::default();
-        let mut state = self.0.lock();
+        let mut state = self.inbox.lock();
         let to = state.requests.get(id).and_then(|request| request.sends);
         let outcome = match (sent.result, to) {
             (Ok(()), _) => Outcome::sent_from(Some(sent.body)),
@@ -118,10 +142,24 @@ impl Sink for Whole {
             }
         };
         state.complete(id, outcome, &mut todo);
-        self.0.leave(state);
+        self.inbox.leave(state);
     }
 
     fn received(self: Arc<Self>, _: u64, _: Receipt) {}
+
+    fn shorten(
+        self: Arc<Self>,
+        user: u64,
+        message: &mut Outbound<'static>,
+    ) -> Option<(Arc<dyn Sink>, Credit)> {
+        let Ok(Frame::Eager { label, offer: None }) = Frame::of(&message.header) else {
+            return None;
+        };
+        let id = OpId::of_number(user);
+        let offer = self.inbox.lock().offer_instead(id, message)?;
+        *message = announcement(label, offer, message.header.length, self.inbox.pool());
+        Some((self.offers.clone(), Credit::of_message(0)))
+    }
 }
 
 /// Ends the requests of messages that were not even offered.
@@ -156,9 +194,64 @@ impl Sink for Offers {
     }
 
     fn received(self: Arc<Self>, _: u64, _: Receipt) {}
+
+    fn shorten(
+        self: Arc<Self>,
+        user: u64,
+        message: &mut Outbound<'static>,
+    ) -> Option<(Arc<dyn Sink>, Credit)> {
+        let Ok(Frame::Eager { label, offer }) = Frame::of(&message.header) else {
+            return None;
+        };
+        let (id, number) = (OpId::of_number(user), offer?);
+        {
+            let mut state = self.0.lock();
+            let sends = state.requests.get(id).and_then(|request| request.sends)?;
+            let offer = state.offer(id, sends)?;
+            offer.body = Some(std::mem::replace(&mut message.body, Body::Taken));
+        }
+        *message = announcement(label, number, message.header.length, self.0.pool());
+        Some((self, Credit::of_message(0)))
+    }
+}
+
+/// Says that a message is there, to be asked for.
+pub(super) fn announcement(
+    label: Label,
+    offer: Number,
+    length: u64,
+    pool: &Pool,
+) -> Outbound<'static> {
+    let bytes = length.to_le_bytes();
+    let spent = pool.take(bytes.len());
+    let spent = spent.unwrap_or_else(|_| Spent::heap(bytes.len()));
+    let payload = match spent.copy_from(&bytes) {
+        Ok(filled) => filled,
+        Err(_) => unreachable!("the jbuf has room for a number"),
+    };
+    let frame = Frame::Announced { label, offer };
+    outbound(frame, ANNOUNCEMENT, Body::Owned(payload))
 }
 
 impl State {
+    /// A request of a message that is announced instead of sent: its number at the other rank.
+    fn offer_instead(&mut self, id: OpId, message: &mut Outbound<'static>) -> Option<Number> {
+        let State {
+            requests, peers, ..
+        } = self;
+        let sends = requests.get_mut(id)?.sends.as_mut()?;
+        let peer = peers.get_mut(sends.to as usize);
+        let peer = peer.filter(|peer| peer.gone.is_none())?;
+        let number = peer.offers.insert(Offer {
+            request: id,
+            body: Some(std::mem::replace(&mut message.body, Body::Taken)),
+            length: message.header.length,
+            half: Half::Neither,
+        });
+        sends.offer = Some(number);
+        Some(number)
+    }
+
     /// Asks the other rank not to receive a message of this one, if it has not.
     pub(super) fn withdraw(&mut self, id: OpId, todo: &mut Todo) {
         let sends = self.requests.get(id).and_then(|request| request.sends);

@@ -113,6 +113,7 @@ impl State {
         let (id, heading) = (matched.receive, matched.heading);
         let source = heading.envelope.source;
         let accepted = self.accept(id, &heading, todo);
+        self.settle(source, heading.held, todo);
         match matched.message {
             Letter::Here { payload, ack } => {
                 self.acknowledge(source, ack, todo);
@@ -275,13 +276,6 @@ impl State {
     #[inline]
     pub(super) fn let_in(&mut self, todo: &mut Todo) {
         while let Some(rank) = self.matcher.next_ready() {
-            let Some(peer) = self.peers.get_mut(rank as usize) else {
-                continue;
-            };
-            if peer.is_line {
-                todo.push(Task::Resume { rank });
-                continue;
-            }
             while let Some((heading, letter)) = self.next_in_backlog(rank) {
                 if let Err(letter) = self.arrive(heading, letter, todo) {
                     if let Some(peer) = self.peer(rank) {
@@ -348,7 +342,7 @@ impl Inbox {
                 match task {
                     Task::Copy(copy) => self.copy(copy),
                     Task::Finish(sender) => sender.finish(),
-                    Task::Say { .. } | Task::Resume { .. } => with_line(task),
+                    Task::Say { .. } => with_line(task),
                     Task::Drop(_) | Task::DropOutcome(_) | Task::DropPayload(_) => {}
                 }
             }

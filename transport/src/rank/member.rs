@@ -80,10 +80,14 @@ impl Rank {
     ///
     /// # Errors
     ///
-    /// [`Error::TimedOut`] when one of them is still there then, and [`Error::NotSent`] when what was posted
+    /// [`Error::TimedOut`] when one of them is still there then, or has no room for what was posted, and
+    /// [`Error::NotSent`] when what was posted
     /// does not get away.
     pub fn finish(&self, timeout: Duration) -> Result<(), Error> {
         let deadline = Deadline::after(timeout);
+        if !self.node.wait_for_credit(deadline) {
+            return Err(Error::TimedOut { after: timeout });
+        }
         self.node.finish_lines()?;
         let all_gone = |state: &mut super::inbox::State| state.lines_are_gone().then_some(());
         let gone = self.node.wait(|| deadline, all_gone);

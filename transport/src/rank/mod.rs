@@ -16,7 +16,7 @@
 //! - Messages from one rank to another are matched in the order in which they were sent, as far as a receive
 //!   matches both. Among threads of one rank that send, or receive, at once there is no order.
 //! - A message that no receive waits for waits itself, up to the [bounds](crate::matching::Bounds) of the
-//!   receiver. A rank that exceeds them waits when it sends; others don't notice.
+//!   receiver. A rank that exceeds them waits when it sends; others don't notice, and answers pass.
 //! - A short message travels at once; a long one is announced, and comes when a receive has it, straight to
 //!   the receive's memory. See [`Rank::eager`].
 //! - A message that does not fit its receive, or is of another type, is an error of that receive alone.
@@ -25,6 +25,7 @@
 
 mod attention;
 mod bell;
+mod credit;
 mod element;
 mod error;
 mod inbox;

@@ -135,18 +135,12 @@ impl Node {
 
     /// Does what was noted under the lock of this rank's inbox.
     pub(super) fn carry_out(&self, todo: Todo) {
-        self.inbox.carry_out(todo, |task| match task {
-            Task::Say { to, frame } => {
+        self.inbox.carry_out(todo, |task| {
+            if let Task::Say { to, frame } = task {
                 if let Some(line) = self.line(to) {
                     line.say(frame);
                 }
             }
-            Task::Resume { rank } => {
-                if let Some(line) = self.line(rank) {
-                    line.endpoint.shared().resume();
-                }
-            }
-            _ => {}
         });
     }
 
@@ -290,6 +284,16 @@ impl Node {
         self.inbox.sleep(seen, until, arm, disarm);
     }
 
+    /// Waits until nothing waits for credit any more. False when it does when the deadline has passed.
+    pub(super) fn wait_for_credit(&self, deadline: Deadline) -> bool {
+        let has_credit = || {
+            let mut lines = self.lines();
+            let waits = lines.any(|line| line.endpoint.shared().waits_for_credit());
+            (!waits).then_some(())
+        };
+        self.wait_unlocked(None, || deadline, has_credit).is_some()
+    }
+
     /// Says over all connections that nothing more is sent.
     pub(super) fn finish_lines(&self) -> Result<(), Error> {
         for (rank, link) in (0..).zip(&self.links) {
@@ -324,6 +328,15 @@ impl Node {
 
     /// Has a message withdrawn that the other rank may not have received. What comes of it, its request says.
     pub(super) fn cancel_send(&self, id: OpId) {
+        let sends = {
+            let state = self.inbox.lock();
+            state.requests.get(id).and_then(|request| request.sends)
+        };
+        let line = sends.and_then(|sends| self.line(sends.to));
+        // One that waits for credit has not gone.
+        if line.is_some_and(|line| line.endpoint.shared().cancel_waiting(id.number())) {
+            return;
+        }
         self.with(|state, todo| state.withdraw(id, todo));
         self.take_back(id);
     }

@@ -14,8 +14,9 @@ pub struct Options {
     /// Where the jbufs of messages between threads come from (default: a pool of its own). Those of
     /// connections come from the pool of each connection.
     pub pool: Pool,
-    /// How much of one other rank waits here for receives, at most. A rank that exceeds it waits when it
-    /// sends, and nobody else does.
+    /// How much of one other rank waits here for receives, at most; less than 4 messages and 4 KiB count as these.
+    /// A rank that exceeds it waits when it sends, and nobody else does. Over connections a rank is told in parts that
+    /// there is room again: it may have to wait when half of this is in use.
     pub bounds: Bounds,
     /// Messages of up to so many bytes travel at once, whether they are wanted or not; longer ones are
     /// announced, and come when they are. `None` chooses by the device: see

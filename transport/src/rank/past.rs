@@ -18,7 +18,9 @@ use super::todo::Todo;
 use super::wire::Frame;
 use crate::device::connection::Payload;
 use crate::device::deadline::Deadline;
+use crate::endpoint::gate::Credit;
 use crate::endpoint::spin::Spin;
+use crate::header::Header;
 use crate::matching::Pattern;
 
 /// How often a connection is looked at that is not the only one.
@@ -114,6 +116,7 @@ impl Node {
             return None;
         }
         let (heading, letter) = state.matcher.receive(pattern)?;
+        state.settle(heading.envelope.source, heading.held, &mut todo);
         state.let_in(&mut todo);
         self.inbox.leave(state);
         if !todo.is_empty() {
@@ -151,7 +154,7 @@ impl Node {
             state.matcher.posted() == 0 && state.matcher.unexpected() == 0
         };
         let capacity = memory.len() as u64;
-        let wants = |header: &crate::Header| match Frame::of(header) {
+        let wants = |header: &Header| match Frame::of(header) {
             Ok(Frame::Eager { label, offer: None }) => {
                 label.context == pattern.context
                     && pattern.tag.is_none_or(|tag| tag == label.tag)
@@ -175,11 +178,16 @@ impl Node {
                 looks < LOOKS
             }
         };
+        let mut due = None;
+        let note = |header: &Header| due = line.passed.note(header.length);
         let shared = line.endpoint.shared();
-        let received = shared.receive_past(memory, may, wants, again);
+        let received = shared.receive_past(memory, may, wants, note, again);
         let Some(header) = received else {
             return Past::Nothing(spin);
         };
+        if let (Some(due), Some(rank)) = (due, pattern.source) {
+            self.settle_passed(rank, due);
+        }
         if let Some(spin) = spin {
             let mut habit = inbox.habit.load(Ordering::Relaxed);
             spin.end(&mut habit);
@@ -190,5 +198,10 @@ impl Node {
             tag: header.tag(),
             bytes: header.length,
         })
+    }
+    /// Messages of a rank were received past its account.
+    #[cold]
+    fn settle_passed(&self, rank: u32, passed: Credit) {
+        self.with(|state, todo| state.settle_passed(rank, passed, todo));
     }
 }

@@ -332,8 +332,8 @@ impl SendRequest {
 }
 
 impl SendRequest {
-    /// Takes the message back, if it was announced, is to be confirmed, or had no room with a rank of this
-    /// process, and no receive has it: [`Error::Cancelled`] then has the jbuf, if that was not sent. Waits for
+    /// Takes the message back, if it was announced, is to be confirmed, waits for room, or had none with a rank of
+    /// this process, and no receive has it: [`Error::Cancelled`] then has the jbuf, if that was not sent. Waits for
     /// the answer of the other rank. Any other message has its own outcome, which is waited for.
     ///
     /// # Errors

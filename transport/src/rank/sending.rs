@@ -3,18 +3,19 @@
 use std::io::IoSlice;
 use std::sync::Arc;
 
-use jstream::buffer::{Filled, Spent};
+use jstream::buffer::Filled;
 
 use super::error::Error;
 use super::inbox::{Inbox, State};
 use super::letter::{Ack, Half, Letter, Offer};
-use super::line::{Line, outbound, unsendable};
+use super::line::{Line, announcement, outbound, unsendable};
 use super::local::{Left, Posted};
 use super::meet::SMALL;
 use super::node::{Link, Node};
 use super::request::{Request, Sending, payload_of};
-use super::wire::{ANNOUNCEMENT, Frame, Label};
+use super::wire::{Frame, Label};
 use crate::device::connection::{Body, Payload};
+use crate::endpoint::gate::Credit;
 use crate::endpoint::ops::{Notify, OpId};
 use crate::endpoint::shared::Patience;
 use crate::error::SendError;
@@ -43,7 +44,8 @@ impl Node {
                 } else {
                     return self.send_bytes_posted(to, line, label, bytes, false);
                 };
-                match endpoint.send_segments(header, &[IoSlice::new(bytes)], patience) {
+                let cost = Credit::of_message(bytes.len() as u64);
+                match endpoint.send_costly(header, &[IoSlice::new(bytes)], patience, cost) {
                     Ok(()) => Ok(()),
                     Err(SendError::WouldBlock) => {
                         self.send_bytes_posted(to, line, label, bytes, false)
@@ -275,7 +277,7 @@ impl Node {
             let (message, refused) = shared.outbound(frame.header(), Some(length), body);
             let request = self.inbox.lock().requests.insert(Request::send(to));
             let notify = Notify::Sink(line.whole.clone(), request.number());
-            shared.post_send(message, refused, notify);
+            shared.post_costly(message, refused, notify, Credit::of_message(length));
             Posted::Pending(request)
         }
     }
@@ -291,37 +293,32 @@ impl Node {
     ) -> Posted {
         let shared = line.endpoint.shared();
         let (offered, first) = if is_long {
-            (Some(body), Body::Owned(announcement(line, length)))
+            (Some(body), None)
         } else {
-            (None, body)
+            (None, Some(body))
         };
         let (request, offer) = match self.offer(to, line, offered, length) {
             Ok(offered) => offered,
             Err((error, offered)) => {
-                let body = offered.unwrap_or(first);
-                return Posted::Refused(error, payload_of(body));
+                let body = offered.or(first);
+                return Posted::Refused(error, body.and_then(payload_of));
             }
         };
-        let (frame, length) = if is_long {
-            (Frame::Announced { label, offer }, ANNOUNCEMENT)
-        } else {
-            let offer = Some(offer);
-            (Frame::Eager { label, offer }, length)
+        let (message, held) = match first {
+            None => {
+                let pool = &shared.facts().pool;
+                (announcement(label, offer, length, pool), 0)
+            }
+            Some(body) => {
+                let offer = Some(offer);
+                (
+                    outbound(Frame::Eager { label, offer }, length, body),
+                    length,
+                )
+            }
         };
-        let message = outbound(frame, length, first);
         let notify = Notify::Sink(line.offers.clone(), request.number());
-        shared.post_send(message, None, notify);
+        shared.post_costly(message, None, notify, Credit::of_message(held));
         Posted::Pending(request)
-    }
-}
-
-/// What an announcement says, in a jbuf.
-fn announcement(line: &Line, length: u64) -> Filled {
-    let bytes = length.to_le_bytes();
-    let spent = line.endpoint.shared().facts().pool.take(bytes.len());
-    let spent = spent.unwrap_or_else(|_| Spent::heap(bytes.len()));
-    match spent.copy_from(&bytes) {
-        Ok(filled) => filled,
-        Err(_) => unreachable!("the jbuf has room for a number"),
     }
 }

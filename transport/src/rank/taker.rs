@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::credit::Passed;
 use super::error::Error;
 use super::inbox::{Inbox, State};
 use super::letter::{Ack, Half, Incoming, Letter, Want, strange};
@@ -13,11 +14,12 @@ use super::table::Number;
 use super::todo::{Task, Todo};
 use super::wire::{ANNOUNCEMENT, Frame, Label};
 use crate::device::connection::{Body, Payload};
+use crate::endpoint::gate::Credit;
 use crate::endpoint::ops::{Notify, OpId, Sink};
 use crate::endpoint::receiving::{Choice, Replies, Taker};
 use crate::error::{HeaderError, RecvError};
 use crate::header::Header;
-use crate::matching::{Arrival, Heading, Matched};
+use crate::matching::{Arrival, Matched, Matcher};
 
 /// Takes what comes from a rank.
 ///
@@ -30,6 +32,10 @@ pub(super) struct LineTaker {
     pub(super) whole: Arc<dyn Sink>,
     /// Nothing more comes. It is known to the inbox by then.
     pub(super) gone: Arc<AtomicBool>,
+    /// Messages that went past this.
+    pub(super) passed: Arc<Passed>,
+    /// The peer has said hello.
+    pub(super) greeted: AtomicBool,
 }
 
 impl LineTaker {
@@ -53,7 +59,7 @@ impl LineTaker {
                 // A peer that asks and does not read must not fill the memory.
                 let notify = match frame {
                     Frame::Withdrawn { .. } => Notify::Answer,
-                    _ => Notify::Nobody,
+                    _ => Notify::Request,
                 };
                 replies.push(without_payload(frame), notify);
             }
@@ -70,6 +76,9 @@ impl LineTaker {
         let heading = label.heading(self.rank, header.length);
         let ack = offer.map_or(Ack::Nobody, Ack::Line);
         self.with(replies, |state, todo| {
+            if !self.count(state, header.length, todo) {
+                return Choice::Refuse(strange(header.kind));
+            }
             match state.matcher.arrive(heading, Letter::Coming { ack }) {
                 Ok(Arrival::Matched(matched)) => self.matched(state, matched, todo),
                 Ok(Arrival::Waits(id)) => {
@@ -82,13 +91,22 @@ impl LineTaker {
                     state.note_arrival();
                     Choice::Pool
                 }
-                Ok(Arrival::Full(_)) => {
-                    state.note_arrival();
-                    Choice::Hold
-                }
-                Err(_) => Choice::Refuse(strange(header.kind)),
+                // Its account has no more than the matcher has room for.
+                Ok(Arrival::Full(_)) | Err(_) => Choice::Refuse(strange(header.kind)),
             }
         })
+    }
+
+    /// A message has come that holds so many bytes. False when the peer was not to send it.
+    #[inline]
+    fn count(&self, state: &mut State, bytes: u64, todo: &mut Todo) -> bool {
+        let passed = self.passed.take();
+        if passed != Credit::FREE {
+            state.settle_passed(self.rank, passed, todo);
+        }
+        let account = state.peer(self.rank);
+        let account = account.and_then(|peer| peer.account.as_mut());
+        account.is_some_and(|account| account.arrive(bytes))
     }
 
     /// A receive waited for it: the payload goes where that wants it.
@@ -99,6 +117,7 @@ impl LineTaker {
         todo: &mut Todo,
     ) -> Choice {
         let (request, heading) = (matched.receive, matched.heading);
+        state.settle(self.rank, heading.held, todo);
         if let Letter::Coming { ack } = matched.message {
             state.acknowledge(self.rank, ack, todo);
         }
@@ -145,7 +164,7 @@ impl LineTaker {
         offer: Number,
         payload: &[u8],
         replies: &mut Replies,
-    ) -> Result<bool, HeaderError> {
+    ) -> Result<(), HeaderError> {
         let refused = strange(Frame::Announced { label, offer }.header().kind);
         let length = payload.try_into().map_err(|_| refused)?;
         let length = u64::from_le_bytes(length);
@@ -153,32 +172,26 @@ impl LineTaker {
             return Err(refused);
         }
         let heading = label.heading(self.rank, length).announced();
-        let wanted = self.with(replies, |state, todo| {
-            self.arrive(state, heading, offer, todo)
-        });
-        Ok(wanted)
-    }
-
-    /// Whether more may come.
-    fn arrive(&self, state: &mut State, heading: Heading, offer: Number, todo: &mut Todo) -> bool {
-        match state.matcher.arrive(heading, Letter::Announced { offer }) {
-            Ok(Arrival::Matched(matched)) => state.meet(matched, todo),
-            Ok(Arrival::Waits(id)) => {
-                if let Some(peer) = state.peer(self.rank) {
-                    peer.withdrawable.insert(offer, id);
-                }
-                state.note_arrival();
+        self.with(replies, |state, todo| {
+            if !self.count(state, heading.held, todo) {
+                return Err(refused);
             }
-            Ok(Arrival::Full(letter)) => {
-                if let Some(peer) = state.peer(self.rank) {
-                    peer.stalled = Some((heading, letter));
+            match state.matcher.arrive(heading, Letter::Announced { offer }) {
+                Ok(Arrival::Matched(matched)) => state.meet(matched, todo),
+                Ok(Arrival::Waits(id)) => {
+                    if let Some(peer) = state.peer(self.rank) {
+                        peer.withdrawable.insert(offer, id);
+                    }
+                    state.note_arrival();
                 }
-                state.note_arrival();
-                return false;
+                Ok(Arrival::Full(letter)) => {
+                    todo.drop_later(letter);
+                    return Err(refused);
+                }
+                Err(stray) => todo.drop_later(stray.message),
             }
-            Err(stray) => todo.drop_later(stray.message),
-        }
-        true
+            Ok(())
+        })
     }
 
     /// The other rank wants a message of this one.
@@ -239,8 +252,14 @@ impl LineTaker {
             let State { matcher, peers, .. } = state;
             let peer = peers.get_mut(self.rank as usize);
             let id = peer.and_then(|peer| peer.withdrawable.remove(&offer));
+            let held = |matcher: &Matcher<_, _>| matcher.held(self.rank).map_or(0, |held| held.1);
+            let before = held(matcher);
             let letter = id.and_then(|id| matcher.withdraw(id));
+            let freed = before.saturating_sub(held(matcher));
             let was_there = letter.is_some();
+            if was_there {
+                state.settle(self.rank, freed, todo);
+            }
             if let Some(letter) = letter {
                 if let (Letter::Coming { .. }, Some(peer)) = (&letter, state.peer(self.rank)) {
                     peer.incoming = Incoming::Unwanted;
@@ -345,30 +364,30 @@ impl Taker for LineTaker {
         header: &Header,
         payload: &[u8],
         replies: &mut Replies,
-    ) -> Result<bool, HeaderError> {
+    ) -> Result<(), HeaderError> {
+        let strange = strange(header.kind);
         match Frame::of(header)? {
-            Frame::Announced { label, offer } => {
-                return self.announced(label, offer, payload, replies);
+            Frame::Announced { label, offer } => self.announced(label, offer, payload, replies),
+            Frame::Wanted { offer, want } => self.wanted(offer, want, replies),
+            Frame::Matched { offer } => self.answered(offer, replies),
+            Frame::Withdraw { offer } => {
+                self.withdraw(offer, replies);
+                Ok(())
             }
-            Frame::Wanted { offer, want } => self.wanted(offer, want, replies)?,
-            Frame::Matched { offer } => self.answered(offer, replies)?,
-            Frame::Withdraw { offer } => self.withdraw(offer, replies),
-            Frame::Withdrawn { offer, was_there } => self.withdrawn(offer, was_there, replies)?,
-            Frame::Eager { .. } | Frame::Data { .. } => return Err(strange(header.kind)),
+            Frame::Withdrawn { offer, was_there } => self.withdrawn(offer, was_there, replies),
+            Frame::Hello { .. } if self.greeted.swap(true, Ordering::Relaxed) => Err(strange),
+            Frame::Hello { window } => {
+                replies.open(window, strange);
+                replies.alone |= !self.inbox.somebody_waits();
+                Ok(())
+            }
+            Frame::Credit { credit } => {
+                replies.restore(credit, strange);
+                replies.alone |= !self.inbox.somebody_waits();
+                Ok(())
+            }
+            Frame::Eager { .. } | Frame::Data { .. } => Err(strange),
         }
-        Ok(true)
-    }
-
-    fn resume(&self, replies: &mut Replies) -> bool {
-        self.with(replies, |state, todo| {
-            let peer = state.peer(self.rank);
-            match peer.and_then(|peer| peer.stalled.take()) {
-                Some((heading, Letter::Announced { offer })) => {
-                    self.arrive(state, heading, offer, todo)
-                }
-                _ => true,
-            }
-        })
     }
 
     fn starve(&self) {

@@ -11,11 +11,12 @@ use crate::device::connection::Payload;
 use crate::endpoint::ops::OpId;
 use crate::matching::Heading;
 
-/// Things to be done, most of the time none or one, and two at most where nobody had to wait.
+/// Things to be done, most of the time none or one, and three at most where nobody had to wait.
 #[derive(Default)]
 pub(super) struct Todo {
     first: Option<Task>,
     second: Option<Task>,
+    third: Option<Task>,
     more: Vec<Task>,
 }
 
@@ -24,10 +25,6 @@ pub(super) enum Task {
     Say {
         to: u32,
         frame: Frame,
-    },
-    /// The connection of a rank may be read again.
-    Resume {
-        rank: u32,
     },
     /// Bring a message to a receive that has it already.
     Copy(Copy),
@@ -73,16 +70,9 @@ impl Rubbish for super::letter::Letter {
     }
 }
 
-type Stalled = Option<(Heading, super::letter::Letter)>;
-
-impl Rubbish
-    for (
-        Stalled,
-        std::collections::VecDeque<(Heading, super::letter::Letter)>,
-    )
-{
+impl Rubbish for std::collections::VecDeque<(Heading, super::letter::Letter)> {
     fn into_task(self) -> Option<Task> {
-        (self.0.is_some() || !self.1.is_empty()).then(|| Task::Drop(Box::new(self)))
+        (!self.is_empty()).then(|| Task::Drop(Box::new(self)))
     }
 }
 
@@ -92,6 +82,8 @@ impl Todo {
             self.first = Some(task);
         } else if self.second.is_none() {
             self.second = Some(task);
+        } else if self.third.is_none() {
+            self.third = Some(task);
         } else {
             self.more.push(task);
         }
@@ -111,7 +103,7 @@ impl Todo {
     /// All of them, in order.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Task> + use<> {
         let more = std::mem::take(&mut self.more);
-        let few = self.first.take().into_iter().chain(self.second.take());
-        few.chain(more)
+        let few = [self.first.take(), self.second.take(), self.third.take()];
+        few.into_iter().flatten().chain(more)
     }
 }

@@ -1,6 +1,7 @@
 //! What ranks say to each other over a connection: kinds of messages, and their words.
 
 use super::table::Number;
+use crate::endpoint::gate::Credit;
 use crate::error::HeaderError;
 use crate::header::Header;
 use crate::matching::{Envelope, Heading};
@@ -14,6 +15,11 @@ const DATA: u32 = 0x6a73_7205;
 const MATCHED: u32 = 0x6a73_7206;
 const WITHDRAW: u32 = 0x6a73_7207;
 const WITHDRAWN: u32 = 0x6a73_7208;
+const HELLO: u32 = 0x6a73_7209;
+const CREDIT: u32 = 0x6a73_720a;
+
+/// The version of all this.
+const VERSION: u64 = 1;
 
 /// How long the payload of an announcement is: the length of the message.
 pub(super) const ANNOUNCEMENT: u64 = 8;
@@ -22,6 +28,10 @@ pub(super) const ANNOUNCEMENT: u64 = 8;
 /// message that it is about, those named `want` by who receives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
+    /// The first one: what its sender takes that is not received yet.
+    Hello { window: Credit },
+    /// So much of what was sent counts no more.
+    Credit { credit: Credit },
     /// A message whose payload comes with it. Its sender may wait for it to be matched.
     Eager { label: Label, offer: Option<Number> },
     /// A message whose payload comes when it is wanted.
@@ -72,6 +82,8 @@ impl Frame {
         let numbered =
             |kind, one: u32, other: u32| Header::new(kind, [u64::from(one), u64::from(other), 0]);
         match self {
+            Self::Hello { window } => Header::new(HELLO, [VERSION, window.messages, window.bytes]),
+            Self::Credit { credit } => Header::new(CREDIT, [credit.messages, credit.bytes, 0]),
             Self::Eager { label, offer: None } => labelled(EAGER, label, 0),
             Self::Eager {
                 label,
@@ -104,6 +116,7 @@ impl Frame {
             descriptor: second,
         };
         let number = |word: u64| u32::try_from(word).map_err(|_| strange);
+        let credit = |messages, bytes| Credit { messages, bytes };
         let frame = match header.kind {
             EAGER => Self::Eager { label, offer: None },
             EAGER_CONFIRMED => Self::Eager {
@@ -128,6 +141,12 @@ impl Frame {
                 offer: number(first)?,
                 was_there: second == 1,
             },
+            HELLO if first == VERSION => Self::Hello {
+                window: credit(second, third),
+            },
+            CREDIT => Self::Credit {
+                credit: credit(first, second),
+            },
             _ => return Err(strange),
         };
         Ok(frame)
@@ -151,7 +170,13 @@ mod tests {
             tag: u64::MAX,
             descriptor: 7,
         };
+        let credit = Credit {
+            messages: 7,
+            bytes: u64::MAX,
+        };
         let frames = [
+            Frame::Hello { window: credit },
+            Frame::Credit { credit },
             Frame::Eager { label, offer: None },
             Frame::Eager {
                 label,
@@ -192,7 +217,8 @@ mod tests {
         for header in [
             Header::default(),
             Header::new(EAGER - 1, [0; 3]),
-            Header::new(WITHDRAWN + 1, [0; 3]),
+            Header::new(CREDIT + 1, [0; 3]),
+            Header::new(HELLO, [VERSION + 1, 1, 1]),
             Header::new(DATA, [1 << 32, 0, 0]),
             Header::new(WANTED, [0, u64::MAX, 0]),
         ] {

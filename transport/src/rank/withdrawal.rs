@@ -17,11 +17,11 @@ impl Node {
         let Some(sends) = sends.filter(|sends| sends.offer.is_none()) else {
             return;
         };
-        let Ok(Link::Thread(inbox)) = self.link(sends.to) else {
+        let Ok(Link::Thread(near)) = self.link(sends.to) else {
             return;
         };
         // Without a lock, as it tells this rank.
-        match inbox.remove_letter(self.inbox.rank, id) {
+        match near.inbox.remove_letter(self.inbox.rank, id) {
             Some(Letter::Lent { bytes, sender }) => {
                 drop(bytes);
                 sender.cancel(None);

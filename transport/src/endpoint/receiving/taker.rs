@@ -6,8 +6,10 @@ use jstream::buffer::Spent;
 use super::{Receiving, SCRATCH};
 use crate::device::connection::{Fault, Outbound, Payload, Whole};
 use crate::endpoint::facts::End;
+use crate::endpoint::gate::{Credit, Overfull};
 use crate::endpoint::ops::Notify;
 use crate::endpoint::remote::Served;
+use crate::endpoint::sending::Sending;
 use crate::endpoint::turn::Direction;
 use crate::error::{HeaderError, RecvError};
 use crate::header::Header;
@@ -31,8 +33,7 @@ pub(crate) trait Taker: Send + Sync {
         replies: &mut Replies,
     ) -> Result<(), HeaderError>;
 
-    /// Takes a message that was chosen to be [`Brief`](Choice::Brief). Whether the next one is wanted, as for
-    /// [`Choice::Hold`].
+    /// Takes a message that was chosen to be [`Brief`](Choice::Brief).
     ///
     /// # Errors
     ///
@@ -42,10 +43,7 @@ pub(crate) trait Taker: Send + Sync {
         header: &Header,
         payload: &[u8],
         replies: &mut Replies,
-    ) -> Result<bool, HeaderError>;
-
-    /// After a hold: whether messages are wanted again.
-    fn resume(&self, replies: &mut Replies) -> bool;
+    ) -> Result<(), HeaderError>;
 
     /// The pool has no jbuf for the next message, which waits for [`Shared::resume`](super::Shared::resume).
     fn starve(&self);
@@ -62,8 +60,6 @@ pub(crate) enum Choice {
     Jbuf(Spent),
     /// To memory that is lent while it is looked at. Only for a few bytes.
     Brief,
-    /// Nowhere: it is not read before [`Shared::resume`](super::Shared::resume).
-    Hold,
     /// Nowhere: the peer does not keep to the rules, which ends the connection.
     Refuse(HeaderError),
 }
@@ -72,6 +68,10 @@ pub(crate) enum Choice {
 #[derive(Default)]
 pub(crate) struct Replies {
     messages: Vec<(Outbound<'static>, Notify)>,
+    /// What the peer has told of its window, and given back of it; and what is wrong with it if it is too much.
+    opened: Option<Credit>,
+    restored: Credit,
+    overfull: Option<HeaderError>,
     /// Nobody waits who would carry them on.
     pub(crate) alone: bool,
 }
@@ -79,6 +79,24 @@ pub(crate) struct Replies {
 impl Replies {
     pub(crate) fn push(&mut self, message: Outbound<'static>, notify: Notify) {
         self.messages.push((message, notify));
+    }
+
+    /// The peer takes so much: what waited for that goes. A second time is `wrong`.
+    pub(crate) fn open(&mut self, window: Credit, wrong: HeaderError) {
+        self.opened = Some(window);
+        self.overfull = Some(wrong);
+    }
+
+    /// The peer has given back so much. More than there was is `wrong`.
+    pub(crate) fn restore(&mut self, credit: Credit, wrong: HeaderError) {
+        let restored = &mut self.restored;
+        restored.messages = restored.messages.saturating_add(credit.messages);
+        restored.bytes = restored.bytes.saturating_add(credit.bytes);
+        self.overfull = Some(wrong);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.messages.is_empty() && self.overfull.is_none()
     }
 }
 
@@ -100,23 +118,22 @@ enum Step {
 
 impl Receiving {
     /// From now on `taker` gets all messages, those that are here first. There is one in a connection's
-    /// life.
-    pub(in crate::endpoint) fn set_taker(&mut self, taker: std::sync::Arc<dyn Taker>) {
+    /// life: false for any other.
+    pub(in crate::endpoint) fn set_taker(&mut self, taker: std::sync::Arc<dyn Taker>) -> bool {
         if std::mem::replace(&mut self.taken, true) {
             let peer = self.facts.peer.clone();
-            return taker.lose(RecvError::Taken { peer });
+            taker.lose(RecvError::Taken { peer });
+            return false;
         }
         self.taker = Some(taker);
         self.begun_before = self.begun;
         self.drive();
+        true
     }
 
-    /// The taker may want messages again, or the pool have room.
+    /// The pool may have room.
     pub(in crate::endpoint) fn resume(&mut self) {
-        if let Some(taker) = self.taker.take() {
-            self.held = self.held && !taker.resume(&mut self.replies);
-            self.taker = Some(taker);
-        }
+        self.held = false;
         self.drive();
     }
 
@@ -151,8 +168,18 @@ impl Receiving {
         if goes_on {
             self.taker = Some(taker);
         }
-        if !self.replies.messages.is_empty() {
+        if !self.replies.is_empty() {
             self.reply();
+        }
+        if !goes_on {
+            // Those that wait for credit wait in vain.
+            if let Some(shared) = self.remote.shared.upgrade() {
+                let closed = |sending: &mut Sending| {
+                    sending.close_gate();
+                    Ok(())
+                };
+                let _ = shared.take_credit(&mut self.common, closed);
+            }
         }
     }
 
@@ -184,10 +211,6 @@ impl Receiving {
                 Choice::Pool => {}
                 Choice::Jbuf(spent) => self.into = Some(spent.filling()),
                 Choice::Brief => self.lend_scratch(),
-                Choice::Hold => {
-                    self.held = true;
-                    return Step::Wait;
-                }
                 Choice::Refuse(error) => return self.refused(error),
             }
             self.begun = true;
@@ -235,21 +258,16 @@ impl Receiving {
 
     fn give(&mut self, taker: &dyn Taker, header: &Header, payload: Payload) -> Step {
         let taken = match (std::mem::take(&mut self.scratched), payload) {
-            (false, payload) => taker
-                .take(header, payload, &mut self.replies)
-                .map(|()| true),
+            (false, payload) => taker.take(header, payload, &mut self.replies),
             (true, Payload::Bytes(filled)) => {
-                let wanted = taker.take_brief(header, filled.as_bytes(), &mut self.replies);
+                let taken = taker.take_brief(header, filled.as_bytes(), &mut self.replies);
                 self.scratch = Some(filled.into_spent());
-                wanted
+                taken
             }
             (true, Payload::Object(_)) => Err(HeaderError::Rank { kind: header.kind }),
         };
         match taken {
-            Ok(wanted) => {
-                self.held = !wanted;
-                Step::Done
-            }
+            Ok(()) => Step::Done,
             Err(error) => self.refused(error),
         }
     }
@@ -263,10 +281,6 @@ impl Receiving {
         let header = arrived.header;
         let choice = taker.choose(&header, &mut self.replies);
         match choice {
-            Choice::Hold => {
-                self.held = true;
-                return Step::Wait;
-            }
             Choice::Refuse(error) => return self.refused(error),
             Choice::Pool | Choice::Jbuf(_) | Choice::Brief => {}
         }
@@ -351,17 +365,35 @@ impl Receiving {
 
     #[cold]
     fn reply(&mut self) {
-        let alone = std::mem::take(&mut self.replies.alone);
-        match self.remote.shared.upgrade() {
-            Some(shared) => {
-                let messages = self.replies.messages.drain(..);
-                match shared.post_behind(&mut self.common, messages) {
-                    Ok(is_left) if is_left && alone => shared.carry(),
-                    Ok(_) => {}
-                    Err(error) => drop(self.refused(error)),
-                }
-            }
-            None => self.replies.messages.clear(),
+        let Replies {
+            messages,
+            opened,
+            restored,
+            overfull,
+            alone,
+        } = &mut self.replies;
+        let alone = std::mem::take(alone);
+        let (opened, restored) = (opened.take(), std::mem::take(restored));
+        let Some(shared) = self.remote.shared.upgrade() else {
+            messages.clear();
+            return;
+        };
+        let mut replied = Ok(false);
+        if let Some(wrong) = overfull.take() {
+            let taken = shared.take_credit(&mut self.common, |sending| {
+                opened.map_or(Ok(()), |window| sending.open_gate(window))?;
+                sending.restore_credit(restored)
+            });
+            replied = taken.map_err(|Overfull| wrong);
+        }
+        if !messages.is_empty() {
+            let posted = shared.post_behind(&mut self.common, messages.drain(..));
+            replied = replied.and(posted);
+        }
+        match replied {
+            Ok(is_left) if is_left && alone => shared.carry(),
+            Ok(_) => {}
+            Err(error) => drop(self.refused(error)),
         }
     }
 }

@@ -9,8 +9,10 @@ use super::window::Window;
 use super::{MOST_REQUESTS, RemoteError};
 use crate::device::connection::{Body, Outbound, Payload};
 use crate::endpoint::facts::End;
+use crate::endpoint::gate::Overfull;
 use crate::endpoint::ops::{Notify, OpId};
 use crate::endpoint::receiving::{Arrived, Place, Receiving, SCRATCH};
+use crate::endpoint::sending::Sending;
 use crate::endpoint::shared::Shared;
 use crate::endpoint::turn::{Common, Direction};
 use crate::error::{HeaderError, RecvError, SendError};
@@ -345,6 +347,21 @@ impl Shared {
     ) {
         // There are no answers among them.
         let _ = self.post_behind(common, messages.map(|message| (message, Notify::Request)));
+    }
+
+    /// Takes credit of the peer under the lock of the direction that receives, as
+    /// [`post_behind`](Self::post_behind).
+    pub(in crate::endpoint) fn take_credit(
+        &self,
+        common: &mut Common,
+        take: impl FnOnce(&mut Sending) -> Result<(), Overfull>,
+    ) -> Result<bool, Overfull> {
+        let mut held = self.sending.lock();
+        let taken = take(&mut held);
+        let is_left = held.has_posted();
+        common.to_wake.append(&mut held.common().to_wake);
+        common.broke |= self.sending.leave(held).0;
+        taken.map(|()| is_left)
     }
 
     /// Posts messages under the lock of the direction that receives. Whether some have not gone; an error

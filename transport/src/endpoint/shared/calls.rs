@@ -10,6 +10,7 @@ use super::{Patience, Shared};
 use crate::device::connection::{Body, Fault, Outbound, Outgoing, Push};
 use crate::device::deadline::Deadline;
 use crate::endpoint::facts::{End, Trouble};
+use crate::endpoint::gate::Credit;
 use crate::endpoint::message::Message;
 use crate::endpoint::receiving::{Arrived, Receiving};
 use crate::endpoint::sending::{self, Sending};
@@ -57,7 +58,45 @@ impl Shared {
         message: &mut Outbound<'_>,
         patience: Patience,
     ) -> Result<(), SendError> {
+        let held = self.sending.lock();
+        self.send_held(held, message, patience)
+    }
+
+    /// As [`send`](Self::send), for a message that needs credit of the peer:
+    /// [`WouldBlock`](SendError::WouldBlock) where there is none.
+    #[inline]
+    pub(crate) fn send_costly(
+        self: &Arc<Self>,
+        message: &mut Outbound<'_>,
+        patience: Patience,
+        cost: Credit,
+    ) -> Result<(), SendError> {
         let mut held = self.sending.lock();
+        if !held.charge(cost) {
+            self.settle(self.sending.leave(held));
+            return Err(SendError::WouldBlock);
+        }
+        let sent = self.send_held(held, message, patience);
+        if sent.is_err() {
+            self.refund(cost);
+        }
+        sent
+    }
+
+    #[cold]
+    fn refund(&self, cost: Credit) {
+        let mut held = self.sending.lock();
+        held.refund(cost);
+        self.settle(self.sending.leave(held));
+    }
+
+    #[inline]
+    fn send_held<'s>(
+        self: &'s Arc<Self>,
+        mut held: Held<'s, Sending>,
+        message: &mut Outbound<'_>,
+        patience: Patience,
+    ) -> Result<(), SendError> {
         let Some(half) = held.free_half() else {
             return self.send_slowly(held, message, None, patience);
         };

@@ -7,6 +7,7 @@ use jstream::buffer::Spent;
 
 use super::{Patience, Shared, Way};
 use crate::device::connection::Outbound;
+use crate::endpoint::gate::Credit;
 use crate::endpoint::ops::{Notify, OpId};
 use crate::endpoint::receiving::{Arrived, Receipt};
 use crate::endpoint::sending::Sent;
@@ -21,8 +22,25 @@ impl Shared {
         refused: Option<SendError>,
         notify: Notify,
     ) -> OpId {
+        self.post_costly(message, refused, notify, Credit::FREE)
+    }
+
+    /// As [`post_send`](Self::post_send), for a message that may have to wait for credit of the peer.
+    pub(crate) fn post_costly(
+        self: &Arc<Self>,
+        message: Outbound<'static>,
+        refused: Option<SendError>,
+        notify: Notify,
+        cost: Credit,
+    ) -> OpId {
         let mut held = self.sending.lock();
-        let id = held.post(message, refused, notify);
+        if !held.has_credit(cost) {
+            // Some may have come that nobody has looked at.
+            self.settle(self.sending.leave(held));
+            self.drive();
+            held = self.sending.lock();
+        }
+        let id = held.post_costly(message, refused, notify, cost);
         let is_left = held.has_posted();
         self.settle(self.sending.leave(held));
         // Those who wait for a message already have not seen it.
@@ -38,6 +56,25 @@ impl Shared {
         let count = held.count_posted();
         self.settle(self.sending.leave(held));
         count
+    }
+
+    /// Takes back a message of a sink, if it waits for credit.
+    pub(crate) fn cancel_waiting(&self, user: u64) -> bool {
+        let mut held = self.sending.lock();
+        let cancelled = held.cancel_waiting(user);
+        self.settle(self.sending.leave(held));
+        cancelled
+    }
+
+    /// Whether messages wait for credit.
+    pub(crate) fn waits_for_credit(&self) -> bool {
+        if !self.sending.is_pending() {
+            return false;
+        }
+        let held = self.sending.lock();
+        let waits = held.waits_for_credit();
+        self.settle(self.sending.leave(held));
+        waits
     }
 
     /// Has what is posted to be sent carried on, though nobody waits for it.

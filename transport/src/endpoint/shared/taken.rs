@@ -9,14 +9,15 @@ use crate::endpoint::turn::Direction;
 use crate::header::Header;
 
 impl Shared {
-    /// From now on `taker` gets all messages, whoever waits for whatever.
-    pub(crate) fn set_taker(&self, taker: Arc<dyn Taker>) {
+    /// From now on `taker` gets all messages, whoever waits for whatever. False where another one does.
+    pub(crate) fn set_taker(&self, taker: Arc<dyn Taker>) -> bool {
         let mut held = self.receiving.lock();
-        held.set_taker(taker);
+        let is_first = held.set_taker(taker);
         self.settle(self.receiving.leave(held));
+        is_first
     }
 
-    /// Has the taker asked whether it wants messages again.
+    /// Has messages received again that the pool had no room for.
     pub(crate) fn resume(&self) {
         let mut held = self.receiving.lock();
         held.resume();
@@ -38,13 +39,14 @@ impl Shared {
 
     /// Receives the next message to the front of `memory`, past the taker, if it comes while `again` says to
     /// look again. `may` is asked first, and after others had the connection; `wants` is asked for the
-    /// message.
+    /// message, and `note` is told of it, under the lock.
     #[inline]
     pub(crate) fn receive_past(
         &self,
         memory: &mut [u8],
         may: impl Fn() -> bool,
         wants: impl Fn(&Header) -> bool,
+        note: impl FnOnce(&Header),
         mut again: impl FnMut() -> bool,
     ) -> Option<Header> {
         let mut held = self.receiving.lock();
@@ -53,6 +55,7 @@ impl Shared {
         while may_go_on {
             match held.receive_past(memory, &wants) {
                 Past::Received(header) => {
+                    note(&header);
                     received = Some(header);
                     break;
                 }

@@ -1,0 +1,159 @@
+//! Messages that need credit of the peer: they stand in line once they have it.
+
+use super::{SendOp, Sending};
+use crate::device::connection::Outbound;
+use crate::endpoint::facts::End;
+use crate::endpoint::gate::{Credit, Overfull};
+use crate::endpoint::ops::{Notify, OpId};
+use crate::endpoint::turn::Direction;
+use crate::error::SendError;
+
+impl Sending {
+    /// As [`post`](Self::post), for a message that may have to wait for credit of the peer.
+    pub(in crate::endpoint) fn post_costly(
+        &mut self,
+        message: Outbound<'static>,
+        refused: Option<SendError>,
+        notify: Notify,
+        cost: Credit,
+    ) -> OpId {
+        let mut refused = refused.or_else(|| self.ended());
+        let goes = refused.is_some() || self.gate.charge(cost);
+        if !goes && self.gate.is_closed() {
+            refused = Some(self.facts.unsendable(&End::Ended));
+        }
+        let id = self.ops.insert(SendOp {
+            message,
+            result: None,
+            notify,
+            cost: if refused.is_some() {
+                Credit::FREE
+            } else {
+                cost
+            },
+            since: self.clock,
+        });
+        match refused {
+            Some(error) => self.complete(id, Err(error)),
+            None if goes => {
+                self.posted.push_back(id);
+                self.drive();
+            }
+            None => {
+                self.gate.wait(id, cost);
+                self.let_through();
+            }
+        }
+        id
+    }
+
+    /// Whether such a message would go now.
+    pub(in crate::endpoint) fn has_credit(&self, cost: Credit) -> bool {
+        self.gate.allows(cost)
+    }
+
+    /// Whether a message of a caller that waits may go, as far as credit goes: then it is paid for.
+    #[inline]
+    pub(in crate::endpoint) fn charge(&mut self, cost: Credit) -> bool {
+        self.gate.charge(cost)
+    }
+
+    /// A message that was paid for did not go.
+    #[cold]
+    pub(in crate::endpoint) fn refund(&mut self, cost: Credit) {
+        self.gate.refund(cost);
+        self.let_through();
+    }
+
+    /// The peer has told how much it takes.
+    pub(in crate::endpoint) fn open_gate(&mut self, window: Credit) -> Result<(), Overfull> {
+        self.gate.open(window)?;
+        self.let_through();
+        Ok(())
+    }
+
+    /// The peer gives back credit.
+    pub(in crate::endpoint) fn restore_credit(&mut self, credit: Credit) -> Result<(), Overfull> {
+        self.gate.restore(credit)?;
+        self.let_through();
+        Ok(())
+    }
+
+    /// The peer sends nothing more, and so gives back no credit. It may still receive.
+    pub(in crate::endpoint) fn close_gate(&mut self) {
+        self.gate.close();
+        self.end_all_waiting(&End::Ended);
+    }
+
+    pub(super) fn end_all_waiting(&mut self, end: &End) {
+        while let Some(id) = self.gate.pop() {
+            self.end_waiting(id, self.facts.unsendable(end));
+        }
+    }
+
+    /// Whether messages wait for credit.
+    pub(in crate::endpoint) fn waits_for_credit(&self) -> bool {
+        !self.gate.is_empty()
+    }
+
+    /// Takes back a message of a sink that waits for credit. False if there is none with that number.
+    pub(in crate::endpoint) fn cancel_waiting(&mut self, user: u64) -> bool {
+        let ops = &self.ops;
+        let is_meant = |id: &OpId| {
+            let op = ops.get(*id);
+            op.is_some_and(|op| matches!(op.notify, Notify::Sink(_, other) if other == user))
+        };
+        let Some(id) = self.gate.remove(is_meant) else {
+            return false;
+        };
+        self.end_waiting(id, SendError::Cancelled);
+        self.let_through();
+        true
+    }
+
+    /// Ends an operation that was not paid for.
+    fn end_waiting(&mut self, id: OpId, error: SendError) {
+        if let Some(op) = self.ops.get_mut(id) {
+            op.cost = Credit::FREE;
+        }
+        self.complete(id, Err(error));
+    }
+
+    /// Has those go for which there is credit.
+    fn let_through(&mut self) {
+        if self.line_up() {
+            self.drive();
+        }
+    }
+
+    /// Has those stand in line for which there is credit.
+    pub(super) fn line_up(&mut self) -> bool {
+        let mut any = false;
+        loop {
+            let (gate, ops) = (&mut self.gate, &mut self.ops);
+            let shorten = |id: &OpId| ops.get_mut(*id)?.shorten();
+            let Some((id, cost)) = gate.next(shorten) else {
+                break;
+            };
+            if let Some(op) = ops.get_mut(id) {
+                op.cost = cost;
+                op.since = self.clock;
+            }
+            self.posted.push_back(id);
+            any = true;
+        }
+        any
+    }
+}
+
+impl SendOp {
+    /// Has its sink put something in its place that costs less.
+    fn shorten(&mut self) -> Option<Credit> {
+        let Notify::Sink(sink, user) = &mut self.notify else {
+            return None;
+        };
+        let (shorter, cost) = sink.clone().shorten(*user, &mut self.message)?;
+        *sink = shorter;
+        Some(cost)
+    }
+}

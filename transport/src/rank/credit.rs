@@ -1,0 +1,394 @@
+//! What a peer may send over its connection, as the side counts that receives.
+//!
+//! The peer is told a window when both come together. A message counts from when it comes until a receive has it;
+//! what does not count any more is given back in parts, so that it costs a frame for many messages. The other
+//! half of this is the [`gate`](crate::endpoint::gate) of the side that sends.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::endpoint::gate::Credit;
+use crate::matching::Bounds;
+
+/// What of a window may be kept back, as a part of it.
+const PART: u64 = 4;
+
+/// The messages of a peer.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    window: Credit,
+    /// What has come and was not given back.
+    out: Credit,
+    /// What of that counts no more.
+    due: Credit,
+}
+
+impl Account {
+    /// One without any.
+    pub(super) fn new(bounds: Bounds) -> Self {
+        Self {
+            window: window(bounds),
+            ..Self::default()
+        }
+    }
+
+    /// A message has come. False when the peer was not to send it.
+    #[must_use]
+    pub(super) fn arrive(&mut self, bytes: u64) -> bool {
+        let messages = self.out.messages.saturating_add(1);
+        let bytes = self.out.bytes.saturating_add(bytes);
+        let is_allowed = messages <= self.window.messages && bytes <= self.window.bytes;
+        if is_allowed {
+            self.out = Credit { messages, bytes };
+        }
+        is_allowed
+    }
+
+    /// A message that has come counts no more. What is to be given back by now.
+    #[inline]
+    pub(super) fn settle(&mut self, bytes: u64) -> Option<Credit> {
+        self.close(Credit::of_message(bytes))
+    }
+
+    /// As [`settle`](Self::settle), for messages that have come and went past the account.
+    pub(super) fn settle_passed(&mut self, passed: Credit) -> Option<Credit> {
+        add(&mut self.out, passed);
+        self.close(passed)
+    }
+
+    #[inline]
+    fn close(&mut self, done: Credit) -> Option<Credit> {
+        add(&mut self.due, done);
+        if !is_due(self.due, self.window) {
+            return None;
+        }
+        let credit = std::mem::take(&mut self.due);
+        self.out.messages = self.out.messages.saturating_sub(credit.messages);
+        self.out.bytes = self.out.bytes.saturating_sub(credit.bytes);
+        Some(credit)
+    }
+}
+
+/// Messages of a peer that were received past its account.
+///
+/// Its methods are called under the lock of the direction that receives, and so one at a time.
+#[derive(Debug)]
+pub(super) struct Passed {
+    messages: AtomicU64,
+    bytes: AtomicU64,
+    window: Credit,
+}
+
+impl Passed {
+    pub(super) fn new(window: Credit) -> Self {
+        Self {
+            messages: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            window,
+        }
+    }
+
+    /// One more. What is to be settled by now.
+    #[inline]
+    pub(super) fn note(&self, bytes: u64) -> Option<Credit> {
+        let mut passed = self.so_far();
+        add(&mut passed, Credit::of_message(bytes));
+        if is_due(passed, self.window) {
+            self.set(Credit::FREE);
+            return Some(passed);
+        }
+        self.set(passed);
+        None
+    }
+
+    /// All of them, to be settled.
+    #[inline]
+    pub(super) fn take(&self) -> Credit {
+        let passed = self.so_far();
+        if passed.messages > 0 {
+            self.set(Credit::FREE);
+        }
+        passed
+    }
+
+    #[inline]
+    fn so_far(&self) -> Credit {
+        Credit {
+            messages: self.messages.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+        }
+    }
+
+    #[inline]
+    fn set(&self, passed: Credit) {
+        self.messages.store(passed.messages, Ordering::Relaxed);
+        self.bytes.store(passed.bytes, Ordering::Relaxed);
+    }
+}
+
+#[inline]
+fn add(to: &mut Credit, more: Credit) {
+    to.messages = to.messages.saturating_add(more.messages);
+    to.bytes = to.bytes.saturating_add(more.bytes);
+}
+
+/// The same bounds, or as much as every peer is allowed before it has heard of them.
+pub(super) fn allowed(bounds: Bounds) -> Bounds {
+    let Credit { messages, bytes } = Credit::LEAST;
+    let messages = usize::try_from(messages).unwrap_or(usize::MAX);
+    Bounds {
+        messages: bounds.messages.max(messages),
+        bytes: bounds.bytes.max(bytes),
+    }
+}
+
+/// What the bounds allow one peer.
+pub(super) fn window(bounds: Bounds) -> Credit {
+    let Bounds { messages, bytes } = allowed(bounds);
+    Credit {
+        messages: u64::try_from(messages).unwrap_or(u64::MAX),
+        bytes,
+    }
+}
+
+#[inline]
+fn is_due(due: Credit, window: Credit) -> bool {
+    due.messages >= (window.messages / PART).max(1) || due.bytes >= (window.bytes / PART).max(1)
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "test code")]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::endpoint::gate::{Gate, Overfull};
+
+    /// A message on its way, or here.
+    #[derive(Debug, Clone, Copy)]
+    struct Message {
+        length: u64,
+        announced: bool,
+    }
+
+    /// Both sides of one direction, and what is between them; `sent` is the model.
+    struct Pair {
+        window: Credit,
+        gate: Gate<Message>,
+        account: Account,
+        passed: Passed,
+        wire: VecDeque<Message>,
+        back: VecDeque<Credit>,
+        waiting: Vec<Message>,
+        /// How many were posted, and have come.
+        posted: u64,
+        come: u64,
+    }
+
+    impl Pair {
+        fn new(window: Credit) -> Self {
+            let bounds = Bounds {
+                messages: usize::try_from(window.messages).unwrap(),
+                bytes: window.bytes,
+            };
+            Self {
+                window,
+                gate: Gate::new(),
+                account: Account::new(bounds),
+                passed: Passed::new(window),
+                wire: VecDeque::new(),
+                back: VecDeque::new(),
+                waiting: Vec::new(),
+                posted: 0,
+                come: 0,
+            }
+        }
+
+        fn post(&mut self, length: u64) {
+            self.posted += 1;
+            let message = Message {
+                length,
+                announced: false,
+            };
+            let cost = Credit::of_message(length);
+            if self.gate.charge(cost) {
+                self.wire.push_back(message);
+            } else {
+                self.gate.wait(message, cost);
+                self.let_through();
+            }
+        }
+
+        fn let_through(&mut self) {
+            loop {
+                let shorten = |_: &Message| Some(Credit::of_message(0));
+                let Some((message, cost)) = self.gate.next(shorten) else {
+                    return;
+                };
+                let announced = cost.bytes < message.length;
+                self.wire.push_back(Message {
+                    announced,
+                    ..message
+                });
+            }
+        }
+
+        /// The first on the wire comes: past the account if it is `lucky`.
+        fn deliver(&mut self, lucky: bool) {
+            let Some(message) = self.wire.pop_front() else {
+                return;
+            };
+            self.come += 1;
+            if lucky && !message.announced && self.waiting.is_empty() {
+                if let Some(passed) = self.passed.note(message.length) {
+                    let credit = self.account.settle_passed(passed);
+                    self.back.extend(credit);
+                }
+                return;
+            }
+            let passed = self.passed.take();
+            if passed != Credit::FREE {
+                let credit = self.account.settle_passed(passed);
+                self.back.extend(credit);
+            }
+            let held = if message.announced { 0 } else { message.length };
+            assert!(
+                self.account.arrive(held),
+                "who keeps to the rules is let in"
+            );
+            self.waiting.push(message);
+        }
+
+        fn receive(&mut self, which: usize) {
+            if self.waiting.is_empty() {
+                return;
+            }
+            let message = self.waiting.remove(which % self.waiting.len());
+            let held = if message.announced { 0 } else { message.length };
+            let credit = self.account.settle(held);
+            self.back.extend(credit);
+        }
+
+        fn give_back(&mut self) {
+            if let Some(credit) = self.back.pop_front() {
+                self.gate.restore(credit).unwrap();
+                self.let_through();
+            }
+        }
+
+        fn check(&self) {
+            let held = self.waiting.iter().filter(|message| !message.announced);
+            let held: u64 = held.map(|message| message.length).sum();
+            assert!(self.waiting.len() as u64 <= self.window.messages);
+            assert!(held <= self.window.bytes);
+        }
+    }
+
+    #[derive(Debug, Clone)]
+    enum Step {
+        Open,
+        Post(u64),
+        Deliver(bool),
+        Receive(usize),
+        GiveBack,
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            1 => Just(Step::Open),
+            6 => (0..1_500u64).prop_map(Step::Post),
+            5 => any::<bool>().prop_map(Step::Deliver),
+            4 => any::<usize>().prop_map(Step::Receive),
+            3 => Just(Step::GiveBack),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_exceeds_the_window_and_nothing_waits_for_ever(
+            messages in Credit::LEAST.messages..30,
+            bytes in Credit::LEAST.bytes..9_000,
+            steps in vec(step(), 0..200),
+        ) {
+            let window = Credit { messages, bytes };
+            let mut pair = Pair::new(window);
+            let mut opened = false;
+            for step in steps {
+                match step {
+                    Step::Open if opened => prop_assert_eq!(pair.gate.open(window), Err(Overfull)),
+                    Step::Open => {
+                        opened = true;
+                        pair.gate.open(window).unwrap();
+                        pair.let_through();
+                    }
+                    Step::Post(length) => pair.post(length),
+                    Step::Deliver(lucky) => pair.deliver(lucky),
+                    Step::Receive(which) => pair.receive(which),
+                    Step::GiveBack => pair.give_back(),
+                }
+                pair.check();
+                prop_assert!(opened || pair.wire.iter().all(|message| !message.announced));
+            }
+            // All are received when somebody does.
+            if !opened {
+                pair.gate.open(window).unwrap();
+                pair.let_through();
+            }
+            for _ in 0..5_000 {
+                pair.deliver(false);
+                pair.give_back();
+                pair.receive(0);
+            }
+            prop_assert_eq!(pair.come, pair.posted);
+            prop_assert!(pair.waiting.is_empty() && pair.gate.is_empty());
+            // Nearly all of the window is back, and never more.
+            let mut left = 0;
+            while pair.gate.charge(Credit::of_message(0)) {
+                left += 1;
+            }
+            prop_assert!(left <= messages && left * 2 >= messages, "{} of {}", left, messages);
+        }
+    }
+
+    #[test]
+    fn who_sends_too_much_is_found_out() {
+        let bounds = Bounds {
+            messages: 1,
+            bytes: 1,
+        };
+        let Credit { messages, bytes } = Credit::LEAST;
+        let mut account = Account::new(bounds);
+        assert!(!account.arrive(bytes + 1) && account.arrive(bytes) && !account.arrive(1));
+        for _ in 1..messages {
+            assert!(account.arrive(0));
+        }
+        assert!(!account.arrive(0));
+        assert_eq!(account.settle(bytes), Some(Credit::of_message(bytes)));
+        assert!(account.arrive(bytes) && !account.arrive(0));
+    }
+
+    #[test]
+    fn who_gives_back_too_much_is_found_out() {
+        let mut gate = Gate::<()>::new();
+        let one = Credit::of_message(0);
+        assert_eq!(gate.restore(one), Err(Overfull));
+        assert_eq!(gate.open(one), Err(Overfull));
+        let window = Credit {
+            messages: 9,
+            bytes: u64::MAX,
+        };
+        gate.open(window).unwrap();
+        assert_eq!(gate.open(window), Err(Overfull));
+        assert_eq!(gate.restore(one), Err(Overfull));
+        assert!(gate.charge(Credit::of_message(u64::MAX)) && !gate.charge(Credit::of_message(1)));
+        assert_eq!(gate.restore(Credit::of_message(u64::MAX)), Ok(()));
+        assert_eq!(gate.restore(Credit::FREE), Ok(()));
+        let byte = Credit {
+            messages: 0,
+            bytes: 1,
+        };
+        assert_eq!(gate.restore(byte), Err(Overfull));
+    }
+}
