@@ -39,7 +39,7 @@ impl Builder {
     /// A handler of bytes, in a function.
     ///
     /// It runs in the receive loop, so it should not wait for long. While it does, by
-    /// [waiting](super::Ticket::wait) for an answer itself, other requests are served inside it.
+    /// [waiting](crate::active::Ticket::wait) for an answer itself, other requests are served inside it.
     ///
     /// # Panics
     ///

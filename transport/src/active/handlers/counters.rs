@@ -24,7 +24,7 @@ pub struct Counters {
     pub moved: u64,
     /// Were run again, each time counted.
     pub rerun: u64,
-    /// Were given back for now, by [`Request::nack`].
+    /// Were given back for now, by [`Request::nack`](crate::active::Request::nack).
     pub refused: u64,
     /// Ran in the receive loop for longer than their budget.
     pub overrun: u64,
