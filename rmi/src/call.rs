@@ -15,6 +15,7 @@ use crate::connection::Connection;
 use crate::error::{CallError, Outcome, shown};
 use crate::frame::Code;
 use crate::interface::Method;
+use crate::stream::{Pumps, until_ready};
 
 /// A call that was sent. Waiting for it gives its result: by [`wait`](Self::wait), which blocks, or as a
 /// future, which needs no runtime. Dropping it before gives it up: the server does not begin it, or ends
@@ -29,6 +30,8 @@ pub struct Call<R: Transportable + 'static> {
     sent: Option<Result<Sent, CallError>>,
     /// Wakes the task at the deadline.
     reminder: Option<Reminder>,
+    /// Streams that are arguments.
+    pumps: Pumps,
     result: PhantomData<fn() -> R>,
 }
 
@@ -67,10 +70,11 @@ thread_local! {
 }
 
 impl<R: Transportable + 'static> Call<R> {
-    pub(crate) fn new(sent: Result<Sent, CallError>) -> Self {
+    pub(crate) fn new(sent: Result<Sent, CallError>, pumps: Pumps) -> Self {
         Self {
             sent: Some(sent),
             reminder: None,
+            pumps,
             result: PhantomData,
         }
     }
@@ -85,12 +89,32 @@ impl<R: Transportable + 'static> Call<R> {
     ///
     /// When the call was polled before, and has given its result.
     pub fn wait(mut self) -> Result<Reply<R>, CallError> {
+        if !self.pumps.is_empty() {
+            return self.wait_and_send();
+        }
         let Some(sent) = self.sent.take() else {
             panic!("the call has given its result before");
         };
         let sent = sent?;
         let answer = sent.connection.wait(sent.number, sent.deadline);
         sent.result(answer)
+    }
+
+    /// The same while there are streams to be sent.
+    fn wait_and_send(mut self) -> Result<Reply<R>, CallError> {
+        let line = match &self.sent {
+            Some(Ok(sent)) => Some(sent.connection.line()),
+            _ => None,
+        };
+        let result = until_ready(
+            || line.clone(),
+            None,
+            |context| Pin::new(&mut self).poll(context),
+        );
+        match result {
+            Some(result) => result,
+            None => unreachable!("it is waited for without an end"),
+        }
     }
 }
 
@@ -127,6 +151,7 @@ impl<R: Transportable + 'static> Future for Call<R> {
     /// When it has given its result before.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
+        this.pumps.drive(context.waker());
         let polled = match &this.sent {
             Some(Ok(sent)) => sent.connection.poll(sent.number, sent.deadline, context),
             Some(Err(_)) => Poll::Ready(Err(Unanswered::Overdue)),

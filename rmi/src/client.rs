@@ -14,6 +14,7 @@ use crate::error::{CallError, LookupError, Outcome, shown};
 use crate::frame::Frame;
 use crate::interface::{Interface, Method, Remotable, Stub};
 use crate::registry::{Found, REGISTRY, RegistryStub};
+use crate::stream::{Carried, Pumps, Stream, StreamError, Taken, Window};
 
 /// What a client accepts, and how long it waits.
 #[derive(Debug, Clone)]
@@ -27,6 +28,12 @@ pub struct ClientOptions {
     /// time of its own, see [`Stub::within`]. `Duration::MAX` is for ever. Answers the threat of servers
     /// that don't.
     pub call_timeout: Duration,
+    /// How many items of a stream that is a result may be on their way or wait to be taken (default 4,096, at most
+    /// 8,191). Answers the threat of servers that send faster than the items are taken.
+    pub stream_items: usize,
+    /// How many bytes such items may have (default 1 MiB, at most 64 MiB); one frame alone may exceed it. Answers the
+    /// same threat with large items.
+    pub stream_bytes: u64,
 }
 
 impl Default for ClientOptions {
@@ -35,6 +42,8 @@ impl Default for ClientOptions {
             transport: Options::default(),
             limits: Limits::default(),
             call_timeout: Duration::from_secs(60),
+            stream_items: 4096,
+            stream_bytes: 1 << 20,
         }
     }
 }
@@ -68,8 +77,9 @@ impl Client {
     /// As for [`connect`](Self::connect).
     pub fn connect_with(address: &Address, options: &ClientOptions) -> Result<Self, ConnectError> {
         let endpoint = jstream_transport::connect(address, &options.transport)?;
+        let window = Window::of(options.stream_items, options.stream_bytes);
         Ok(Self {
-            connection: Arc::new(Connection::new(endpoint, options.limits)),
+            connection: Arc::new(Connection::new(endpoint, options.limits, window)),
             time: options.call_timeout,
         })
     }
@@ -142,7 +152,56 @@ impl Object {
         R: Transportable + 'static,
     {
         let method = interface.method(index);
-        Call::new(self.begin(method, arguments))
+        Call::new(self.begin(method, arguments), Pumps::default())
+    }
+
+    /// The streams of a call that is about to be made.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn streams(&self) -> Carried {
+        Carried::new(self.connection.line())
+    }
+
+    /// As [`call`](Self::call), with streams among the arguments.
+    #[doc(hidden)]
+    pub fn call_with<A, R>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        streams: Carried,
+    ) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        let method = interface.method(index);
+        Call::new(self.begin(method, arguments), streams.into_pumps())
+    }
+
+    /// As [`call_with`](Self::call_with), with a stream as the result.
+    #[doc(hidden)]
+    pub fn stream<A, T>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        streams: Carried,
+        taken: Taken<T>,
+    ) -> Stream<T>
+    where
+        A: Transportable,
+        T: Transportable + 'static,
+    {
+        match self.begin(interface.method(index), arguments) {
+            Ok(sent) => {
+                let deadline = sent.deadline;
+                let call = Call::<u64>::new(Ok(sent), streams.into_pumps());
+                let ending = Box::pin(async move { Ok(*call.await?.get()) });
+                taken.stream(ending, deadline)
+            }
+            Err(error) => Stream::failed(StreamError::Call(error)),
+        }
     }
 
     fn begin<A: Transportable>(

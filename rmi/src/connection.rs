@@ -7,16 +7,18 @@
 //! other to read.
 
 use std::collections::HashMap;
+use std::io::IoSlice;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jstream::{Limits, Transportable, WriteError, Writer};
 use jstream_transport::{Endpoint, Message, RecvError, RecvTicket, SendError};
 
 use crate::call::{Answer, Unanswered};
 use crate::frame::{Frame, number_in};
+use crate::stream::{Line, Signal, Window, Wire};
 
 /// A connection, for as long as somebody may call over it.
 pub(crate) struct Connection {
@@ -26,6 +28,8 @@ pub(crate) struct Connection {
 struct Shared {
     endpoint: Endpoint,
     limits: Limits,
+    window: Window,
+    wire: Arc<Wire>,
     writer: Mutex<Writer>,
     incoming: Mutex<Incoming>,
     /// Something has come, or no thread receives any more.
@@ -67,11 +71,13 @@ struct Waiting {
 }
 
 impl Connection {
-    pub(crate) fn new(endpoint: Endpoint, limits: Limits) -> Self {
+    pub(crate) fn new(endpoint: Endpoint, limits: Limits, window: Window) -> Self {
         Self {
             shared: Arc::new(Shared {
+                wire: Wire::new(endpoint.clone()),
                 endpoint,
                 limits,
+                window,
                 writer: Mutex::new(Writer::new()),
                 incoming: Mutex::default(),
                 arrived: Condvar::new(),
@@ -82,6 +88,11 @@ impl Connection {
 
     pub(crate) fn limits(&self) -> Limits {
         self.shared.limits
+    }
+
+    /// What streams need of it.
+    pub(crate) fn line(&self) -> Arc<dyn Line> {
+        self.shared.clone()
     }
 
     /// Begins a call, and gives its number.
@@ -210,6 +221,7 @@ impl Connection {
         let mut wake = Vec::new();
         let polled = self.shared.poll(number, until, context, &mut wake);
         wake.into_iter().for_each(Waker::wake);
+        self.shared.tell_streams();
         polled
     }
 }
@@ -224,6 +236,7 @@ impl Drop for Connection {
         drop(incoming);
         self.shared.endpoint.close();
         self.shared.wanted.notify_all();
+        self.shared.tell_streams();
     }
 }
 
@@ -253,6 +266,7 @@ impl Shared {
             (None, Some(left)) => self.endpoint.recv_message_timeout(left),
             (None, None) => self.endpoint.recv_message(),
         };
+        let message = message.and_then(|message| self.unless_of_stream(message));
         let mut incoming = lock(&self.incoming);
         incoming.receiving = false;
         incoming.posted = unused;
@@ -264,9 +278,10 @@ impl Shared {
         if incoming.has_helper {
             self.wanted.notify_one();
         }
-        if !wake.is_empty() {
+        if !wake.is_empty() || incoming.lost.is_some() {
             drop(incoming);
             wake.into_iter().for_each(Waker::wake);
+            self.tell_streams();
             incoming = lock(&self.incoming);
         }
         (incoming, failed)
@@ -337,7 +352,10 @@ impl Shared {
                     incoming.polls = Some(number);
                     return Poll::Pending;
                 };
+                drop(incoming);
                 let message = message.map_err(RecvError::from);
+                let message = message.and_then(|message| self.unless_of_stream(message));
+                incoming = lock(&self.incoming);
                 match self.deliver(&mut incoming, message, wake) {
                     None => continue,
                     Some(reason) => Err(Unanswered::Lost(reason)),
@@ -378,13 +396,81 @@ impl Shared {
     }
 }
 
+/// How long a thread waits for messages before it looks whether others have what it waits for.
+const LOOK: Duration = Duration::from_millis(5);
+
+impl Shared {
+    /// The message, unless it is of a stream, which has it then.
+    fn unless_of_stream(&self, message: Message) -> Result<Message, RecvError> {
+        let Some(Frame::Stream { word }) = Frame::parse(&message.header) else {
+            return Ok(message);
+        };
+        self.wire.streams.arrive(word, message.payload);
+        Err(RecvError::Empty)
+    }
+
+    /// Streams end with the connection.
+    fn tell_streams(&self) {
+        let lost = lock(&self.incoming).lost.clone();
+        if let Some(reason) = lost {
+            self.wire.streams.lose(&reason);
+        }
+    }
+}
+
+impl Line for Shared {
+    fn poll_send(
+        &self,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        task: &Waker,
+    ) -> Poll<Result<(), SendError>> {
+        self.wire.poll_send(word, segments, task)
+    }
+
+    fn post(&self, word: u64) {
+        self.wire.post(word);
+    }
+
+    fn wait(&self, signal: &Signal, until: Option<Instant>) {
+        let mut incoming = lock(&self.incoming);
+        loop {
+            let now = Instant::now();
+            let overdue = until.is_some_and(|until| until <= now);
+            if signal.is_set_or_tells(None) || incoming.lost.is_some() || overdue {
+                return self.hand_over(incoming);
+            }
+            let look = now.checked_add(LOOK);
+            if incoming.receiving {
+                incoming.sleeping = incoming.sleeping.saturating_add(1);
+                incoming = wait(&self.arrived, incoming, look);
+                incoming.sleeping = incoming.sleeping.saturating_sub(1);
+            } else {
+                (incoming, _) = self.receive_one(incoming, look);
+            }
+        }
+    }
+
+    fn streams(&self) -> &crate::stream::Streams {
+        &self.wire.streams
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn window(&self) -> Window {
+        self.window
+    }
+}
+
 impl Incoming {
     /// The task to be told that something has come.
     fn deliver(&mut self, message: Message) -> Option<Waker> {
         let (number, answer) = match Frame::parse(&message.header) {
             Some(Frame::Reply { number }) => (number, Answer::Reply(message.payload)),
             Some(Frame::Error { number, code }) => (number, Answer::Error(code, message.payload)),
-            Some(Frame::Call { .. } | Frame::Cancel { .. }) | None => {
+            Some(Frame::Call { .. } | Frame::Cancel { .. } | Frame::Stream { .. }) | None => {
                 self.lose("the peer sent what is no reply");
                 return None;
             }

@@ -7,6 +7,7 @@
 //! | error | number of the call, code | what went wrong, a string |
 //! | one way | number 0 and the time, object, method | the arguments |
 //! | cancel | number of the call | |
+//! | stream | what the frame of a stream says | its items |
 //!
 //! A call's number has 48 bits; above them stands how long the caller waits, as [`time`](self::time)
 //! says. A call is answered once, by a reply or an error; what goes one way is not answered.
@@ -22,6 +23,7 @@ const REPLY: u32 = 2;
 const ERROR: u32 = 3;
 const ONE_WAY: u32 = 4;
 const CANCEL: u32 = 5;
+const STREAM: u32 = 6;
 
 /// How many bits the number of a call has.
 const NUMBER_BITS: u32 = 48;
@@ -51,6 +53,10 @@ pub(crate) enum Frame {
     },
     Cancel {
         number: u64,
+    },
+    /// Of a stream that goes with a call.
+    Stream {
+        word: u64,
     },
 }
 
@@ -108,6 +114,7 @@ impl Frame {
             Self::Reply { number } => (REPLY, [number, 0, 0]),
             Self::Error { number, code } => (ERROR, [number, code as u64, 0]),
             Self::Cancel { number } => (CANCEL, [number, 0, 0]),
+            Self::Stream { word } => (STREAM, [word, 0, 0]),
         };
         Header::new(kind, words)
     }
@@ -129,6 +136,7 @@ impl Frame {
                 Some(Self::Error { number, code })
             }
             CANCEL => Some(Self::Cancel { number }),
+            STREAM => Some(Self::Stream { word: first }),
             _ => None,
         }
     }
@@ -149,7 +157,11 @@ mod tests {
             object: 2,
             method: u64::MAX,
         });
-        let others = [Frame::Reply { number: 3 }, Frame::Cancel { number: 4 }];
+        let others = [
+            Frame::Reply { number: 3 },
+            Frame::Cancel { number: 4 },
+            Frame::Stream { word: u64::MAX },
+        ];
         for frame in errors.chain(calls).chain(others) {
             assert_eq!(Frame::parse(&frame.header()), Some(frame));
         }

@@ -8,6 +8,7 @@ use jstream_transport::SendError;
 
 use super::link::Link;
 use crate::frame::Frame;
+use crate::stream::{Ended, Line, Stop, Stream};
 
 thread_local! {
     /// Arguments are read, and results written, by the thread that the method runs on.
@@ -41,6 +42,12 @@ pub enum Failed {
     Result(WriteError),
     /// The result could not be sent.
     Send(SendError),
+    /// More streams than there may be.
+    Streams,
+    /// Who makes the items of a stream has panicked.
+    Panicked,
+    /// A stream can't be sent.
+    Stream(&'static str),
 }
 
 impl Incoming {
@@ -63,6 +70,44 @@ impl Incoming {
 }
 
 impl Answer {
+    /// A stream that is an argument.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Streams`] when the peer has too many, or that one already.
+    pub fn argument<T: Transportable + 'static>(&self, number: u64) -> Result<Stream<T>, Failed> {
+        if self.link.streams().count() >= self.link.max_streams {
+            return Err(Failed::Streams);
+        }
+        let line: Arc<dyn Line> = self.link.clone();
+        Stream::argument(&line, number).ok_or(Failed::Streams)
+    }
+
+    /// Sends the items of a stream as the result.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Stream`] when not all of them were sent, else as for [`reply`](Self::reply).
+    pub async fn stream<T>(self, stream: Stream<T>, word: u64) -> Result<(), Failed>
+    where
+        T: Transportable + 'static,
+    {
+        let sent = stream.result(self.link.clone(), word).await;
+        match sent {
+            Ok(frames) => self.reply(&frames),
+            Err(Ended::Unwritten(error)) => Err(Failed::Result(error)),
+            Err(Ended::Unsent(error)) => Err(Failed::Send(error)),
+            // Nobody hears of it.
+            Err(Ended::Stopped(Stop::Lost(_) | Stop::Unwanted)) => self.reply(&0u64),
+            Err(Ended::Stopped(Stop::Broken(rule))) => Err(Failed::Stream(rule)),
+            Err(Ended::Failed(_)) => Err(Failed::Panicked),
+            Err(Ended::Received) => {
+                let why = "its items come from a peer: a stream is to be made of them";
+                Err(Failed::Stream(why))
+            }
+        }
+    }
+
     /// Sends the result.
     ///
     /// # Errors

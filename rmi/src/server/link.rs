@@ -1,17 +1,19 @@
 //! The server's end of a connection: what has come, and what is known of the calls that run.
 
 use std::collections::VecDeque;
+use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
-use std::task::{Context, Poll};
-use std::thread;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use jstream::Limits;
-use jstream_transport::{Endpoint, Message, RecvError, RecvTicket};
+use jstream_transport::{Endpoint, Message, RecvError, RecvTicket, SendError};
 
 use crate::connection::lock;
 use crate::frame::Frame;
+use crate::stream::{Line, Signal, Streams, Window, Wire};
 
 /// How many messages are taken from the connection before it is their turn. What waits there holds jbufs.
 const AHEAD: usize = 64;
@@ -27,6 +29,11 @@ const NONE: u64 = u64::MAX;
 pub(crate) struct Link {
     pub(super) endpoint: Endpoint,
     pub(super) limits: Limits,
+    window: Window,
+    pub(super) max_streams: usize,
+    pub(super) wire: Arc<Wire>,
+    /// The connection's thread.
+    thread: ThreadId,
     ahead: Mutex<Ahead>,
     /// The call that runs on the connection's thread.
     current: AtomicU64,
@@ -50,10 +57,20 @@ pub(super) enum Next {
 }
 
 impl Link {
-    pub(super) fn new(endpoint: Endpoint, limits: Limits) -> Self {
+    /// That of a connection that this thread serves.
+    pub(super) fn new(
+        endpoint: Endpoint,
+        limits: Limits,
+        window: Window,
+        max_streams: usize,
+    ) -> Self {
         Self {
+            wire: Wire::new(endpoint.clone()),
+            thread: thread::current().id(),
             endpoint,
             limits,
+            window,
+            max_streams,
             ahead: Mutex::default(),
             current: AtomicU64::new(NONE),
             given_up: AtomicBool::new(false),
@@ -101,6 +118,10 @@ impl Link {
     }
 
     fn keep(&self, ahead: &mut MutexGuard<'_, Ahead>, message: Message) {
+        if let Some(Frame::Stream { word }) = Frame::parse(&message.header) {
+            self.wire.streams.arrive(word, message.payload);
+            return;
+        }
         if let Some(Frame::Cancel { number }) = Frame::parse(&message.header) {
             if number == self.current.load(Ordering::Relaxed) {
                 self.given_up.store(true, Ordering::Relaxed);
@@ -151,6 +172,66 @@ impl Link {
             ahead.posted = None;
         }
         polled.map_err(RecvError::from)
+    }
+}
+
+/// How long the connection's thread waits for messages before it looks whether others have what it waits for.
+const LOOK: Duration = Duration::from_millis(5);
+
+impl Line for Link {
+    fn poll_send(
+        &self,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        task: &Waker,
+    ) -> Poll<Result<(), SendError>> {
+        self.wire.poll_send(word, segments, task)
+    }
+
+    fn post(&self, word: u64) {
+        self.wire.post(word);
+    }
+
+    fn wait(&self, signal: &Signal, until: Option<Instant>) {
+        if thread::current().id() != self.thread {
+            return signal.park(until);
+        }
+        while !signal.is_set_or_tells(None) {
+            if until.is_some_and(|until| until <= Instant::now()) {
+                return;
+            }
+            let mut ahead = lock(&self.ahead);
+            let received = match ahead.posted.take() {
+                Some(mut posted) => match posted.wait_timeout(LOOK) {
+                    Some(received) => received.map_err(RecvError::from),
+                    None => {
+                        ahead.posted = Some(posted);
+                        continue;
+                    }
+                },
+                None => self.endpoint.recv_message_timeout(LOOK),
+            };
+            match received {
+                Ok(message) => self.keep(&mut ahead, message),
+                Err(RecvError::TimedOut { .. } | RecvError::NoBuffer { .. }) => {}
+                Err(error) => {
+                    drop(ahead);
+                    return self.wire.streams.lose(&error.to_string().into());
+                }
+            }
+        }
+    }
+
+    fn streams(&self) -> &Streams {
+        &self.wire.streams
+    }
+
+    fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    fn window(&self) -> Window {
+        self.window
     }
 }
 

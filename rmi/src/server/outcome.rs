@@ -47,6 +47,9 @@ pub(super) fn settle(link: &Link, number: Option<u64>, outcome: Outcome) -> Resu
             error @ (SendError::TooLarge { .. } | SendError::NoBuffer { .. }),
         ))) => (Code::Result, error.to_string()),
         Outcome::Of(Err(Failed::Send(_))) => return Err(Ended),
+        Outcome::Of(Err(Failed::Streams)) => (Code::Busy, String::new()),
+        Outcome::Of(Err(Failed::Panicked)) => (Code::Panicked, String::new()),
+        Outcome::Of(Err(Failed::Stream(reason))) => (Code::Result, reason.to_owned()),
         Outcome::Refused(code) => (code, String::new()),
         Outcome::Explained(code, reason) => (code, reason),
     };

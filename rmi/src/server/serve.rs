@@ -13,6 +13,7 @@ use super::tasks::Tasks;
 use crate::context::{Context, entered};
 use crate::exports::Exports;
 use crate::frame::{Code, Frame};
+use crate::stream::Window;
 
 /// A method that runs for longer has the connection looked at before the next call, which may have been
 /// given up meanwhile.
@@ -21,19 +22,35 @@ const LONG: Duration = Duration::from_micros(200);
 /// Serves the calls of one connection until it ends. One after another, but for async methods: while
 /// these wait others run.
 pub(super) fn serve(exports: &Exports, options: &ServerOptions, endpoint: &Endpoint) {
-    let link = Arc::new(Link::new(endpoint.clone(), options.limits));
+    let window = Window::of(options.stream_items, options.stream_bytes);
+    let link = Arc::new(Link::new(
+        endpoint.clone(),
+        options.limits,
+        window,
+        options.max_streams,
+    ));
     let mut connection = Connection {
         exports,
         max_waiting: options.max_waiting,
         tasks: Tasks::new(link.clone()),
         link,
     };
+    let _ending = Ending(connection.link.clone());
     let patience = options.transport.message_timeout;
     let mut first = Some(options.first_call_timeout);
     while let Some(next) = connection.tasks.next(first.take(), patience) {
         if connection.take(next).is_err() {
             return;
         }
+    }
+}
+
+/// Streams end with the connection.
+struct Ending(Arc<Link>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.wire.streams.lose(&"it has ended".into());
     }
 }
 
@@ -63,6 +80,10 @@ impl Connection<'_> {
                 self.answer(message, number, deadline, object, method)
             }
             Some(Frame::Cancel { number }) => self.tasks.cancel(number),
+            Some(Frame::Stream { word }) => {
+                let known = self.link.wire.streams.arrive(word, message.payload);
+                known.then_some(()).ok_or(Ended)
+            }
             Some(Frame::Reply { .. } | Frame::Error { .. }) | None => Err(Ended),
         }
     }
