@@ -1,19 +1,22 @@
 //! A call at its server: its arguments, and where its result goes.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::io::IoSlice;
 use std::sync::Arc;
 
-use jstream::{Filled, ReadError, Reader, Received, Transportable, WriteError, Writer};
-use jstream_transport::SendError;
+use jstream::{Filled, Reader, Received, Transportable, WriteError, Writer};
+use jstream_transport::active::Replier;
 
-use super::link::Link;
-use crate::frame::Frame;
+use crate::frame::Code;
+use crate::session::{Connection, Session};
 use crate::stream::{Ended, Line, Stop, Stream};
 
 thread_local! {
     /// Arguments are read, and results written, by the thread that the method runs on.
     static READER: RefCell<Option<Reader>> = const { RefCell::new(None) };
     static WRITER: RefCell<Option<Writer>> = const { RefCell::new(None) };
+    /// Why a method is ended whose future is dropped.
+    static ENDING: Cell<Option<Code>> = const { Cell::new(None) };
 }
 
 /// A call whose arguments have arrived.
@@ -23,31 +26,26 @@ pub struct Incoming {
     pub(super) answer: Answer,
 }
 
-/// Where the reply to a call goes.
+/// Where the reply to a call goes. The caller of one that is dropped is told that.
 #[derive(Debug)]
 pub struct Answer {
-    /// None where nobody waits for it.
-    pub(super) number: Option<u64>,
-    pub(super) link: Arc<Link>,
+    /// Here until it is used.
+    replier: Option<Replier>,
+    /// What its caller is told when it is dropped.
+    refused: Cell<Option<Code>>,
 }
 
-/// Why a call was not replied to.
+/// Why a call has no result. Its caller was told.
 #[derive(Debug)]
 pub enum Failed {
     /// The object's interface has no such method.
     UnknownMethod,
     /// The arguments are damaged, or of other types.
-    Arguments(ReadError),
+    Arguments,
     /// The result could not be written.
-    Result(WriteError),
-    /// The result could not be sent.
-    Send(SendError),
-    /// More streams than there may be.
+    Result,
+    /// There are as many streams as may be, or one of that number.
     Streams,
-    /// Who makes the items of a stream has panicked.
-    Panicked,
-    /// A stream can't be sent.
-    Stream(&'static str),
 }
 
 impl Incoming {
@@ -61,75 +59,162 @@ impl Incoming {
         A: Transportable + 'static,
     {
         let mut reader = READER.take().unwrap_or_default();
-        reader.set_limits(self.answer.link.limits);
+        if let Some(session) = self.answer.session() {
+            reader.set_limits(session.terms.limits);
+        }
         let read = reader.read::<A>(self.payload);
         READER.set(Some(reader));
-        let arguments = read.map_err(|failure| Failed::Arguments(failure.error))?;
-        Ok((arguments, self.answer))
+        match read {
+            Ok(arguments) => Ok((arguments, self.answer)),
+            Err(failure) => {
+                let why = failure.error.to_string();
+                self.answer.refuse(Code::Arguments, &why);
+                Err(Failed::Arguments)
+            }
+        }
     }
 }
 
 impl Answer {
-    /// A stream that is an argument.
-    ///
-    /// # Errors
-    ///
-    /// [`Failed::Streams`] when the peer has too many, or that one already.
-    pub fn argument<T: Transportable + 'static>(&self, number: u64) -> Result<Stream<T>, Failed> {
-        if self.link.streams().count() >= self.link.max_streams {
-            return Err(Failed::Streams);
+    pub(super) fn new(replier: Replier) -> Self {
+        Self {
+            replier: Some(replier),
+            refused: Cell::new(None),
         }
-        let line: Arc<dyn Line> = self.link.clone();
-        Stream::argument(&line, number).ok_or(Failed::Streams)
     }
 
-    /// Sends the items of a stream as the result.
-    ///
-    /// # Errors
-    ///
-    /// [`Failed::Stream`] when not all of them were sent, else as for [`reply`](Self::reply).
-    pub async fn stream<T>(self, stream: Stream<T>, word: u64) -> Result<(), Failed>
-    where
-        T: Transportable + 'static,
-    {
-        let sent = stream.result(self.link.clone(), word).await;
-        match sent {
-            Ok(frames) => self.reply(&frames),
-            Err(Ended::Unwritten(error)) => Err(Failed::Result(error)),
-            Err(Ended::Unsent(error)) => Err(Failed::Send(error)),
-            // Nobody hears of it.
-            Err(Ended::Stopped(Stop::Lost(_) | Stop::Unwanted)) => self.reply(&0u64),
-            Err(Ended::Stopped(Stop::Broken(rule))) => Err(Failed::Stream(rule)),
-            Err(Ended::Failed(_)) => Err(Failed::Panicked),
-            Err(Ended::Received) => {
-                let why = "its items come from a peer: a stream is to be made of them";
-                Err(Failed::Stream(why))
-            }
-        }
+    fn session(&self) -> Option<&Session> {
+        self.replier.as_ref()?.attached()
     }
 
     /// Sends the result.
     ///
     /// # Errors
     ///
-    /// [`Failed`] when it can't be written or sent.
-    pub fn reply<R: Transportable>(self, result: &R) -> Result<(), Failed> {
-        let Some(number) = self.number else {
+    /// [`Failed`] when it can't be written.
+    pub fn reply<R: Transportable>(mut self, result: &R) -> Result<(), Failed> {
+        let Some(replier) = self.replier.take() else {
             return Ok(());
         };
-        let header = Frame::Reply { number }.header();
-        written(result, |segments| {
-            self.link.endpoint.send_message(header, segments)
+        if !replier.wants_reply() {
+            return Ok(());
+        }
+        let mut replier = Some(replier);
+        let written = written(result, |segments| {
+            if let Some(replier) = replier.take() {
+                replier.reply_segments(0, segments);
+            }
+        });
+        match (written, replier) {
+            (Err(error), Some(replier)) => {
+                refuse(replier, Code::Result, &error.to_string());
+                Err(Failed::Result)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The connection, as streams need it.
+    fn line(&self) -> Option<Arc<dyn Line>> {
+        let peer = self.replier.as_ref()?.peer();
+        Some(Arc::new(Connection::of(peer)))
+    }
+
+    /// A stream that is an argument.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Streams`] when the peer has too many, or that one already.
+    pub fn argument<T: Transportable + 'static>(&self, number: u64) -> Result<Stream<T>, Failed> {
+        let most = self
+            .session()
+            .map_or(0, |session| session.terms.max_streams);
+        let line = self.line().filter(|line| line.streams().count() < most);
+        let stream = line.and_then(|line| Stream::argument(&line, number));
+        stream.ok_or_else(|| {
+            self.refused.set(Some(Code::Streams));
+            Failed::Streams
         })
-        .map_err(Failed::Result)?
-        .map_err(Failed::Send)
+    }
+
+    /// Sends the items of a stream as the result.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Result`] when not all of them could be sent.
+    pub async fn stream<T>(self, stream: Stream<T>, word: u64) -> Result<(), Failed>
+    where
+        T: Transportable + 'static,
+    {
+        let Some(line) = self.line() else {
+            return Ok(());
+        };
+        let why = match stream.result(line, word).await {
+            Ok(frames) => return self.reply(&frames),
+            Err(Ended::Failed(_)) => {
+                self.refuse(Code::Panicked, "");
+                return Err(Failed::Result);
+            }
+            Err(Ended::Unwritten(error)) => error.to_string(),
+            Err(Ended::Unsent(error)) => error.to_string(),
+            Err(Ended::Stopped(Stop::Broken(rule))) => rule.to_owned(),
+            Err(Ended::Stopped(Stop::Lost(_) | Stop::Unwanted)) => {
+                "nobody takes its items".to_owned()
+            }
+            Err(Ended::Received) => {
+                "its items come from a peer: a stream is to be made of them".to_owned()
+            }
+        };
+        self.refuse(Code::Result, &why);
+        Err(Failed::Result)
+    }
+
+    /// Tells the caller why there is no result.
+    pub(super) fn refuse(mut self, code: Code, why: &str) {
+        if let Some(replier) = self.replier.take() {
+            refuse(replier, code, why);
+        }
     }
 }
 
+impl Drop for Answer {
+    fn drop(&mut self) {
+        let code = ENDING.get().or(self.refused.get());
+        if let (Some(code), Some(replier)) = (code, self.replier.take()) {
+            refuse(replier, code, "");
+        }
+    }
+}
+
+/// Drops what a method has, whose caller is told why.
+pub(super) fn ending(code: Code, end: impl FnOnce()) {
+    struct Back(Option<Code>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            ENDING.set(self.0);
+        }
+    }
+    let _back = Back(ENDING.replace(Some(code)));
+    end();
+}
+
+/// The longest reason that is told to a peer, in bytes.
+const LONGEST_REASON: usize = 1024;
+
+/// Answers by an error instead of a result.
+pub(super) fn refuse(replier: Replier, code: Code, why: &str) {
+    let mut end = why.len().min(LONGEST_REASON);
+    while !why.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
+    let why = why.get(..end).unwrap_or_default();
+    replier.reply(code as u64, why.as_bytes());
+}
+
 /// Hands a message to who sends it. The code of a value that is being written may write other messages.
-pub(super) fn written<T, R>(
+pub(crate) fn written<T, R>(
     value: &T,
-    send: impl FnOnce(&[std::io::IoSlice<'_>]) -> R,
+    send: impl FnOnce(&[IoSlice<'_>]) -> R,
 ) -> Result<R, WriteError>
 where
     T: Transportable,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::tasks::Tasks;
 use super::word::{MOST_ITEMS, Window};
-use crate::connection::lock;
+use crate::sync::lock;
 
 /// The most frames that are on their way, far below what a frame's place can tell apart.
 const MOST_FRAMES: usize = 1 << 14;

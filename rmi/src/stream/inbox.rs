@@ -9,7 +9,7 @@ use jstream::Filled;
 use super::flow::Stop;
 use super::tasks::Tasks;
 use super::word::{Why, Window};
-use crate::connection::lock;
+use crate::sync::lock;
 
 /// A stream, as who takes its items and who receives for the connection share it.
 #[derive(Debug)]

@@ -9,12 +9,13 @@ use std::time::Instant;
 
 use jstream::{Filled, Limits, ReadError, Reader, Received, Transportable, WriteError, Writer};
 use jstream_transport::SendError;
+use jstream_transport::active::Attendant;
 
 use super::flow::{Flow, Stop};
 use super::inbox::Inbox;
 use super::tasks::Signal;
 use super::word::{Key, Window, Word};
-use crate::connection::lock;
+use crate::sync::lock;
 
 /// A connection with streams.
 pub(crate) trait Line: Send + Sync + 'static {
@@ -32,6 +33,9 @@ pub(crate) trait Line: Send + Sync + 'static {
 
     /// Receives, or waits until others have, until the signal is set or the time is over.
     fn wait(&self, signal: &Signal, until: Option<Instant>);
+
+    /// Who receives for a task that waits for nothing else of the connection.
+    fn attendant(&self) -> Option<Attendant>;
 
     fn streams(&self) -> &Streams;
 

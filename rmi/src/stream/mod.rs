@@ -36,10 +36,10 @@ use self::item::Items;
 pub use self::sender::{Sender, Sending, Unwanted, stream};
 
 pub(crate) use self::flow::Stop;
-pub(crate) use self::line::{Line, Streams};
+pub(crate) use self::line::Line;
 pub(crate) use self::pump::{Ended, Pumps};
-pub(crate) use self::tasks::{Signal, until_ready};
-pub(crate) use self::wire::Wire;
+pub(crate) use self::tasks::until_ready;
+pub(crate) use self::wire::{Wire, streamed};
 pub(crate) use self::word::Window;
 
 use self::made::Here;

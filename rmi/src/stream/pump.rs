@@ -12,7 +12,7 @@ use super::flow::{Flow, Room, Stop};
 use super::line::{Line, length, written};
 use super::source::{Made, Source};
 use super::word::{Key, MOST_ITEMS, Why, Word};
-use crate::connection::lock;
+use crate::sync::lock;
 
 /// What small items of one frame come to, in bytes.
 const TOGETHER: usize = 32 << 10;

@@ -28,6 +28,8 @@ pub(crate) struct Receiving<T: Transportable + 'static> {
     frame: Option<(u16, u64)>,
     /// The call, if the stream is its result.
     call: Option<Ending>,
+    /// How it failed, which is told behind the items that have come.
+    failed: Option<CallError>,
     /// When the time of the call is over.
     deadline: Option<Instant>,
     ended: bool,
@@ -42,6 +44,7 @@ impl<T: Transportable + 'static> Receiving<T> {
             items: Items::none(),
             frame: None,
             call: None,
+            failed: None,
             deadline: None,
             ended: false,
         }
@@ -71,16 +74,18 @@ impl<T: Transportable + 'static> Receiving<T> {
             }
             // However much has come: whoever waits for the call would not see the end of its time.
             if self.deadline.is_some_and(|then| then <= Instant::now()) {
-                if let Poll::Ready(Err(error)) = self.poll_call(context) {
-                    return self.fails(error);
+                let _ = self.poll_call(context);
+                if let Some(error) = self.failed.take() {
+                    return self.fails(error.into());
                 }
             }
             let frame = match self.inbox.take(context.waker()) {
                 Taken::Frame(frame) => frame,
-                Taken::Nothing => match self.poll_call(context) {
-                    Poll::Ready(Ok(())) => continue,
-                    Poll::Ready(Err(error)) => return self.fails(error),
-                    Poll::Pending => return Poll::Pending,
+                Taken::Nothing => match (self.failed.take(), self.poll_call(context)) {
+                    (Some(error), _) => return self.fails(error.into()),
+                    // Items may have come before the end of the call.
+                    (None, Poll::Ready(())) => continue,
+                    (None, Poll::Pending) => return Poll::Pending,
                 },
                 Taken::End(Why::Ended) => {
                     self.ended = true;
@@ -105,8 +110,8 @@ impl<T: Transportable + 'static> Receiving<T> {
         }
     }
 
-    /// Whether the call is over, if there is one that the stream waits for: then its end is known.
-    fn poll_call(&mut self, context: &mut Context<'_>) -> Poll<Result<(), StreamError>> {
+    /// Whether the call is over, if there is one that the stream waits for: then it is known how.
+    fn poll_call(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some(call) = &mut self.call else {
             return Poll::Pending;
         };
@@ -114,10 +119,14 @@ impl<T: Transportable + 'static> Receiving<T> {
             return Poll::Pending;
         };
         self.call = None;
-        let frames = result?;
-        let frames = u16::try_from(frames & u64::from(u16::MAX)).unwrap_or(0);
-        self.inbox.close(Why::Ended, frames);
-        Poll::Ready(Ok(()))
+        match result {
+            Ok(frames) => {
+                let frames = u16::try_from(frames & u64::from(u16::MAX)).unwrap_or(0);
+                self.inbox.close(Why::Ended, frames);
+            }
+            Err(error) => self.failed = Some(error),
+        }
+        Poll::Ready(())
     }
 
     /// Why there are no more items, of which the call may know more.
@@ -129,12 +138,15 @@ impl<T: Transportable + 'static> Receiving<T> {
         let error = match stop {
             Stop::Broken(rule) => StreamError::Broken { rule },
             Stop::Unwanted => StreamError::GivenUp,
-            Stop::Lost(reason) => match self.poll_call(context) {
-                Poll::Ready(Err(error)) => error,
-                _ => StreamError::Lost {
-                    reason: reason.to_string(),
-                },
-            },
+            Stop::Lost(reason) => {
+                let _ = self.poll_call(context);
+                match self.failed.take() {
+                    Some(error) => error.into(),
+                    None => StreamError::Lost {
+                        reason: reason.to_string(),
+                    },
+                }
+            }
         };
         self.fails(error)
     }

@@ -8,12 +8,13 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use jstream::Transportable;
+use jstream_transport::active::Attendant;
 
 use super::Stream;
 use super::pump::Drive;
 use super::source::{Made, Source};
 use super::tasks::{Tasks, until_ready};
-use crate::connection::lock;
+use crate::sync::lock;
 
 /// A stream whose items come from a [`Sender`], of which `capacity` may wait in it (one at least).
 ///
@@ -166,6 +167,7 @@ impl<T: Transportable + Send + 'static> Sender<T> {
         Sending {
             sender: self,
             item: Some(item),
+            attendant: None,
         }
     }
 
@@ -218,6 +220,8 @@ impl<T: Transportable + Send + 'static> fmt::Debug for Sender<T> {
 pub struct Sending<'s, T: Transportable + Send + 'static> {
     sender: &'s Sender<T>,
     item: Option<T>,
+    /// Receives while a task waits.
+    attendant: Option<Attendant>,
 }
 
 impl<T: Transportable + Send + 'static> Sending<'_, T> {
@@ -236,7 +240,10 @@ impl<T: Transportable + Send + 'static> Sending<'_, T> {
         }
         let sender = self.sender;
         let line = || Some(sender.channel.pump()?.line().clone());
-        let sent = until_ready(line, None, |context| Pin::new(&mut self).poll(context));
+        let sent = until_ready(line, None, |context| {
+            let sent = self.attempt(Some(context.waker()));
+            sent.map_or(Poll::Pending, Poll::Ready)
+        });
         match sent {
             Some(sent) => sent,
             None => unreachable!("it is waited for without an end"),
@@ -277,8 +284,20 @@ impl<T: Transportable + Send + 'static> Future for Sending<'_, T> {
     ///
     /// When it is ready already.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        self.attempt(Some(context.waker()))
-            .map_or(Poll::Pending, Poll::Ready)
+        loop {
+            if let Some(sent) = self.attempt(Some(context.waker())) {
+                return Poll::Ready(sent);
+            }
+            // Nobody else may see to the connection.
+            if self.attendant.is_none() {
+                let pump = self.sender.channel.pump();
+                self.attendant = pump.and_then(|pump| pump.line().attendant());
+            }
+            let attendant = self.attendant.as_mut();
+            if !attendant.is_some_and(|attendant| attendant.attend(context.waker())) {
+                return Poll::Pending;
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use super::line::Line;
-use crate::connection::lock;
+use crate::sync::lock;
 
 /// The tasks that wait for the same thing: each is woken once.
 #[derive(Debug, Default)]

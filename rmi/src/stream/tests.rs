@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use jstream::{Filled, Limits, Spent};
 use jstream_transport::SendError;
+use jstream_transport::active::Attendant;
 use proptest::prelude::*;
 
 use super::flow::{Flow, Room};
@@ -18,7 +19,7 @@ use super::source::{Make, Polled, Source};
 use super::tasks::{Signal, Tasks};
 use super::word::{Key, Why, Window, Word};
 use super::{Stream, StreamError};
-use crate::connection::lock;
+use crate::sync::lock;
 
 /// One side of a connection.
 struct Side {
@@ -99,6 +100,10 @@ impl Line for Side {
         if !self.deliver(0) {
             signal.park(until);
         }
+    }
+
+    fn attendant(&self) -> Option<Attendant> {
+        None
     }
 
     fn streams(&self) -> &Streams {

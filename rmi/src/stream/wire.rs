@@ -1,147 +1,139 @@
-//! Frames of streams on their way to an endpoint.
+//! Frames of streams as active messages.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::IoSlice;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll, Wake, Waker};
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Wake, Waker};
+use std::time::Instant;
 
-use jstream::{Filled, Spent};
-use jstream_transport::{Endpoint, SendError, SendTicket};
+use jstream::Limits;
+use jstream_transport::SendError;
+use jstream_transport::active::{Attendant, Peer, Request, RequestError, WeakPeer};
 
-use super::line::{Streams, length};
-use super::tasks::Tasks;
-use super::word::Word;
-use crate::connection::lock;
-use crate::frame::Frame;
+use super::line::{Line, Streams};
+use super::tasks::Signal;
+use super::word::{Window, Word};
+use crate::session::{Connection, Session};
+use crate::sync::lock;
 
-/// The streams of a connection, and what of them is sent.
-#[derive(Debug)]
+/// The streams of a connection, and the frames without a payload that wait for credit.
 pub(crate) struct Wire {
-    endpoint: Endpoint,
-    pub(crate) streams: Streams,
-    outbox: Mutex<Outbox>,
-    /// What waits may go on. Whoever has the outbox looks at this before it leaves.
-    woken: AtomicBool,
-    /// Who waits until frames can be sent.
-    tasks: Tasks,
-}
-
-#[derive(Debug, Default)]
-struct Outbox {
-    /// The frame that goes next, from a copy.
-    going: Option<SendTicket>,
-    /// Those without a payload that go behind it.
-    waiting: VecDeque<u64>,
+    streams: Arc<Streams>,
+    waiting: Mutex<VecDeque<u64>>,
 }
 
 impl Wire {
-    pub(crate) fn new(endpoint: Endpoint) -> Arc<Self> {
-        Arc::new(Self {
-            endpoint,
-            streams: Streams::default(),
-            outbox: Mutex::default(),
-            woken: AtomicBool::new(false),
-            tasks: Tasks::default(),
-        })
+    /// That of a connection, with which its streams end.
+    pub(crate) fn new(peer: &Peer) -> Self {
+        let streams = Arc::new(Streams::default());
+        let ending = streams.clone();
+        peer.on_end(move || ending.lose(&"the connection has ended".into()));
+        Self {
+            streams,
+            waiting: Mutex::default(),
+        }
     }
 
-    /// Sends a frame, from a copy if it does not go at once. Only one such waits: others are `Pending`.
-    pub(crate) fn poll_send(
-        self: &Arc<Self>,
+    /// Sends the frames that wait, as far as there is credit. The rest goes when there is more.
+    fn flush(&self, connection: &Connection) {
+        let mut waiting = lock(&self.waiting);
+        let mut is_told = false;
+        while let Some(word) = waiting.front() {
+            if let Err(RequestError::NoCredit) = connection.send_part(*word, &[]) {
+                if std::mem::replace(&mut is_told, true) {
+                    return;
+                }
+                let again = Arc::new(Again(connection.peer().downgrade()));
+                connection.peer().wake_at_credit(&again.into());
+                // There may be some since.
+                continue;
+            }
+            waiting.pop_front();
+        }
+    }
+}
+
+impl fmt::Debug for Wire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wire").finish_non_exhaustive()
+    }
+}
+
+/// Sends what waits for credit when there is some.
+struct Again(WeakPeer);
+
+impl Wake for Again {
+    fn wake(self: Arc<Self>) {
+        if let Some(peer) = self.0.upgrade() {
+            let connection = Connection::of(peer);
+            connection.session().wire.flush(&connection);
+        }
+    }
+}
+
+/// A frame of a stream has come.
+pub(crate) fn streamed(request: Request) {
+    let word = request.word();
+    let (payload, replier) = request.into_parts();
+    let Some(session) = replier.attached::<Session>() else {
+        return;
+    };
+    if !session.wire.streams.arrive(word, payload) {
+        replier.peer().close();
+    }
+}
+
+impl Line for Connection {
+    fn poll_send(
+        &self,
         word: u64,
         segments: &[IoSlice<'_>],
         task: &Waker,
     ) -> Poll<Result<(), SendError>> {
-        self.tasks.register(task);
-        let mut outbox = lock(&self.outbox);
-        let sent = if self.flush(&mut outbox) {
-            Poll::Ready(self.send(&mut outbox, word, segments))
-        } else {
-            Poll::Pending
-        };
-        self.leave(outbox);
-        sent
-    }
-
-    /// Sends a frame without a payload when it can be sent.
-    pub(crate) fn post(self: &Arc<Self>, word: u64) {
-        let mut outbox = lock(&self.outbox);
-        let before = outbox
-            .waiting
-            .iter()
-            .position(|known| is_replaced(*known, word));
-        if let Some(before) = before {
-            outbox.waiting.remove(before);
+        let mut sent = self.send_part(word, segments);
+        if let Err(RequestError::NoCredit) = sent {
+            self.peer().wake_at_credit(task);
+            sent = self.send_part(word, segments);
         }
-        outbox.waiting.push_back(word);
-        self.flush(&mut outbox);
-        self.leave(outbox);
+        Poll::Ready(match sent {
+            Ok(()) => Ok(()),
+            Err(RequestError::NoCredit) => return Poll::Pending,
+            Err(RequestError::Send(error)) => Err(error),
+            Err(_) => Err(SendError::Closed {
+                peer: self.peer().endpoint().peer().clone(),
+            }),
+        })
     }
 
-    fn leave(self: &Arc<Self>, outbox: MutexGuard<'_, Outbox>) {
-        drop(outbox);
-        while self.woken.swap(false, Ordering::SeqCst) {
-            let Ok(mut outbox) = self.outbox.try_lock() else {
-                // Whoever has it looks.
-                self.woken.store(true, Ordering::SeqCst);
-                return;
-            };
-            self.flush(&mut outbox);
-        }
+    fn post(&self, word: u64) {
+        let wire = &self.session().wire;
+        let mut waiting = lock(&wire.waiting);
+        waiting.retain(|known| !is_replaced(*known, word));
+        waiting.push_back(word);
+        drop(waiting);
+        wire.flush(self);
     }
 
-    /// Sends what waits. Whether nothing does any more.
-    fn flush(self: &Arc<Self>, outbox: &mut Outbox) -> bool {
-        loop {
-            if let Some(going) = &mut outbox.going {
-                let waker = Waker::from(self.clone());
-                let polled = std::pin::Pin::new(going).poll(&mut Context::from_waker(&waker));
-                if polled.is_pending() {
-                    return false;
-                }
-                outbox.going = None;
-            }
-            let Some(word) = outbox.waiting.pop_front() else {
-                return true;
-            };
-            // Who receives finds out what ended the connection.
-            let _ = self.send(outbox, word, &[]);
-        }
+    fn wait(&self, signal: &Signal, until: Option<Instant>) {
+        self.peer()
+            .wait_until(until, |task| signal.is_set_or_tells(task).then_some(()));
     }
 
-    fn send(
-        self: &Arc<Self>,
-        outbox: &mut Outbox,
-        word: u64,
-        segments: &[IoSlice<'_>],
-    ) -> Result<(), SendError> {
-        let header = Frame::Stream { word }.header();
-        match self.endpoint.try_send_message(header, segments) {
-            Err(SendError::WouldBlock | SendError::NoBuffer { .. }) => {
-                let filled = gathered(&self.endpoint, segments);
-                outbox.going = Some(self.endpoint.send_message_async(header, filled));
-                self.flush(outbox);
-                Ok(())
-            }
-            sent => sent,
-        }
-    }
-}
-
-/// A frame has gone: others may.
-impl Wake for Wire {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
+    fn attendant(&self) -> Option<Attendant> {
+        Some(self.peer().attendant())
     }
 
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.woken.store(true, Ordering::SeqCst);
-        // It may be this thread that has the outbox.
-        if let Ok(outbox) = self.outbox.try_lock() {
-            self.leave(outbox);
-        }
-        self.tasks.wake_all();
+    fn streams(&self) -> &Streams {
+        &self.session().wire.streams
+    }
+
+    fn limits(&self) -> Limits {
+        self.session().terms.limits
+    }
+
+    fn window(&self) -> Window {
+        self.session().terms.window
     }
 }
 
@@ -151,17 +143,4 @@ fn is_replaced(known: u64, by: u64) -> bool {
         (Some((one, Word::Grant { .. })), Some((other, Word::Grant { .. }))) => one == other,
         _ => false,
     }
-}
-
-fn gathered(endpoint: &Endpoint, segments: &[IoSlice<'_>]) -> Filled {
-    let length = length(segments);
-    let spent = endpoint
-        .take(length)
-        .unwrap_or_else(|_| Spent::heap(length));
-    let mut filling = spent.filling();
-    for segment in segments {
-        let fits = filling.extend(segment);
-        debug_assert!(fits, "there is room for all of them");
-    }
-    filling.finish()
 }

@@ -62,6 +62,7 @@
 //! What can't be delivered comes back with a [`Reason`], and with what was sent where the handler had not taken
 //! it: to the ticket of a request, and else to [`Peer::take_returned`].
 
+mod attendant;
 mod bundle;
 mod driving;
 mod error;
@@ -88,6 +89,7 @@ mod turn;
 #[cfg(all(test, loom))]
 mod models;
 
+pub use self::attendant::{Attendant, WeakPeer};
 pub use self::bundle::{Bundle, Serving};
 pub use self::error::{JoinError, LookupError, Reason, RequestError, Returned};
 pub use self::executor::{Executor, Job, ThreadPool};
@@ -95,6 +97,7 @@ pub use self::guarded::{Guarded, Held, When};
 pub use self::handlers::{Builder, Counters, Handlers, Outcome};
 pub use self::pause::{Yield, yield_now};
 pub use self::peer::{Function, Handler, Peer};
-pub use self::request::{Replier, Request};
+pub use self::request::{Mark, Replier, Request};
 pub use self::settings::Settings;
+pub use self::task::{Began, Tasks};
 pub use self::ticket::{ObjectTicket, Reply, Ticket};
