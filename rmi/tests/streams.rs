@@ -559,3 +559,49 @@ fn items_are_kept_for_as_long_as_one_likes() {
         assert_eq!(receiver.recv().unwrap(), 500 * 499 / 2);
     });
 }
+
+/// Waits for a future on this thread.
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let mut future = std::pin::pin!(future);
+    let waker = Arc::new(Unpark(thread::current())).into();
+    let mut context = std::task::Context::from_waker(&waker);
+    loop {
+        if let std::task::Poll::Ready(output) = future.as_mut().poll(&mut context) {
+            return output;
+        }
+        thread::park();
+    }
+}
+
+#[test]
+fn items_are_awaited_as_they_are_waited_for() {
+    everywhere(|numbers| {
+        block_on(async {
+            let mut below = numbers.below(20_000);
+            let mut expected = 0;
+            while let Some(item) = below.next().await {
+                assert_eq!(*item.unwrap().get(), expected);
+                expected += 1;
+            }
+            assert_eq!(expected, 20_000);
+
+            // Nothing else of the connection is awaited meanwhile.
+            let (sender, stream) = jstream_rmi::stream(4);
+            let total = numbers.total(stream);
+            for n in 0..20_000 {
+                sender.send(n).await.unwrap();
+            }
+            drop(sender);
+            assert_eq!(*total.await.unwrap().get(), 20_000 * 19_999 / 2);
+
+            let (a, b) = (Stream::of([1.0; 5_000]), Stream::of([2.0; 5_000]));
+            assert_eq!(*numbers.dot(1.0, a, b).await.unwrap().get(), 10_000.0);
+        });
+    });
+}

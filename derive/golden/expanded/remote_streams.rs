@@ -250,27 +250,29 @@ const _: () = {
             match __method {
                 _ if __method == __Method::below as ::core::primitive::usize => {
                     let __object = ::jstream_rmi::Exclusive::read(&__object).await;
-                    let _ = ::jstream_rmi::__private::Method::new::<
-                        (u64, ::core::primitive::u64),
-                        (),
-                    >;
-                    let _ = ::jstream_rmi::__private::Method::streams::<u64>;
-                    let (__arguments, __answer) = __call
-                        .arguments::<(u64, ::core::primitive::u64)>()?;
-                    let (__result, __stream) = ::jstream_rmi::Received::with(
-                        &__arguments,
-                        |__arguments| {
-                            let (__argument_0, __stream) = __arguments;
-                            ::core::result::Result::Ok::<
-                                _,
-                                ::jstream_rmi::__private::Failed,
-                            >((
-                                <__Object as Numbers>::below(&*__object, *__argument_0),
-                                *__stream,
-                            ))
-                        },
-                    )?;
-                    ::core::mem::drop(__arguments);
+                    let (__answer, __result, __stream) = {
+                        let _ = ::jstream_rmi::__private::Method::new::<
+                            (u64, ::core::primitive::u64),
+                            (),
+                        >;
+                        let _ = ::jstream_rmi::__private::Method::streams::<u64>;
+                        let (__arguments, __answer) = __call
+                            .arguments::<(u64, ::core::primitive::u64)>()?;
+                        let (__result, __stream) = ::jstream_rmi::Received::with(
+                            &__arguments,
+                            |__arguments| {
+                                let (__argument_0, __stream) = __arguments;
+                                ::core::result::Result::Ok::<
+                                    _,
+                                    ::jstream_rmi::__private::Failed,
+                                >((
+                                    <__Object as Numbers>::below(&*__object, *__argument_0),
+                                    *__stream,
+                                ))
+                            },
+                        )?;
+                        (__answer, __result, __stream)
+                    };
                     ::core::mem::drop(__object);
                     __answer.stream(__result, __stream).await
                 }
@@ -302,30 +304,32 @@ const _: () = {
                 }
                 _ if __method == __Method::both as ::core::primitive::usize => {
                     let mut __object = ::jstream_rmi::Exclusive::write(&__object).await;
-                    let _ = ::jstream_rmi::__private::Method::streams::<String>;
-                    let _ = ::jstream_rmi::__private::Method::streams::<
-                        Result<u64, String>,
-                    >;
-                    let (__arguments, __answer) = __call
-                        .arguments::<
-                            (::core::primitive::u64, ::core::primitive::u64),
-                        >()?;
-                    let (__result, __stream) = ::jstream_rmi::Received::with(
-                        &__arguments,
-                        |__arguments| {
-                            let (__argument_0, __stream) = __arguments;
-                            let __argument_0 = __answer
-                                .argument::<String>(*__argument_0)?;
-                            ::core::result::Result::Ok::<
-                                _,
-                                ::jstream_rmi::__private::Failed,
-                            >((
-                                <__Object as Numbers>::both(&mut *__object, __argument_0),
-                                *__stream,
-                            ))
-                        },
-                    )?;
-                    ::core::mem::drop(__arguments);
+                    let (__answer, __result, __stream) = {
+                        let _ = ::jstream_rmi::__private::Method::streams::<String>;
+                        let _ = ::jstream_rmi::__private::Method::streams::<
+                            Result<u64, String>,
+                        >;
+                        let (__arguments, __answer) = __call
+                            .arguments::<
+                                (::core::primitive::u64, ::core::primitive::u64),
+                            >()?;
+                        let (__result, __stream) = ::jstream_rmi::Received::with(
+                            &__arguments,
+                            |__arguments| {
+                                let (__argument_0, __stream) = __arguments;
+                                let __argument_0 = __answer
+                                    .argument::<String>(*__argument_0)?;
+                                ::core::result::Result::Ok::<
+                                    _,
+                                    ::jstream_rmi::__private::Failed,
+                                >((
+                                    <__Object as Numbers>::both(&mut *__object, __argument_0),
+                                    *__stream,
+                                ))
+                            },
+                        )?;
+                        (__answer, __result, __stream)
+                    };
                     ::core::mem::drop(__object);
                     __answer.stream(__result, __stream).await
                 }

@@ -233,7 +233,7 @@ pub(super) struct Search {
     /// `'static`.
     eternal: bool,
     /// `Stream<T>`.
-    streams: bool,
+    pub(super) streams: bool,
 }
 
 impl Search {

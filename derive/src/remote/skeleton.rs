@@ -168,7 +168,9 @@ fn plain(of: &Interface, interface: &TokenStream, method: &Method) -> TokenStrea
     }
     let parts = parts(method);
     let (made, arguments) = arguments(method);
-    let call = quote!(<__Object as #interface>::#name(#object, #(#arguments),*));
+    let call = quote_spanned! {types::result_span(method)=>
+        <__Object as #interface>::#name(#object, #(#arguments),*)
+    };
     let result = if method.streams().is_some() {
         let failed = quote!(#krate::__private::Failed);
         quote!(::core::result::Result::Ok::<_, #failed>((#call, *__stream)))
