@@ -66,6 +66,10 @@ impl Default for ClientOptions {
 /// A connection to a server. Cheap to clone; the connection ends with the last clone, stub and
 /// call. Calls that were sent and not waited for may then not run.
 ///
+/// Calls with many bytes of arguments (256 KiB) go by a second connection, which is made for the first of them, and
+/// takes one of the server's [places](crate::ServerOptions::max_connections): so others need not wait for them, and
+/// they may begin before or after what was sent at the same time. Where the server has no place they go with all others.
+///
 /// Both sides may call: a client [exports](Self::export) objects, and a method finds them through the
 /// [caller](crate::Context::caller) of its context. Whoever waits for a call serves those of the other side meanwhile,
 /// so methods may call each other back; how deep, [`Settings::nesting`] says.
@@ -91,7 +95,6 @@ impl Client {
     ///
     /// As for [`connect`](Self::connect).
     pub fn connect_with(address: &Address, options: &ClientOptions) -> Result<Self, ConnectError> {
-        let endpoint = jstream_transport::connect(address, &options.transport)?;
         let terms = Terms {
             limits: options.limits,
             time: options.call_timeout,
@@ -99,8 +102,8 @@ impl Client {
             window: Window::of(options.stream_items, options.stream_bytes),
             max_streams: options.max_streams,
         };
-        let settings = options.messages.clone();
-        let connection = Connection::join(endpoint, None, settings, terms, None)?;
+        let (transport, messages) = (&options.transport, &options.messages);
+        let connection = Connection::connect(address, transport, messages, terms)?;
         Ok(Self::of(connection))
     }
 
@@ -209,7 +212,10 @@ impl Object {
         R: Transportable + 'static,
     {
         let method = interface.method(index);
-        Call::new(self.begin(method, index, arguments), Pumps::default())
+        Call::new(
+            self.begin(method, index, arguments, false),
+            Pumps::default(),
+        )
     }
 
     /// The streams of a call that is about to be made.
@@ -233,7 +239,10 @@ impl Object {
         R: Transportable + 'static,
     {
         let method = interface.method(index);
-        Call::new(self.begin(method, index, arguments), streams.into_pumps())
+        Call::new(
+            self.begin(method, index, arguments, true),
+            streams.into_pumps(),
+        )
     }
 
     /// As [`call_with`](Self::call_with), with a stream as the result.
@@ -250,7 +259,7 @@ impl Object {
         A: Transportable,
         T: Transportable + 'static,
     {
-        match self.begin(interface.method(index), index, arguments) {
+        match self.begin(interface.method(index), index, arguments, true) {
             Ok(sent) => {
                 let deadline = sent.deadline;
                 let call = Call::<u64>::new(Ok(sent), streams.into_pumps());
@@ -266,9 +275,13 @@ impl Object {
         method: &'static Method,
         index: usize,
         arguments: &A,
+        has_streams: bool,
     ) -> Result<Sent, CallError> {
         let (deadline, word) = self.word(method, index)?;
         let sent = written(arguments, |segments| {
+            if has_streams {
+                return self.connection.call_here(word, segments, deadline);
+            }
             self.connection.call(word, segments, deadline)
         });
         match sent {

@@ -1,14 +1,16 @@
 //! The objects of a server, by number and by name.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use jstream_transport::active::Executor;
+use rustc_hash::FxHashMap;
 
 use crate::error::BindError;
 use crate::interface::{Interface, Skeleton};
 use crate::registry::{Entry, REGISTRY};
 use crate::server::{Callee, callee};
-use jstream_transport::active::Executor;
 
 /// An object whatever its interface.
 pub struct Exported {
@@ -35,7 +37,7 @@ pub(crate) struct Exports {
 }
 
 struct Tables {
-    objects: HashMap<u32, Exported>,
+    objects: FxHashMap<u32, Exported>,
     names: BTreeMap<String, u32>,
     /// The number of the next object, unless one has it still.
     next: u32,
@@ -51,7 +53,7 @@ impl Exports {
     pub(crate) fn new(registry: Exported) -> Self {
         Self {
             tables: RwLock::new(Tables {
-                objects: HashMap::from([(REGISTRY, registry)]),
+                objects: std::iter::once((REGISTRY, registry)).collect(),
                 names: BTreeMap::new(),
                 next: REGISTRY.wrapping_add(1),
             }),

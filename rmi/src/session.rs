@@ -1,5 +1,7 @@
 //! A connection whose both sides call objects of the other one.
 
+mod lane;
+
 use std::fmt;
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,11 +9,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use jstream::Limits;
-use jstream_transport::Endpoint;
 use jstream_transport::active::{
     Executor, Handler, Handlers, Mark, Peer, RequestError, Settings, ThreadPool, Ticket,
 };
+use jstream_transport::{Address, Endpoint, Options};
 
+use self::lane::Lane;
 use crate::error::ConnectError;
 use crate::exports::Exports;
 use crate::server::called;
@@ -21,15 +24,20 @@ use crate::stream::{Window, Wire, streamed};
 const CALLS: &str = "jstream.calls";
 const STREAMS: &str = "jstream.streams";
 
+/// From so many bytes of arguments on, a call goes by the lane.
+const MUCH: usize = 256 << 10;
+
 /// How many plain methods may wait at other threads than those that receive.
-const MOST_WAITING: usize = 64;
+const MOST_WAITING: usize = 16;
 
 /// What belongs to a connection, and is kept with it.
 pub(crate) struct Session {
     calls: Handler,
     streams: Handler,
     /// What the other side may call, once there is something.
-    exports: OnceLock<Arc<Exports>>,
+    exports: Arc<OnceLock<Arc<Exports>>>,
+    /// Where calls with much go, which others would have to wait for.
+    lane: Option<Lane>,
     pub(crate) terms: Terms,
     pub(crate) wire: Wire,
     /// How many methods wait for which the other side waits.
@@ -108,16 +116,39 @@ impl Drop for Waits {
 }
 
 impl Connection {
-    /// Agrees with the other side, which does the same.
-    pub(crate) fn join(
+    /// Agrees with a client, which does the same.
+    pub(crate) fn accept(
         endpoint: Endpoint,
-        handlers: Option<&Handlers>,
+        handlers: &Handlers,
         settings: Settings,
         terms: Terms,
-        exports: Option<Arc<Exports>>,
+        exports: Arc<Exports>,
     ) -> Result<Self, ConnectError> {
-        let handlers = handlers.unwrap_or_else(|| of_clients());
-        let mut settings = settings;
+        let exports = Arc::new(OnceLock::from(exports));
+        Self::join(endpoint, handlers, settings, terms, exports, None)
+    }
+
+    /// Connects to a server.
+    pub(crate) fn connect(
+        address: &Address,
+        options: &Options,
+        settings: &Settings,
+        terms: Terms,
+    ) -> Result<Self, ConnectError> {
+        let lane = Lane::new(address, options, settings);
+        let endpoint = jstream_transport::connect(address, options)?;
+        let (settings, exports) = (settings.clone(), Arc::default());
+        Self::join(endpoint, of_clients(), settings, terms, exports, Some(lane))
+    }
+
+    fn join(
+        endpoint: Endpoint,
+        handlers: &Handlers,
+        mut settings: Settings,
+        terms: Terms,
+        exports: Arc<OnceLock<Arc<Exports>>>,
+        lane: Option<Lane>,
+    ) -> Result<Self, ConnectError> {
         // Calls that nobody waits for are not asked about.
         settings.kept_returns = 0;
         let peer = Peer::join(endpoint, handlers, settings)?;
@@ -125,12 +156,24 @@ impl Connection {
             calls: peer.handler(CALLS)?,
             streams: peer.handler(STREAMS)?,
             wire: Wire::new(&peer),
-            exports: exports.map(OnceLock::from).unwrap_or_default(),
+            exports,
+            lane,
             terms,
             waiting: AtomicUsize::new(0),
         };
         peer.attach(Arc::new(session));
         Ok(Self { peer })
+    }
+
+    /// Where a call with so many bytes of arguments goes.
+    fn road(&self, segments: &[IoSlice<'_>]) -> Option<Self> {
+        let lengths = segments.iter().map(|segment| segment.len());
+        let length = lengths.fold(0, usize::saturating_add);
+        if length < MUCH {
+            return None;
+        }
+        let session = self.session();
+        session.lane.as_ref()?.open(session)
     }
 
     /// That of a peer which has been joined.
@@ -161,6 +204,19 @@ impl Connection {
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
+        let road = self.road(segments);
+        road.as_ref()
+            .unwrap_or(self)
+            .call_here(word, segments, until)
+    }
+
+    /// Makes a call over this very connection, which its streams belong to.
+    pub(crate) fn call_here(
+        &self,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        until: Option<Instant>,
+    ) -> Result<Ticket, RequestError> {
         let handler = self.session().calls;
         self.peer.request_segments(handler, word, segments, until)
     }
@@ -172,8 +228,10 @@ impl Connection {
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<(), RequestError> {
-        let handler = self.session().calls;
-        self.peer.send_segments(handler, word, segments, until)
+        let road = self.road(segments);
+        let on = road.as_ref().unwrap_or(self);
+        let handler = on.session().calls;
+        on.peer.send_segments(handler, word, segments, until)
     }
 
     /// Sends a part of a stream, without waiting.

@@ -38,6 +38,7 @@ trait Numbers {
     /// Takes a few items only.
     fn first(&self, numbers: Stream<u64>, count: usize) -> u64;
     async fn sent_back(&self, numbers: Stream<u64>) -> Stream<u64>;
+    fn weighed(&self, weights: &[f64], numbers: Stream<f64>) -> f64;
     fn made(&self) -> u64;
     fn ended(&self) -> u64;
 }
@@ -129,6 +130,11 @@ impl Numbers for Plain {
         Stream::of([first])
     }
 
+    fn weighed(&self, weights: &[f64], numbers: Stream<f64>) -> f64 {
+        let numbers = numbers.map(|n| *n.unwrap().get());
+        weights.iter().zip(numbers).map(|(a, b)| a * b).sum()
+    }
+
     fn made(&self) -> u64 {
         self.made.load(Ordering::Relaxed) as u64
     }
@@ -202,6 +208,15 @@ fn arguments_come_to_the_method() {
         let (a, b) = (Stream::of([1.0, 2.0, 3.0]), Stream::of([4.0, 5.0, 6.0]));
         assert_eq!(*numbers.dot(2.0, a, b).wait().unwrap().get(), 64.0);
         assert_eq!(*numbers.total(Stream::of([])).wait().unwrap().get(), 0);
+    });
+}
+
+#[test]
+fn large_arguments_may_go_with_a_stream() {
+    everywhere(|numbers| {
+        let weights = vec![2.0; 300_000];
+        let weighed = numbers.weighed(&weights, Stream::of((0..1000).map(f64::from)));
+        assert_eq!(*weighed.wait().unwrap().get(), 999_000.0);
     });
 }
 

@@ -13,8 +13,8 @@ use crate::stream::{Ended, Line, Stop, Stream};
 
 thread_local! {
     /// Arguments are read, and results written, by the thread that the method runs on.
-    static READER: RefCell<Option<Reader>> = const { RefCell::new(None) };
-    static WRITER: RefCell<Option<Writer>> = const { RefCell::new(None) };
+    static READER: RefCell<Option<Box<Reader>>> = const { RefCell::new(None) };
+    static WRITER: RefCell<Option<Box<Writer>>> = const { RefCell::new(None) };
     /// Why a method is ended whose future is dropped.
     static ENDING: Cell<Option<Code>> = const { Cell::new(None) };
 }

@@ -163,8 +163,8 @@ impl State {
             max_streams: options.max_streams,
         };
         let settings = options.messages.clone();
-        let exports = Some(self.exports.clone());
-        let joined = Connection::join(endpoint, Some(&self.handlers), settings, terms, exports);
+        let exports = self.exports.clone();
+        let joined = Connection::accept(endpoint, &self.handlers, settings, terms, exports);
         let Ok(connection) = joined else {
             return;
         };

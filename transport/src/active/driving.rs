@@ -15,6 +15,7 @@ use super::parker::Parker;
 use super::request::Request;
 use super::role::Role;
 use super::turn;
+use super::watch::Watch;
 use crate::device::deadline::Deadline;
 use crate::endpoint::queue::Done;
 use crate::endpoint::receiving::Arrived;
@@ -37,6 +38,8 @@ const MOST: usize = 64;
 /// What all who serve a bundle share.
 pub(super) struct Core {
     role: Role,
+    /// Those who serve when the others are busy.
+    watch: Watch,
     members: Mutex<Arc<Vec<Member>>>,
     /// Where receives are posted by those who sleep; there once somebody did.
     queue: OnceLock<CompletionQueue>,
@@ -77,7 +80,9 @@ impl Driving<'_> {
     #[inline]
     pub(super) fn release(&mut self) {
         if std::mem::take(&mut self.is_held) {
+            self.core.watch.begin();
             self.core.role.leave();
+            self.core.watch.left();
         }
     }
 
@@ -110,6 +115,7 @@ impl Core {
     pub(super) fn new(spin: Duration) -> Arc<Self> {
         Arc::new(Self {
             role: Role::new(),
+            watch: Watch::default(),
             members: Mutex::default(),
             queue: OnceLock::new(),
             kept: Mutex::default(),
@@ -156,6 +162,22 @@ impl Core {
     pub(super) fn call_all(&self) {
         self.call();
         self.role.nudge_all();
+        self.watch.call_all();
+    }
+
+    /// Serves until `stops` says so, behind a call of all. While others do, it stands by.
+    pub(super) fn work(self: &Arc<Self>, stops: impl Fn() -> bool) {
+        turn::waiting(|| {
+            let (mut spin, mut slept) = (None, false);
+            while !stops() {
+                match self.try_drive() {
+                    Some(driving) => {
+                        self.step(driving, Deadline::NEVER, &mut spin, &mut slept);
+                    }
+                    None => self.watch.stand_by(&self.role, &stops),
+                }
+            }
+        });
     }
 
     /// Has those look again who sleep.

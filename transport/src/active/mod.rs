@@ -85,6 +85,7 @@ mod sync;
 mod task;
 mod ticket;
 mod turn;
+mod watch;
 
 #[cfg(all(test, loom))]
 mod models;
