@@ -199,6 +199,10 @@ impl<T: Transportable + Send + 'static> Stream<T> {
 
 impl<T: Transportable + 'static> Stream<T> {
     /// The next item, to be [waited for](Next::wait) or awaited: `None` when there are no more, or after an error.
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "it is an iterator too, which blocks"
+    )]
     pub fn next(&mut self) -> Next<'_, T> {
         Next { stream: self }
     }
@@ -264,12 +268,10 @@ impl<T: Transportable + 'static> Next<'_, T> {
     }
 
     /// As [`wait`](Self::wait), for so long at most: `None` when the time is over.
-    #[expect(clippy::type_complexity, reason = "no time, no more items, or an item")]
     pub fn wait_timeout(self, timeout: Duration) -> Option<Option<Result<Item<T>, StreamError>>> {
         self.wait_until(Instant::now().checked_add(timeout))
     }
 
-    #[expect(clippy::type_complexity, reason = "as above")]
     fn wait_until(self, until: Option<Instant>) -> Option<Option<Result<Item<T>, StreamError>>> {
         let line = self.stream.line();
         until_ready(

@@ -114,7 +114,8 @@ impl<T: Transportable + Send + 'static> Pump<T> {
                         why => Err(Ended::Failed(why)),
                     });
                 }
-                let most = (TOGETHER / state.item_bytes.max(1)).clamp(1, MOST_ITEMS.into());
+                let most = TOGETHER.checked_div(state.item_bytes).unwrap_or(TOGETHER);
+                let most = most.clamp(1, MOST_ITEMS.into());
                 let most = most.min(room);
                 if most == 0 {
                     return Poll::Pending;
@@ -162,7 +163,7 @@ impl<T: Transportable + Send + 'static> Pump<T> {
         }
         match sent {
             Ok(Poll::Ready(Ok(()))) => {
-                state.item_bytes = bytes / usize::from(count).max(1);
+                state.item_bytes = bytes.checked_div(count.into()).unwrap_or(bytes);
                 state.items.clear();
                 Poll::Ready(Ok(()))
             }

@@ -106,15 +106,15 @@ impl Word {
 
     /// What the peer says, and of which stream; `None` for what is no word.
     pub(crate) fn parse(word: u64) -> Option<(Key, Self)> {
-        let part = |at: u32, bits: u32| (word >> at) & ((1 << bits) - 1);
+        let part = |at: u32, mask: u64| (word >> at) & mask;
         let (upper, lower) = (
-            u16::try_from(part(48, 13)).ok()?,
-            u16::try_from(part(32, 16)).ok()?,
+            u16::try_from(part(48, MOST_ITEMS.into())).ok()?,
+            u16::try_from(part(32, u16::MAX.into())).ok()?,
         );
         let key = Key {
             // What is ours the peer says of its own.
             ours: part(61, 1) == 0,
-            number: u32::try_from(part(0, 32)).ok()?,
+            number: u32::try_from(part(0, u32::MAX.into())).ok()?,
         };
         let of = match word >> 62 {
             DATA if upper > 0 => Self::Data {
