@@ -14,7 +14,13 @@ pub struct Item<T: Transportable + 'static> {
 }
 
 /// A frame of items, until the last of them was taken.
-struct Frame<T: Transportable + 'static>(Option<Received<&'static [T]>>);
+struct Frame<T: Transportable + 'static>(Option<Received<Together<T>>>);
+
+#[cfg(not(doc))]
+type Together<T> = &'static [T];
+/// Frames may go to other threads where items may; rustdoc finds no end in working that out of slices.
+#[cfg(doc)]
+type Together<T> = T;
 
 impl<T: Transportable + 'static> Item<T> {
     /// The item.
