@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -15,7 +16,8 @@ use crate::again::Again;
 use crate::error::{CallError, Outcome, shown};
 use crate::frame::Code;
 use crate::interface::Method;
-use crate::session::Session;
+use crate::session::{Connection, Session};
+use crate::stream::{Line, Pumps, until_ready};
 
 /// A call that was sent. Waiting for it gives its result: by [`wait`](Self::wait), which blocks, or as a
 /// future, which needs no runtime. Dropping it before gives it up: the server does not begin it, or ends
@@ -34,6 +36,8 @@ pub struct Call<R: Transportable + 'static> {
     pause: Option<Instant>,
     /// Wakes the task at the deadline.
     reminder: Option<Reminder>,
+    /// Streams that are arguments.
+    pumps: Pumps,
     result: PhantomData<fn() -> R>,
 }
 
@@ -50,12 +54,17 @@ thread_local! {
 }
 
 impl<R: Transportable + 'static> Call<R> {
-    pub(crate) fn new(sent: Result<Sent, CallError>, again: Option<Box<Again>>) -> Self {
+    pub(crate) fn new(
+        sent: Result<Sent, CallError>,
+        again: Option<Box<Again>>,
+        pumps: Pumps,
+    ) -> Self {
         Self {
             sent: Some(sent),
             again,
             pause: None,
             reminder: None,
+            pumps,
             result: PhantomData,
         }
     }
@@ -70,6 +79,9 @@ impl<R: Transportable + 'static> Call<R> {
     ///
     /// When the call was polled before, and has given its result.
     pub fn wait(mut self) -> Result<Reply<R>, CallError> {
+        if !self.pumps.is_empty() {
+            return self.wait_and_send();
+        }
         let mut result = match (self.sent.take(), self.pause.take(), &self.again) {
             (Some(sent), ..) => sent.and_then(Sent::wait),
             (None, Some(then), Some(again)) => {
@@ -95,6 +107,19 @@ impl<R: Transportable + 'static> Call<R> {
         };
         self.pause = again.after(error);
         self.pause.is_some()
+    }
+
+    /// The same while there are streams to be sent.
+    fn wait_and_send(mut self) -> Result<Reply<R>, CallError> {
+        let line: Option<Arc<dyn Line>> = match &self.sent {
+            Some(Ok(sent)) => Some(Arc::new(Connection::of(sent.ticket.peer()))),
+            _ => None,
+        };
+        let poll = |context: &mut Context<'_>| Pin::new(&mut self).poll(context);
+        match until_ready(|| line.clone(), None, poll) {
+            Some(result) => result,
+            None => unreachable!("it is waited for without an end"),
+        }
     }
 }
 
@@ -169,6 +194,7 @@ impl<R: Transportable + 'static> Future for Call<R> {
     /// When it has given its result before.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
+        this.pumps.drive(context.waker());
         loop {
             if let Some(then) = this.pause {
                 if then > Instant::now() && this.remind(then, context) {
@@ -256,6 +282,11 @@ fn failure(method: &'static Method, code: u64, text: &Filled) -> CallError {
         Some(Code::Result) => CallError::NoResult {
             method: name,
             reason: text(),
+        },
+        Some(Code::Streams) => CallError::Busy { method: name },
+        Some(Code::Panicked) => CallError::Panicked {
+            method: name,
+            idempotent: method.is_idempotent(),
         },
         Some(Code::TooLate) => overdue(Outcome::DidNotRun),
         Some(Code::Overdue) => overdue(Outcome::MayHaveRun),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, IoSlice};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jstream::{Limits, Transportable, WriteError};
@@ -17,6 +18,7 @@ use crate::interface::{Interface, Method, Remotable, Stub};
 use crate::registry::{Found, REGISTRY, RegistryStub};
 use crate::server::{Server, written};
 use crate::session::{Connection, Terms};
+use crate::stream::{Carried, Pumps, Stream, StreamError, Taken, Window};
 
 /// What a client accepts, and how long it waits.
 #[derive(Debug, Clone)]
@@ -36,6 +38,15 @@ pub struct ClientOptions {
     /// As [`ServerOptions::max_waiting`](crate::ServerOptions::max_waiting), for objects that the client
     /// [exports](Client::export).
     pub max_waiting: usize,
+    /// Streams at once that come as arguments, of one connection (default 256); further calls with such are refused
+    /// until some have ended. Answers the threat of peers who open more than we have memory for.
+    pub max_streams: usize,
+    /// How many items of a stream that comes may be on their way or wait to be taken (default 4,096, at most 8,191).
+    /// Answers the threat of peers that send faster than the items are taken.
+    pub stream_items: usize,
+    /// How many bytes such items may have (default 1 MiB, at most 64 MiB); one frame alone may exceed it. Answers the
+    /// same threat with large items.
+    pub stream_bytes: u64,
 }
 
 impl Default for ClientOptions {
@@ -46,6 +57,9 @@ impl Default for ClientOptions {
             limits: Limits::default(),
             call_timeout: Duration::from_secs(60),
             max_waiting: 1024,
+            max_streams: 256,
+            stream_items: 4096,
+            stream_bytes: 1 << 20,
         }
     }
 }
@@ -86,6 +100,8 @@ impl Client {
             limits: options.limits,
             time: options.call_timeout,
             max_waiting: options.max_waiting,
+            window: Window::of(options.stream_items, options.stream_bytes),
+            max_streams: options.max_streams,
         };
         let (transport, messages) = (&options.transport, &options.messages);
         let connection = Connection::connect(address, transport, messages, terms)?;
@@ -211,7 +227,11 @@ impl Object {
             Some(retries) if method.is_idempotent() => {
                 self.begin_again(method, index, arguments, retries)
             }
-            _ => Call::new(self.begin(method, index, arguments), None),
+            _ => Call::new(
+                self.begin(method, index, arguments, false),
+                None,
+                Pumps::default(),
+            ),
         }
     }
 
@@ -243,10 +263,10 @@ impl Object {
         });
         let (deadline, message) = match kept {
             Ok(kept) => kept,
-            Err(error) => return Call::new(Err(error), None),
+            Err(error) => return Call::new(Err(error), None, Pumps::default()),
         };
         let again = Again::new(self.clone(), method, index, message, deadline, retries);
-        Call::new(again.send(), Some(Box::new(again)))
+        Call::new(again.send(), Some(Box::new(again)), Pumps::default())
     }
 
     /// Makes a call whose arguments have been written, which ends then at the latest.
@@ -272,14 +292,71 @@ impl Object {
         &self.connection
     }
 
+    /// The streams of a call that is about to be made.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn streams(&self) -> Carried {
+        Carried::new(Arc::new(self.connection.clone()))
+    }
+
+    /// As [`call`](Self::call), with streams among the arguments.
+    #[doc(hidden)]
+    pub fn call_with<A, R>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        streams: Carried,
+    ) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        let method = interface.method(index);
+        Call::new(
+            self.begin(method, index, arguments, true),
+            None,
+            streams.into_pumps(),
+        )
+    }
+
+    /// As [`call_with`](Self::call_with), with a stream as the result.
+    #[doc(hidden)]
+    pub fn stream<A, T>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        streams: Carried,
+        taken: Taken<T>,
+    ) -> Stream<T>
+    where
+        A: Transportable,
+        T: Transportable + 'static,
+    {
+        match self.begin(interface.method(index), index, arguments, true) {
+            Ok(sent) => {
+                let deadline = sent.deadline;
+                let call = Call::<u64>::new(Ok(sent), None, streams.into_pumps());
+                let ending = Box::pin(async move { Ok(*call.await?.get()) });
+                taken.stream(ending, deadline)
+            }
+            Err(error) => Stream::failed(StreamError::Call(error)),
+        }
+    }
+
     fn begin<A: Transportable>(
         &self,
         method: &'static Method,
         index: usize,
         arguments: &A,
+        has_streams: bool,
     ) -> Result<Sent, CallError> {
         let (deadline, word) = self.word(method, index)?;
         let sent = written(arguments, |segments| {
+            if has_streams {
+                return self.connection.call_here(word, segments, deadline);
+            }
             self.connection.call(word, segments, deadline)
         });
         match sent {

@@ -52,16 +52,22 @@ pub(crate) enum Code {
     TooLate = 5,
     /// It was over while the method waited, which ended it.
     Overdue = 6,
+    /// There are as many streams as may be.
+    Streams = 7,
+    /// Who makes the items of a stream has panicked.
+    Panicked = 8,
 }
 
 impl Code {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 8] = [
         Self::UnknownObject,
         Self::UnknownMethod,
         Self::Arguments,
         Self::Result,
         Self::TooLate,
         Self::Overdue,
+        Self::Streams,
+        Self::Panicked,
     ];
 
     pub(crate) fn of(word: u64) -> Option<Self> {
@@ -88,6 +94,6 @@ mod tests {
         for code in Code::ALL {
             assert_eq!(Code::of(code as u64), Some(code));
         }
-        assert_eq!((Code::of(0), Code::of(7)), (None, None));
+        assert_eq!((Code::of(0), Code::of(9)), (None, None));
     }
 }

@@ -146,6 +146,8 @@ pub struct Method {
     signature: &'static str,
     /// Of the arguments' message and of the result's.
     descriptors: [u64; 2],
+    /// Of the items of its streams: at which place among the arguments, or as the result.
+    streams: Vec<(Option<usize>, u64)>,
     one_way: bool,
     idempotent: bool,
     id: u64,
@@ -163,6 +165,7 @@ impl Method {
             name,
             signature,
             descriptors: [jstream::descriptor::<A>(), jstream::descriptor::<R>()],
+            streams: Vec::new(),
             one_way: false,
             idempotent: false,
             id: 0,
@@ -178,6 +181,30 @@ impl Method {
         R: Transportable + 'static,
     {
         Self::new::<A, R>(name, signature)
+    }
+
+    /// That items can travel.
+    pub fn streams<T>()
+    where
+        T: Covariant + Send + 'static,
+        for<'b> T::InPlace<'b>: Send + Sync,
+    {
+    }
+
+    /// The same, with a stream of `T` as the argument at this place.
+    #[must_use]
+    pub fn takes<T: Transportable + 'static>(mut self, place: usize) -> Self {
+        let item = jstream::descriptor::<T>();
+        self.streams.push((Some(place), item));
+        self
+    }
+
+    /// The same, with a stream of `T` as the result.
+    #[must_use]
+    pub fn gives<T: Transportable + 'static>(mut self) -> Self {
+        let item = jstream::descriptor::<T>();
+        self.streams.push((None, item));
+        self
     }
 
     /// The same, without an answer.
@@ -228,6 +255,11 @@ impl Interface {
             }
             if method.one_way {
                 one.push(1);
+            }
+            for (place, item) in &method.streams {
+                one.push(2);
+                one.extend(place.map_or(u64::MAX, |place| place as u64).to_le_bytes());
+                one.extend(item.to_le_bytes());
             }
             method.id = xxh3_64(&one);
             all.extend(method.id.to_le_bytes());
@@ -304,6 +336,10 @@ mod tests {
             of("A", Method::new::<(i32,), ()>("f", "")),
             of("A", Method::new::<(u32,), u8>("f", "")),
             of("A", Method::new::<(u32,), ()>("f", "").one_way()),
+            of("A", Method::new::<(u32,), ()>("f", "").takes::<u8>(0)),
+            of("A", Method::new::<(u32,), ()>("f", "").takes::<u16>(0)),
+            of("A", Method::new::<(u32,), ()>("f", "").takes::<u8>(1)),
+            of("A", Method::new::<(u32,), ()>("f", "").gives::<u8>()),
             Interface::new("A", Vec::new()),
         ] {
             assert_ne!(a.id(), other.id());

@@ -43,6 +43,8 @@
 //! | `shape: &dyn Shape`, a transportable trait | the same | the same |
 //! | `o: Received<Order<'static>>`, alone | `&Order<'_>` | the receive buffer itself, to keep |
 //! | `-> T` | a [`Call<T>`] | |
+//! | `n: Stream<f64>` | a [`Stream<f64>`](Stream) | a stream of what comes |
+//! | `-> Stream<T>` | a [`Stream<T>`](Stream) of what comes | |
 //!
 //! A result may own its parts (`Vec<String>`), be a `Result` with an error of one's own, or borrow from the
 //! object; the caller gets it in place, as a [`Reply`]. A stub's method sends its call, and nothing stays
@@ -97,6 +99,55 @@
 //! let words = Client::connect(serving.address())?.lookup::<dyn Words>("words")?;
 //! let reply = words.longest(&["a", "long", "one"]).wait()?;
 //! assert_eq!(*reply.get(), Some("long"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Streams
+//!
+//! An argument or the result of a method may be a [`Stream`] of values: of more than one message holds, or of
+//! what comes bit by bit. Items go ahead of who takes them, but no further than a window allows, so that neither
+//! side holds more than that.
+//!
+//! ```
+//! use jstream_rmi::{Client, Server, Stream, StreamError, remote};
+//! use std::sync::Arc;
+//!
+//! #[remote]
+//! trait Primes {
+//!     fn below(&self, most: u64) -> Stream<u64>;
+//!     fn largest(&self, of: Stream<u64>) -> Option<u64>;
+//! }
+//!
+//! struct Plain;
+//!
+//! impl Primes for Plain {
+//!     fn below(&self, most: u64) -> Stream<u64> {
+//!         Stream::of((2..most).filter(|n| (2..*n).all(|d| n % d != 0)))
+//!     }
+//!
+//!     fn largest(&self, of: Stream<u64>) -> Option<u64> {
+//!         of.map_while(Result::ok).map(|n| *n.get()).max()
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = Server::default();
+//! server.bind::<dyn Primes>("primes", Arc::new(Plain))?;
+//! let serving = server.listen(&"inproc://doc-primes".parse()?)?;
+//! let primes = Client::connect(serving.address())?.lookup::<dyn Primes>("primes")?;
+//! let below: Result<Vec<u64>, StreamError> =
+//!     primes.below(20).map(|prime| Ok(*prime?.get())).collect();
+//! assert_eq!(below?, [2, 3, 5, 7, 11, 13, 17, 19]);
+//!
+//! // Items that come when they come are sent from where they are.
+//! let (sender, numbers) = jstream_rmi::stream(16);
+//! let largest = primes.largest(numbers);
+//! for number in [3, 9, 4] {
+//!     sender.send(number).wait()?;
+//! }
+//! drop(sender);
+//! assert_eq!(*largest.wait()?.get(), Some(9));
 //! # Ok(())
 //! # }
 //! ```
@@ -195,6 +246,7 @@ pub mod mock;
 mod registry;
 mod server;
 mod session;
+mod stream;
 mod sync;
 mod wait;
 mod workers;
@@ -213,6 +265,7 @@ pub use jstream_transport::{Address, Options};
 pub use local::{Local, LocalServer};
 pub use registry::{Found, Registry, RegistryStub};
 pub use server::{Server, ServerOptions, Serving};
+pub use stream::{Item, Next, Sender, Sending, Stream, StreamError, Unwanted, stream};
 pub use workers::Workers;
 
 /// What generated code uses. Not for others: it may change with any release.
@@ -220,6 +273,7 @@ pub use workers::Workers;
 pub mod __private {
     pub use crate::interface::Method;
     pub use crate::server::{Answer, Failed, Incoming};
+    pub use crate::stream::{Carried, Taken};
     pub use jstream::__private::list;
 }
 

@@ -49,6 +49,15 @@ pub struct ServerOptions {
     /// Async methods that wait at once for one connection (default 1,024); further calls are refused
     /// until some have ended. Answers the threat of peers who have more wait than we have memory for.
     pub max_waiting: usize,
+    /// Streams at once that come as arguments, of one connection (default 256); further calls with such are refused
+    /// until some have ended. Answers the threat of peers who open more than we have memory for.
+    pub max_streams: usize,
+    /// How many items of a stream that comes may be on their way or wait to be taken (default 4,096, at most 8,191).
+    /// Answers the threat of peers that send faster than the items are taken.
+    pub stream_items: usize,
+    /// How many bytes such items may have (default 1 MiB, at most 64 MiB); one frame alone may exceed it. Answers the
+    /// same threat with large items.
+    pub stream_bytes: u64,
     /// How many threads receive and run methods (default: as many as there are processors, and two at least). While a
     /// method computes for long, the others go on; with one alone all connections wait for it.
     pub threads: usize,
@@ -75,6 +84,9 @@ impl Default for ServerOptions {
             max_connections: 256,
             first_call_timeout: Duration::from_secs(30),
             max_waiting: 1024,
+            max_streams: 256,
+            stream_items: 4096,
+            stream_bytes: 1 << 20,
             threads: threads(),
             workers: Workers::threads(threads()),
             call_timeout: Duration::from_secs(60),

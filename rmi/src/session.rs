@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use jstream::Limits;
 use jstream_transport::active::{
-    Executor, Handler, Handlers, Mark, Peer, Request, RequestError, Settings, Ticket,
+    Executor, Handler, Handlers, Mark, Peer, RequestError, Settings, Ticket,
 };
 use jstream_transport::{Address, Endpoint, Options};
 
@@ -18,6 +18,7 @@ use self::lane::Lane;
 use crate::error::ConnectError;
 use crate::exports::Exports;
 use crate::server::called;
+use crate::stream::{Window, Wire, streamed};
 use crate::sync::lock;
 use crate::workers::Workers;
 
@@ -37,6 +38,7 @@ pub(crate) struct Session {
     /// Where calls with much go, which others would have to wait for.
     lane: Option<Lane>,
     pub(crate) terms: Terms,
+    pub(crate) wire: Wire,
     /// How many methods wait for which the other side waits.
     waiting: AtomicUsize,
     all_waiting: Arc<Waiting>,
@@ -81,6 +83,10 @@ pub(crate) struct Terms {
     pub(crate) time: Duration,
     /// How many methods may wait at once.
     pub(crate) max_waiting: usize,
+    /// How much of a stream that comes may be on its way.
+    pub(crate) window: Window,
+    /// How many streams may come as arguments at once.
+    pub(crate) max_streams: usize,
 }
 
 /// A connection, as those have it who call over it.
@@ -102,11 +108,6 @@ pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
 fn of_clients() -> &'static Handlers {
     static HANDLERS: OnceLock<Handlers> = OnceLock::new();
     HANDLERS.get_or_init(|| handlers(Workers::threads(1).spare().clone()))
-}
-
-/// A part of a stream has come.
-fn streamed(request: Request) {
-    drop(request);
 }
 
 impl Session {
@@ -183,6 +184,7 @@ impl Connection {
         let session = Session {
             calls: peer.handler(CALLS)?,
             streams: peer.handler(STREAMS)?,
+            wire: Wire::new(&peer),
             exports,
             lane,
             terms,
@@ -233,9 +235,20 @@ impl Connection {
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
         let road = self.road(segments);
-        let on = road.as_ref().unwrap_or(self);
-        let handler = on.session().calls;
-        on.peer.request_segments(handler, word, segments, until)
+        road.as_ref()
+            .unwrap_or(self)
+            .call_here(word, segments, until)
+    }
+
+    /// Makes a call over this very connection, which its streams belong to.
+    pub(crate) fn call_here(
+        &self,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        until: Option<Instant>,
+    ) -> Result<Ticket, RequestError> {
+        let handler = self.session().calls;
+        self.peer.request_segments(handler, word, segments, until)
     }
 
     /// Makes a call that nobody answers.
@@ -252,7 +265,6 @@ impl Connection {
     }
 
     /// Sends a part of a stream, without waiting.
-    #[allow(dead_code, reason = "for streams")]
     pub(crate) fn send_part(
         &self,
         word: u64,

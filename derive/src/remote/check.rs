@@ -3,7 +3,7 @@
 use syn::visit::Visit;
 use syn::{Error, FnArg, GenericParam, ItemTrait, Lifetime, Path, Type, TypeImplTrait, TypePath};
 
-use super::parse::{Argument, Interface, Method, plain};
+use super::parse::{Argument, Interface, Method, plain, streamed};
 use crate::errors::Errors;
 
 /// Tuples implement `Transportable` up to this length.
@@ -70,6 +70,10 @@ impl<'ast> Visit<'ast> for Short<'_, '_> {
     }
 }
 
+/// What is said of a stream that is a part of something.
+const NESTED: &str = "a stream is an argument or the result itself; its items may be `Result`s, and \
+                      no streams";
+
 fn check_method(method: &Method, errors: &mut Errors) {
     let signature = &method.signature;
     if let (Some(token), Some(output)) = (&method.one_way, &method.output) {
@@ -110,17 +114,31 @@ fn check_method(method: &Method, errors: &mut Errors) {
             "a remote method takes `&self` or `&mut self`: it is called on an object",
         )),
     }
-    if let Some(extra) = method.arguments.get(MOST_ARGUMENTS) {
+    // What stands for a stream that is the result has a place among them.
+    let most = MOST_ARGUMENTS.saturating_sub(method.streams().iter().count());
+    if let Some(extra) = method.arguments.get(most) {
         errors.add(Error::new(
             extra.name.span(),
-            "a remote method has 12 arguments at most: put some into a struct",
+            format!("this remote method has {most} arguments at most: put some into a struct"),
         ));
     }
 }
 
 fn check_arguments(method: &Method, errors: &mut Errors) {
     let alone = method.arguments.len() == 1;
-    for Argument { ty, received, .. } in &method.arguments {
+    for argument in &method.arguments {
+        let Argument { ty, received, .. } = argument;
+        if let Some(of) = argument.streams() {
+            check_stream(method, ty, of, errors);
+            continue;
+        }
+        if received.is_some() && alone && method.streams().is_some() {
+            errors.add(Error::new_spanned(
+                ty,
+                "`Received` is the whole message, in which a stream that is the result has a place \
+                 too: take a reference",
+            ));
+        }
         if received.is_some() && !alone {
             errors.add(Error::new_spanned(
                 ty,
@@ -137,6 +155,9 @@ fn check_arguments(method: &Method, errors: &mut Errors) {
             ));
         }
         let search = Search::of(ty);
+        if search.streams {
+            errors.add(Error::new_spanned(ty, NESTED));
+        }
         if search.opaque {
             errors.add(Error::new_spanned(
                 ty,
@@ -159,8 +180,22 @@ fn check_arguments(method: &Method, errors: &mut Errors) {
     }
 }
 
+/// What is wrong with the items of a stream that is an argument.
+fn check_stream(method: &Method, ty: &Type, of: &Type, errors: &mut Errors) {
+    if let Some(token) = &method.one_way {
+        errors.add(Error::new_spanned(
+            ty,
+            format!("nobody waits for a `{token}` method, and so nobody sends it a stream"),
+        ));
+    }
+    check_output(of, errors);
+}
+
 fn check_output(ty: &Type, errors: &mut Errors) {
-    let search = Search::of(ty);
+    let search = Search::of(streamed(ty).unwrap_or(ty));
+    if search.streams {
+        errors.add(Error::new_spanned(ty, NESTED));
+    }
     if search.opaque {
         errors.add(Error::new_spanned(
             ty,
@@ -197,6 +232,8 @@ pub(super) struct Search {
     pub(super) opaque: bool,
     /// `'static`.
     eternal: bool,
+    /// `Stream<T>`.
+    pub(super) streams: bool,
 }
 
 impl Search {
@@ -211,6 +248,9 @@ impl<'ast> Visit<'ast> for Search {
     fn visit_path(&mut self, of: &'ast Path) {
         let first = of.segments.first();
         self.itself |= first.is_some_and(|first| first.ident == "Self");
+        let last = of.segments.last();
+        self.streams |=
+            last.is_some_and(|last| last.ident == "Stream" && !last.arguments.is_none());
         syn::visit::visit_path(self, of);
     }
 

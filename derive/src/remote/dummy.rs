@@ -3,11 +3,13 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::visit::Visit;
-use syn::{FnArg, GenericParam, Generics, ItemTrait, Signature, TraitItem, parse_quote};
+use syn::{
+    FnArg, GenericParam, Generics, ItemTrait, ReturnType, Signature, TraitItem, Type, parse_quote,
+};
 
 use super::check::Search;
 use super::instances::Instance;
-use super::parse::Interface;
+use super::parse::{Interface, streamed};
 use super::{expand, stub};
 
 /// The trait, a stub that can't be had, and the promise that the trait is remote.
@@ -80,7 +82,20 @@ fn callable(signature: &Signature) -> bool {
         && signature.generics.where_clause.is_none()
         && !search.itself
         && !search.opaque
+        && !nested(signature)
         && lifetimes_only(&signature.generics)
+}
+
+/// Whether a stream is a part of something, which no stub can name.
+fn nested(signature: &Signature) -> bool {
+    let nested = |ty: &Type| {
+        let mut search = Search::default();
+        search.visit_type(streamed(ty).unwrap_or(ty));
+        search.streams
+    };
+    let mut inputs = signature.inputs.iter();
+    let result = matches!(&signature.output, ReturnType::Type(_, ty) if nested(ty));
+    result || inputs.any(|input| matches!(input, FnArg::Typed(of) if nested(&of.ty)))
 }
 
 fn lifetimes_only(generics: &Generics) -> bool {

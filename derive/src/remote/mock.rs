@@ -89,7 +89,7 @@ fn field(method: &Method) -> proc_macro2::Ident {
 /// What a test gives for a method.
 fn answer(method: &Method) -> TokenStream {
     let arguments = method.arguments.iter().map(types::mock_type);
-    let output = types::output(method);
+    let output = types::result(method);
     quote! {
         ::core::ops::Fn(#(#arguments),*) -> #output
             + ::core::marker::Send + ::core::marker::Sync + 'static

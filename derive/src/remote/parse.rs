@@ -61,6 +61,17 @@ impl Method {
         self.signature.asyncness.is_some()
     }
 
+    /// `T` of a result of type `Stream<T>`.
+    pub(super) fn streams(&self) -> Option<&Type> {
+        streamed(self.output.as_ref()?)
+    }
+
+    /// Whether its call takes streams along, or is answered with one.
+    pub(super) fn has_streams(&self) -> bool {
+        let mut arguments = self.arguments.iter();
+        self.streams().is_some() || arguments.any(|argument| argument.streams().is_some())
+    }
+
     /// Whether it needs the object alone.
     pub(super) fn is_exclusive(&self) -> bool {
         matches!(self.signature.inputs.first(), Some(FnArg::Receiver(of)) if of.mutability.is_some())
@@ -73,6 +84,13 @@ pub(super) struct Argument {
     pub(super) ty: Type,
     /// `T` of an argument of type `Received<T>`.
     pub(super) received: Option<Type>,
+}
+
+impl Argument {
+    /// `T` of an argument of type `Stream<T>`.
+    pub(super) fn streams(&self) -> Option<&Type> {
+        streamed(&self.ty)
+    }
 }
 
 /// What could be understood, or `None` for what is no trait.
@@ -206,12 +224,12 @@ fn argument(i: usize, of: &PatType, errors: &mut Errors) -> Argument {
     Argument {
         name,
         ty: (*of.ty).clone(),
-        received: received(&of.ty),
+        received: wrapped(&of.ty, "Received").cloned(),
     }
 }
 
-/// `T` of `Received<T>`.
-fn received(ty: &Type) -> Option<Type> {
+/// `T` of `Received<T>`, where that is the name.
+fn wrapped<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
     let Type::Path(path) = plain(ty) else {
         return None;
     };
@@ -220,9 +238,14 @@ fn received(ty: &Type) -> Option<Type> {
         return None;
     };
     match args.args.first()? {
-        GenericArgument::Type(of) if last.ident == "Received" => Some(of.clone()),
+        GenericArgument::Type(of) if last.ident == name => Some(of),
         _ => None,
     }
+}
+
+/// `T` of `Stream<T>`.
+pub(super) fn streamed(ty: &Type) -> Option<&Type> {
+    wrapped(ty, "Stream")
 }
 
 /// A type without the brackets, seen or not, around it.

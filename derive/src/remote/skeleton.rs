@@ -14,7 +14,7 @@ pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
     let krate = &of.krate;
     let interface = instance.interface(of);
     let exclusive = of.is_exclusive();
-    let waits = |method: &&Method| exclusive || method.is_async();
+    let waits = |method: &&Method| exclusive || method.is_async() || method.streams().is_some();
     let at_once = instance.methods.iter().filter(|method| !waits(method));
     let at_once = at_once.map(|method| {
         let body = plain(of, &interface, method);
@@ -124,10 +124,25 @@ fn keeps(method: &Method) -> bool {
     matches!(method.arguments.as_slice(), [only] if only.received.is_some())
 }
 
+/// The parts of the message.
 fn parts(method: &Method) -> Vec<Ident> {
-    (0..method.arguments.len())
-        .map(|i| format_ident!("__argument_{i}"))
-        .collect()
+    let arguments = (0..method.arguments.len()).map(|i| format_ident!("__argument_{i}"));
+    let result = method.streams().map(|_| format_ident!("__stream"));
+    arguments.chain(result).collect()
+}
+
+/// The arguments that the parts stand for, behind what makes those of them that are streams.
+fn arguments(method: &Method) -> (TokenStream, Vec<TokenStream>) {
+    let (mut made, mut arguments) = (TokenStream::new(), Vec::new());
+    for (argument, name) in method.arguments.iter().zip(parts(method)) {
+        let Some(item) = argument.streams().map(types::item) else {
+            arguments.push(quote!(*#name));
+            continue;
+        };
+        made.extend(quote!(let #name = __answer.argument::<#item>(*#name)?;));
+        arguments.push(quote!(#name));
+    }
+    (made, arguments)
 }
 
 /// Takes the message apart that the arguments came in.
@@ -152,16 +167,39 @@ fn plain(of: &Interface, interface: &TokenStream, method: &Method) -> TokenStrea
         return quote!(#read #reply);
     }
     let parts = parts(method);
-    let reply = quote_spanned! {types::result_span(method)=>
-        __answer.reply(&<__Object as #interface>::#name(#object, #(*#parts),*))
+    let (made, arguments) = arguments(method);
+    let call = quote_spanned! {types::result_span(method)=>
+        <__Object as #interface>::#name(#object, #(#arguments),*)
+    };
+    let result = if method.streams().is_some() {
+        let failed = quote!(#krate::__private::Failed);
+        quote!(::core::result::Result::Ok::<_, #failed>((#call, *__stream)))
+    } else {
+        quote_spanned!(types::result_span(method)=> __answer.reply(&#call))
     };
     let visit = quote_spanned! {types::span(method)=>
         #krate::Received::with(&__arguments, |__arguments| {
             let (#(#parts,)*) = __arguments;
-            #reply
+            #made
+            #result
         })
     };
+    if method.streams().is_some() {
+        return items(&quote!(#read let (__result, __stream) = #visit?;));
+    }
     quote!(#read #visit)
+}
+
+/// Sends the items of a stream, while nobody has the object or the arguments for it.
+fn items(method: &TokenStream) -> TokenStream {
+    quote! {
+        let (__answer, __result, __stream) = {
+            #method
+            (__answer, __result, __stream)
+        };
+        ::core::mem::drop(__object);
+        __answer.stream(__result, __stream).await
+    }
 }
 
 /// The same for a method that may wait meanwhile.
@@ -184,9 +222,13 @@ fn asynchronous(of: &Interface, method: &Method) -> TokenStream {
         let __arguments = __Arguments(__arguments);
         let (#(#parts,)*) = #krate::Received::get(&__arguments.0);
     };
-    let reply = quote_spanned! {types::result_span(method)=>
-        let __result = __InPlace::#name(#object, #(*#parts),*).await;
-        __answer.reply(&__result)
+    let (made, arguments) = arguments(method);
+    let result = quote_spanned! {types::result_span(method)=>
+        let __result = __InPlace::#name(#object, #(#arguments),*).await;
     };
-    quote!(#read #get #reply)
+    if method.streams().is_some() {
+        return items(&quote!(#read #get #made #result let __stream = *__stream;));
+    }
+    let reply = quote_spanned!(types::result_span(method)=> __answer.reply(&__result));
+    quote!(#read #get #made #result #reply)
 }

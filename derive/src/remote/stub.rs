@@ -135,7 +135,12 @@ fn function(of: &Interface, method: &Method, body: &TokenStream) -> TokenStream 
         quote!(#name: #ty)
     });
     let result = result(of, method);
-    let (promise, lint) = if method.one_way.is_some() {
+    let (promise, lint) = if method.streams().is_some() {
+        (
+            "Sends the call; its items come, or its failure, when they are taken.",
+            None,
+        )
+    } else if method.one_way.is_some() {
         let text = "Sends the call, and waits for nothing: that it was sent says not that it runs.";
         (
             text,
@@ -162,6 +167,10 @@ fn result(of: &Interface, method: &Method) -> TokenStream {
         return quote!(::core::result::Result<(), #krate::CallError>);
     }
     let krate = types::krate_of_result(of, method);
+    if let Some(of) = method.streams() {
+        let item = types::item(of);
+        return quote_spanned!(types::result_span(method)=> #krate::Stream<#item>);
+    }
     let output = types::output(method);
     quote_spanned!(types::result_span(method)=> #krate::Call<#output>)
 }
@@ -171,7 +180,15 @@ pub(super) fn body(of: &Interface, instance: &Instance, method: &Method) -> Toke
     let krate = &of.krate;
     let interface = instance.interface(of);
     let name = &method.signature.ident;
-    let names = method.arguments.iter().map(|argument| &argument.name);
+    let names = method.arguments.iter().map(|argument| {
+        let name = &argument.name;
+        match argument.streams().map(types::item) {
+            Some(item) => quote!(__streams.send::<#item>(#name)),
+            None => quote!(#name),
+        }
+    });
+    let taken = method.streams().map(types::item);
+    let names = names.chain(taken.as_ref().map(|_| quote!(__number)));
     let arguments = match method.arguments.as_slice() {
         [only] if only.received.is_some() => quote!(#(#names)*),
         _ => quote!(&(#(#names,)*)),
@@ -179,22 +196,36 @@ pub(super) fn body(of: &Interface, instance: &Instance, method: &Method) -> Toke
     let assertions = types::assertions(of, method);
     let output = types::output(method);
     let span = types::span(method);
-    let send = if method.one_way.is_some() {
-        quote_spanned!(span=> send)
-    } else {
-        quote_spanned!(span=> call::<_, #output>)
+    let streams = method
+        .has_streams()
+        .then(|| quote!(let mut __streams = #krate::Object::streams(__object);));
+    let take = taken
+        .as_ref()
+        .map(|item| quote!(let (__taken, __number) = __streams.take::<#item>();));
+    let send = match (&taken, &streams) {
+        (Some(item), _) => quote_spanned!(span=> stream::<_, #item>),
+        (None, Some(_)) => quote_spanned!(span=> call_with::<_, #output>),
+        (None, None) if method.one_way.is_some() => quote_spanned!(span=> send),
+        (None, None) => quote_spanned!(span=> call::<_, #output>),
     };
+    let more = streams.as_ref().map(|_| quote!(__streams,));
+    let more = more
+        .into_iter()
+        .chain(taken.as_ref().map(|_| quote!(__taken,)));
     let call = quote_spanned! {span=>
         let __arguments = #arguments;
         __object.#send(
             <dyn #interface as #krate::Remotable>::interface(),
             __Method::#name as ::core::primitive::usize,
             __arguments,
+            #(#more)*
         )
     };
     quote! {
         #assertions
         let __object = &self.object;
+        #streams
+        #take
         #call
     }
 }

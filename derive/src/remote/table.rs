@@ -57,10 +57,21 @@ fn entry(of: &Interface, method: &Method) -> TokenStream {
     let assertions = types::assertions(of, method);
     let one_way = method.one_way.as_ref().map(|_| quote!(.one_way()));
     let idempotent = method.idempotent.then(|| quote!(.idempotent()));
+    let takes = method.arguments.iter().enumerate();
+    let takes = takes.filter_map(|(place, argument)| {
+        let item = types::item(argument.streams()?);
+        Some(quote!(.takes::<#item>(#place)))
+    });
+    let gives = method.streams().map(|of| {
+        let item = types::item(of);
+        quote!(.gives::<#item>())
+    });
     quote! {
         #(#conditions)* {
             #assertions
             #krate::__private::Method::new::<#message, #output>(#name, #signature)
+                #(#takes)*
+                #gives
                 #one_way
                 #idempotent
         }

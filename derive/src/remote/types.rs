@@ -11,6 +11,9 @@ use super::parse::{Argument, Interface, Method};
 /// What the stub takes for an argument: a message that the server is to keep is lent to the call.
 /// The call needs it for as long as it is being sent, whatever lifetime the method names.
 pub(super) fn stub_type(argument: &Argument) -> Type {
+    if argument.streams().is_some() {
+        return for_all_time(&argument.ty);
+    }
     let mut ty = match &argument.received {
         Some(of) => parse_quote!(&#of),
         None => argument.ty.clone(),
@@ -21,7 +24,7 @@ pub(super) fn stub_type(argument: &Argument) -> Type {
 
 /// What a mock's function takes for an argument.
 pub(super) fn mock_type(argument: &Argument) -> Type {
-    if argument.received.is_some() {
+    if argument.received.is_some() || argument.streams().is_some() {
         return for_all_time(&argument.ty);
     }
     let mut ty = argument.ty.clone();
@@ -39,21 +42,45 @@ pub(super) fn message(method: &Method) -> TokenStream {
             quote!(#of)
         }
         _ => {
-            let types = method
-                .arguments
-                .iter()
-                .map(|argument| for_all_time(&argument.ty));
+            let result = method.streams().map(|_| number());
+            let types = method.arguments.iter().map(part).chain(result);
             quote_spanned!(span(method)=> (#(#types,)*))
         }
     }
 }
 
+/// The type of what stands for an argument in the message.
+fn part(of: &Argument) -> Type {
+    match of.streams() {
+        Some(_) => number(),
+        None => for_all_time(&of.ty),
+    }
+}
+
+/// What stands for a stream.
+fn number() -> Type {
+    parse_quote!(::core::primitive::u64)
+}
+
 /// The type of the result, for all time.
-pub(super) fn output(method: &Method) -> Type {
+pub(super) fn result(method: &Method) -> Type {
     match &method.output {
         Some(ty) => for_all_time(ty),
         None => parse_quote!(()),
     }
+}
+
+/// The type of the message that ends the call: the result, or what says that a stream has ended.
+pub(super) fn output(method: &Method) -> Type {
+    match method.streams() {
+        Some(_) => number(),
+        None => result(method),
+    }
+}
+
+/// The type of a stream's items.
+pub(super) fn item(of: &Type) -> Type {
+    for_all_time(of)
 }
 
 /// Where errors about the arguments are shown: at the type, or at all arguments.
@@ -94,7 +121,8 @@ pub(super) fn assertions(of: &Interface, method: &Method) -> TokenStream {
     let alone = method.arguments.len() == 1;
     // Arguments of an async method stay where they are; `Received` is handed over.
     let stays = |argument: &Argument| method.is_async() && argument.received.is_none();
-    let each = method.arguments.iter().map(|argument| {
+    let plain = |argument: &&Argument| argument.streams().is_none();
+    let each = method.arguments.iter().filter(plain).map(|argument| {
         let new = if stays(argument) {
             quote!(new_async)
         } else {
@@ -112,7 +140,12 @@ pub(super) fn assertions(of: &Interface, method: &Method) -> TokenStream {
         let message = message(method);
         quote!(new::<#message, ()>)
     });
-    let all = each.chain(whole).map(|new| {
+    let arguments = method.arguments.iter().filter_map(Argument::streams);
+    let streams = arguments.chain(method.streams()).map(|of| {
+        let item = item(of);
+        quote_spanned!(located(of)=> streams::<#item>)
+    });
+    let all = each.chain(whole).chain(streams).map(|new| {
         quote! {
             let _ = #krate::__private::Method::#new;
         }

@@ -2,12 +2,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::IoSlice;
+use std::sync::Arc;
 
 use jstream::{Filled, Reader, Received, Transportable, WriteError, Writer};
 use jstream_transport::active::Replier;
 
 use crate::frame::Code;
-use crate::session::Session;
+use crate::session::{Connection, Session};
+use crate::stream::{Ended, Line, Stop, Stream};
 
 thread_local! {
     /// Arguments are read, and results written, by the thread that the method runs on.
@@ -29,6 +31,8 @@ pub struct Incoming {
 pub struct Answer {
     /// Here until it is used.
     replier: Option<Replier>,
+    /// What its caller is told when it is dropped.
+    refused: Cell<Option<Code>>,
 }
 
 /// Why a call has no result. Its caller was told.
@@ -40,6 +44,8 @@ pub enum Failed {
     Arguments,
     /// The result could not be written.
     Result,
+    /// There are as many streams as may be, or one of that number.
+    Streams,
 }
 
 impl Incoming {
@@ -73,6 +79,7 @@ impl Answer {
     pub(super) fn new(replier: Replier) -> Self {
         Self {
             replier: Some(replier),
+            refused: Cell::new(None),
         }
     }
 
@@ -107,6 +114,61 @@ impl Answer {
         }
     }
 
+    /// The connection, as streams need it.
+    fn line(&self) -> Option<Arc<dyn Line>> {
+        let peer = self.replier.as_ref()?.peer();
+        Some(Arc::new(Connection::of(peer)))
+    }
+
+    /// A stream that is an argument.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Streams`] when the peer has too many, or that one already.
+    pub fn argument<T: Transportable + 'static>(&self, number: u64) -> Result<Stream<T>, Failed> {
+        let most = self
+            .session()
+            .map_or(0, |session| session.terms.max_streams);
+        let line = self.line().filter(|line| line.streams().count() < most);
+        let stream = line.and_then(|line| Stream::argument(&line, number));
+        stream.ok_or_else(|| {
+            self.refused.set(Some(Code::Streams));
+            Failed::Streams
+        })
+    }
+
+    /// Sends the items of a stream as the result.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Result`] when not all of them could be sent.
+    pub async fn stream<T>(self, stream: Stream<T>, word: u64) -> Result<(), Failed>
+    where
+        T: Transportable + 'static,
+    {
+        let Some(line) = self.line() else {
+            return Ok(());
+        };
+        let why = match stream.result(line, word).await {
+            Ok(frames) => return self.reply(&frames),
+            Err(Ended::Failed(_)) => {
+                self.refuse(Code::Panicked, "");
+                return Err(Failed::Result);
+            }
+            Err(Ended::Unwritten(error)) => error.to_string(),
+            Err(Ended::Unsent(error)) => error.to_string(),
+            Err(Ended::Stopped(Stop::Broken(rule))) => rule.to_owned(),
+            Err(Ended::Stopped(Stop::Lost(_) | Stop::Unwanted)) => {
+                "nobody takes its items".to_owned()
+            }
+            Err(Ended::Received) => {
+                "its items come from a peer: a stream is to be made of them".to_owned()
+            }
+        };
+        self.refuse(Code::Result, &why);
+        Err(Failed::Result)
+    }
+
     /// Tells the caller why there is no result.
     pub(super) fn refuse(mut self, code: Code, why: &str) {
         if let Some(replier) = self.replier.take() {
@@ -117,7 +179,8 @@ impl Answer {
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        if let (Some(code), Some(replier)) = (ENDING.get(), self.replier.take()) {
+        let code = ENDING.get().or(self.refused.get());
+        if let (Some(code), Some(replier)) = (code, self.replier.take()) {
             refuse(replier, code, "");
         }
     }

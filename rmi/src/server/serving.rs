@@ -15,6 +15,7 @@ use crate::context::context;
 use crate::error::ServeError;
 use crate::exports::Exports;
 use crate::session::{Connection, Terms, Waiting, handlers};
+use crate::stream::Window;
 use crate::sync::lock;
 
 /// A server that accepts connections at an address. Dropping it ends them all.
@@ -193,6 +194,8 @@ impl State {
             limits: options.limits,
             time: options.call_timeout,
             max_waiting: options.max_waiting,
+            window: Window::of(options.stream_items, options.stream_bytes),
+            max_streams: options.max_streams,
         };
         let waiting = self.waiting.clone();
         let settings = options.messages.clone();

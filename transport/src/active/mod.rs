@@ -67,6 +67,7 @@
 //! What can't be delivered comes back with a [`Reason`], and with what was sent where the handler had not taken
 //! it: to the ticket of a request, and else to [`Peer::take_returned`].
 
+mod attendant;
 mod budget;
 mod bundle;
 mod driving;
@@ -95,6 +96,7 @@ mod watch;
 #[cfg(all(test, loom))]
 mod models;
 
+pub use self::attendant::{Attendant, WeakPeer};
 pub use self::bundle::{Bundle, Serving};
 pub use self::error::{JoinError, LookupError, Reason, RequestError, Returned};
 pub use self::executor::{Executor, Job, ThreadPool};

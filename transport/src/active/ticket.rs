@@ -50,7 +50,7 @@ pub struct Ticket {
 
 /// How a task waits.
 #[derive(Default)]
-struct Waiting {
+pub(super) struct Waiting {
     /// In that bundle, with that number in its queue.
     place: Option<(Arc<Core>, Option<u64>, Waker)>,
     timer: Option<Timer>,
@@ -189,6 +189,12 @@ impl Ticket {
     }
 }
 
+impl fmt::Debug for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Waiting").finish_non_exhaustive()
+    }
+}
+
 impl Waiting {
     fn set_timer(&mut self, then: Deadline, waker: &Waker) -> bool {
         if self.timer.is_none() {
@@ -204,7 +210,7 @@ impl Waiting {
     }
 
     /// Takes what is here, and has the task woken when there is more. Whether to look again.
-    fn attend(&mut self, link: &Arc<Link>, waker: &Waker) -> bool {
+    pub(super) fn attend(&mut self, link: &Arc<Link>, waker: &Waker) -> bool {
         let core = link.bundle();
         if self
             .place

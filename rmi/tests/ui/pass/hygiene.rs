@@ -17,6 +17,7 @@ mod shadows {
     pub(crate) struct Result;
     pub(crate) struct Option;
     pub(crate) struct Received;
+    pub(crate) struct Stream;
     pub(crate) trait Transportable {}
 }
 #[allow(unused_imports)]
@@ -116,6 +117,21 @@ impl Waiting for Patient {
     async fn never(&self, of: &NoSuchType) {}
 
     async fn old(&self) {}
+}
+
+/// Streams both ways.
+#[calls::remote(crate = ::calls, mock)]
+pub trait Flowing {
+    /// Documented.
+    fn r#in(
+        &mut self,
+        number: u64,
+        call: calls::Stream<u64>,
+    ) -> calls::Stream<::std::string::String>;
+    /// Documented.
+    async fn out(&self, streams: calls::Stream<u8>) -> u64;
+    /// Documented.
+    async fn stream(&self, taken: &str) -> calls::Stream<u8>;
 }
 
 /// Listed instances.

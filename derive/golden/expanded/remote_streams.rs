@@ -1,0 +1,471 @@
+trait Numbers: ::core::marker::Send + ::core::marker::Sync + 'static {
+    fn below(&self, most: u64) -> Stream<u64>;
+    fn total<'__call>(
+        &'__call self,
+        scale: f64,
+        numbers: Stream<f64>,
+    ) -> ::jstream_rmi::BoxFuture<'__call, f64>;
+    #[doc(hidden)]
+    #[allow(
+        deprecated,
+        clippy::too_many_arguments,
+        reason = "as the method that it stands for"
+    )]
+    fn __in_place_total<'__call>(
+        &'__call self,
+        __argument_0: f64,
+        __argument_1: Stream<f64>,
+    ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + '__call
+    where
+        Self: ::core::marker::Sized,
+    {
+        Self::total(self, __argument_0, __argument_1)
+    }
+    fn both(&mut self, lines: Stream<String>) -> Stream<Result<u64, String>>;
+}
+///Calls the methods of a [`Numbers`] on another node.
+#[allow(dead_code, reason = "a server alone calls nothing")]
+struct NumbersStub {
+    object: ::jstream_rmi::Object,
+}
+#[automatically_derived]
+impl ::core::clone::Clone for NumbersStub {
+    fn clone(&self) -> Self {
+        Self {
+            object: ::core::clone::Clone::clone(&self.object),
+        }
+    }
+}
+#[automatically_derived]
+impl ::core::fmt::Debug for NumbersStub {
+    fn fmt(&self, __formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        ::core::fmt::Formatter::debug_struct(__formatter, "NumbersStub")
+            .field("object", &self.object)
+            .finish()
+    }
+}
+#[automatically_derived]
+impl ::jstream_rmi::Stub for NumbersStub {
+    fn new(__object: ::jstream_rmi::Object) -> Self {
+        Self { object: __object }
+    }
+    fn object(&self) -> &::jstream_rmi::Object {
+        &self.object
+    }
+}
+#[allow(
+    dead_code,
+    deprecated,
+    non_camel_case_types,
+    clippy::double_must_use,
+    clippy::too_many_arguments,
+    reason = "names, arguments and attributes are those of the trait's methods"
+)]
+const _: () = {
+    enum __Method {
+        below,
+        total,
+        both,
+    }
+    impl NumbersStub {
+        ///
+        ///Sends the call; its items come, or its failure, when they are taken.
+        fn below(&self, most: u64) -> ::jstream_rmi::Stream<u64> {
+            let _ = ::jstream_rmi::__private::Method::new::<
+                (u64, ::core::primitive::u64),
+                (),
+            >;
+            let _ = ::jstream_rmi::__private::Method::streams::<u64>;
+            let __object = &self.object;
+            let mut __streams = ::jstream_rmi::Object::streams(__object);
+            let (__taken, __number) = __streams.take::<u64>();
+            let __arguments = &(most, __number);
+            __object
+                .stream::<
+                    _,
+                    u64,
+                >(
+                    <dyn Numbers as ::jstream_rmi::Remotable>::interface(),
+                    __Method::below as ::core::primitive::usize,
+                    __arguments,
+                    __streams,
+                    __taken,
+                )
+        }
+        ///
+        ///Sends the call; the result is had by waiting for it.
+        fn total(&self, scale: f64, numbers: Stream<f64>) -> ::jstream_rmi::Call<f64> {
+            let _ = ::jstream_rmi::__private::Method::new_async::<(f64,), ()>;
+            let _ = ::jstream_rmi::__private::Method::new::<
+                (f64, ::core::primitive::u64),
+                (),
+            >;
+            let _ = ::jstream_rmi::__private::Method::streams::<f64>;
+            let __object = &self.object;
+            let mut __streams = ::jstream_rmi::Object::streams(__object);
+            let __arguments = &(scale, __streams.send::<f64>(numbers));
+            __object
+                .call_with::<
+                    _,
+                    f64,
+                >(
+                    <dyn Numbers as ::jstream_rmi::Remotable>::interface(),
+                    __Method::total as ::core::primitive::usize,
+                    __arguments,
+                    __streams,
+                )
+        }
+        ///
+        ///Sends the call; its items come, or its failure, when they are taken.
+        fn both(
+            &self,
+            lines: Stream<String>,
+        ) -> ::jstream_rmi::Stream<Result<u64, String>> {
+            let _ = ::jstream_rmi::__private::Method::streams::<String>;
+            let _ = ::jstream_rmi::__private::Method::streams::<Result<u64, String>>;
+            let __object = &self.object;
+            let mut __streams = ::jstream_rmi::Object::streams(__object);
+            let (__taken, __number) = __streams.take::<Result<u64, String>>();
+            let __arguments = &(__streams.send::<String>(lines), __number);
+            __object
+                .stream::<
+                    _,
+                    Result<u64, String>,
+                >(
+                    <dyn Numbers as ::jstream_rmi::Remotable>::interface(),
+                    __Method::both as ::core::primitive::usize,
+                    __arguments,
+                    __streams,
+                    __taken,
+                )
+        }
+    }
+    #[automatically_derived]
+    impl ::jstream_rmi::Remotable for dyn Numbers {
+        type Stub = NumbersStub;
+        fn interface() -> &'static ::jstream_rmi::Interface {
+            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            INTERFACE
+                .get_or_init(|| {
+                    ::jstream_rmi::Interface::new(
+                        "Numbers",
+                        ::jstream_rmi::__private::list([
+                            {
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    (u64, ::core::primitive::u64),
+                                    (),
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::streams::<u64>;
+                                ::jstream_rmi::__private::Method::new::<
+                                    (u64, ::core::primitive::u64),
+                                    ::core::primitive::u64,
+                                >("below", "fn below(&self, most: u64) -> Stream<u64>")
+                                    .gives::<u64>()
+                            },
+                            {
+                                let _ = ::jstream_rmi::__private::Method::new_async::<
+                                    (f64,),
+                                    (),
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<
+                                    (f64, ::core::primitive::u64),
+                                    (),
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::streams::<f64>;
+                                ::jstream_rmi::__private::Method::new::<
+                                    (f64, ::core::primitive::u64),
+                                    f64,
+                                >(
+                                        "total",
+                                        "async fn total(&self, scale: f64, numbers: Stream<f64>) -> f64",
+                                    )
+                                    .takes::<f64>(1usize)
+                            },
+                            {
+                                let _ = ::jstream_rmi::__private::Method::streams::<String>;
+                                let _ = ::jstream_rmi::__private::Method::streams::<
+                                    Result<u64, String>,
+                                >;
+                                ::jstream_rmi::__private::Method::new::<
+                                    (::core::primitive::u64, ::core::primitive::u64),
+                                    ::core::primitive::u64,
+                                >(
+                                        "both",
+                                        "fn both(&mut self, lines: Stream<String>) -> Stream<Result<u64, String>>",
+                                    )
+                                    .takes::<String>(0usize)
+                                    .gives::<Result<u64, String>>()
+                            },
+                        ]),
+                    )
+                })
+        }
+    }
+    trait __InPlace: Numbers {
+        fn total<'__call>(
+            &'__call self,
+            __argument_0: f64,
+            __argument_1: Stream<f64>,
+        ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + '__call;
+    }
+    impl<__Object: Numbers> __InPlace for __Object {
+        fn total<'__call>(
+            &'__call self,
+            __argument_0: f64,
+            __argument_1: Stream<f64>,
+        ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + '__call {
+            <Self as Numbers>::__in_place_total(self, __argument_0, __argument_1)
+        }
+    }
+    impl __InPlace for dyn Numbers {
+        fn total<'__call>(
+            &'__call self,
+            __argument_0: f64,
+            __argument_1: Stream<f64>,
+        ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + '__call {
+            <Self as Numbers>::total(self, __argument_0, __argument_1)
+        }
+    }
+    #[automatically_derived]
+    impl<__Object: __InPlace + ?::core::marker::Sized> ::jstream_rmi::Skeleton<__Object>
+    for dyn Numbers {
+        type Holder = ::jstream_rmi::Exclusive<__Object>;
+        fn call(
+            __object: &::jstream_rmi::Exclusive<__Object>,
+            __method: ::core::primitive::usize,
+            __call: ::jstream_rmi::__private::Incoming,
+        ) -> ::core::result::Result<
+            ::core::option::Option<::jstream_rmi::__private::Incoming>,
+            ::jstream_rmi::__private::Failed,
+        > {
+            match __method {
+                _ => ::core::result::Result::Ok(::core::option::Option::Some(__call)),
+            }
+        }
+        async fn run(
+            __object: ::jstream_rmi::Exclusive<__Object>,
+            __method: ::core::primitive::usize,
+            __call: ::jstream_rmi::__private::Incoming,
+        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+            match __method {
+                _ if __method == __Method::below as ::core::primitive::usize => {
+                    let __object = ::jstream_rmi::Exclusive::read(&__object).await;
+                    let (__answer, __result, __stream) = {
+                        let _ = ::jstream_rmi::__private::Method::new::<
+                            (u64, ::core::primitive::u64),
+                            (),
+                        >;
+                        let _ = ::jstream_rmi::__private::Method::streams::<u64>;
+                        let (__arguments, __answer) = __call
+                            .arguments::<(u64, ::core::primitive::u64)>()?;
+                        let (__result, __stream) = ::jstream_rmi::Received::with(
+                            &__arguments,
+                            |__arguments| {
+                                let (__argument_0, __stream) = __arguments;
+                                ::core::result::Result::Ok::<
+                                    _,
+                                    ::jstream_rmi::__private::Failed,
+                                >((
+                                    <__Object as Numbers>::below(&*__object, *__argument_0),
+                                    *__stream,
+                                ))
+                            },
+                        )?;
+                        (__answer, __result, __stream)
+                    };
+                    ::core::mem::drop(__object);
+                    __answer.stream(__result, __stream).await
+                }
+                _ if __method == __Method::total as ::core::primitive::usize => {
+                    let __object = ::jstream_rmi::Exclusive::read(&__object).await;
+                    let _ = ::jstream_rmi::__private::Method::new_async::<(f64,), ()>;
+                    let _ = ::jstream_rmi::__private::Method::new::<
+                        (f64, ::core::primitive::u64),
+                        (),
+                    >;
+                    let _ = ::jstream_rmi::__private::Method::streams::<f64>;
+                    let (__arguments, __answer) = __call
+                        .arguments::<(f64, ::core::primitive::u64)>()?;
+                    struct __Arguments(
+                        ::jstream_rmi::Received<(f64, ::core::primitive::u64)>,
+                    );
+                    let __arguments = __Arguments(__arguments);
+                    let (__argument_0, __argument_1) = ::jstream_rmi::Received::get(
+                        &__arguments.0,
+                    );
+                    let __argument_1 = __answer.argument::<f64>(*__argument_1)?;
+                    let __result = __InPlace::total(
+                            &*__object,
+                            *__argument_0,
+                            __argument_1,
+                        )
+                        .await;
+                    __answer.reply(&__result)
+                }
+                _ if __method == __Method::both as ::core::primitive::usize => {
+                    let mut __object = ::jstream_rmi::Exclusive::write(&__object).await;
+                    let (__answer, __result, __stream) = {
+                        let _ = ::jstream_rmi::__private::Method::streams::<String>;
+                        let _ = ::jstream_rmi::__private::Method::streams::<
+                            Result<u64, String>,
+                        >;
+                        let (__arguments, __answer) = __call
+                            .arguments::<
+                                (::core::primitive::u64, ::core::primitive::u64),
+                            >()?;
+                        let (__result, __stream) = ::jstream_rmi::Received::with(
+                            &__arguments,
+                            |__arguments| {
+                                let (__argument_0, __stream) = __arguments;
+                                let __argument_0 = __answer
+                                    .argument::<String>(*__argument_0)?;
+                                ::core::result::Result::Ok::<
+                                    _,
+                                    ::jstream_rmi::__private::Failed,
+                                >((
+                                    <__Object as Numbers>::both(&mut *__object, __argument_0),
+                                    *__stream,
+                                ))
+                            },
+                        )?;
+                        (__answer, __result, __stream)
+                    };
+                    ::core::mem::drop(__object);
+                    __answer.stream(__result, __stream).await
+                }
+                _ => {
+                    ::core::result::Result::Err(
+                        ::jstream_rmi::__private::Failed::UnknownMethod,
+                    )
+                }
+            }
+        }
+    }
+};
+///A [`Numbers`] for tests: `expect_` and a method's name say what that does.
+#[derive(::core::fmt::Debug)]
+#[allow(dead_code, non_snake_case, reason = "tests use of it what they need")]
+struct NumbersMock {
+    method_below: ::jstream_rmi::mock::Expectation<
+        dyn ::core::ops::Fn(
+            u64,
+        ) -> Stream<u64> + ::core::marker::Send + ::core::marker::Sync + 'static,
+    >,
+    method_total: ::jstream_rmi::mock::Expectation<
+        dyn ::core::ops::Fn(
+            f64,
+            Stream<f64>,
+        ) -> f64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+    >,
+    method_both: ::jstream_rmi::mock::Expectation<
+        dyn ::core::ops::Fn(
+            Stream<String>,
+        ) -> Stream<
+                Result<u64, String>,
+            > + ::core::marker::Send + ::core::marker::Sync + 'static,
+    >,
+}
+#[automatically_derived]
+impl ::core::default::Default for NumbersMock {
+    fn default() -> Self {
+        Self {
+            method_below: ::jstream_rmi::mock::Expectation::new("Numbers::below"),
+            method_total: ::jstream_rmi::mock::Expectation::new("Numbers::total"),
+            method_both: ::jstream_rmi::mock::Expectation::new("Numbers::both"),
+        }
+    }
+}
+#[allow(
+    dead_code,
+    deprecated,
+    clippy::too_many_arguments,
+    reason = "tests use of it what they need"
+)]
+const _: () = {
+    impl NumbersMock {
+        /// Checks that each method was called as often as a test said.
+        ///
+        /// # Panics
+        ///
+        /// When one was called less often.
+        fn check(&self) {
+            self.method_below.check();
+            self.method_total.check();
+            self.method_both.check();
+        }
+        ///From now on `below` answers so.
+        fn expect_below(
+            &self,
+            __answer: impl ::core::ops::Fn(
+                u64,
+            ) -> Stream<u64> + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> &::jstream_rmi::mock::Expectation<
+            dyn ::core::ops::Fn(
+                u64,
+            ) -> Stream<u64> + ::core::marker::Send + ::core::marker::Sync + 'static,
+        > {
+            self.method_below.answer(::std::sync::Arc::new(__answer))
+        }
+        ///How often `below` was called.
+        fn calls_of_below(&self) -> ::core::primitive::u64 {
+            self.method_below.calls()
+        }
+        ///From now on `total` answers so.
+        fn expect_total(
+            &self,
+            __answer: impl ::core::ops::Fn(
+                f64,
+                Stream<f64>,
+            ) -> f64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> &::jstream_rmi::mock::Expectation<
+            dyn ::core::ops::Fn(
+                f64,
+                Stream<f64>,
+            ) -> f64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+        > {
+            self.method_total.answer(::std::sync::Arc::new(__answer))
+        }
+        ///How often `total` was called.
+        fn calls_of_total(&self) -> ::core::primitive::u64 {
+            self.method_total.calls()
+        }
+        ///From now on `both` answers so.
+        fn expect_both(
+            &self,
+            __answer: impl ::core::ops::Fn(
+                Stream<String>,
+            ) -> Stream<
+                    Result<u64, String>,
+                > + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> &::jstream_rmi::mock::Expectation<
+            dyn ::core::ops::Fn(
+                Stream<String>,
+            ) -> Stream<
+                    Result<u64, String>,
+                > + ::core::marker::Send + ::core::marker::Sync + 'static,
+        > {
+            self.method_both.answer(::std::sync::Arc::new(__answer))
+        }
+        ///How often `both` was called.
+        fn calls_of_both(&self) -> ::core::primitive::u64 {
+            self.method_both.calls()
+        }
+    }
+    #[automatically_derived]
+    impl Numbers for NumbersMock {
+        fn below(&self, __argument_0: u64) -> Stream<u64> {
+            self.method_below.called()(__argument_0)
+        }
+        fn total<'__call>(
+            &'__call self,
+            __argument_0: f64,
+            __argument_1: Stream<f64>,
+        ) -> ::jstream_rmi::BoxFuture<'__call, f64> {
+            let __result = self.method_total.called()(__argument_0, __argument_1);
+            ::std::boxed::Box::pin(::core::future::ready(__result))
+        }
+        fn both(&mut self, __argument_0: Stream<String>) -> Stream<Result<u64, String>> {
+            self.method_both.called()(__argument_0)
+        }
+    }
+};

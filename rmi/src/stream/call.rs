@@ -1,0 +1,134 @@
+//! The streams of one call, on both sides of it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use jstream::Transportable;
+
+use super::flow::{Flow, Stop};
+use super::inbox::Inbox;
+use super::line::{Half, Line};
+use super::pump::{Ended, Pump, Pumps};
+use super::receiving::{Ending, Receiving};
+use super::source::{Gone, Source};
+use super::word::{Key, Word};
+use super::{Of, Stream, StreamError};
+
+/// The streams of a call that is about to be made.
+pub struct Carried {
+    line: Arc<dyn Line>,
+    pumps: Pumps,
+}
+
+/// The result of a call that is about to be made.
+#[must_use = "it is given to the call"]
+pub struct Taken<T: Transportable + 'static>(Receiving<T>);
+
+impl Carried {
+    pub(crate) fn new(line: Arc<dyn Line>) -> Self {
+        Self {
+            line,
+            pumps: Pumps::default(),
+        }
+    }
+
+    /// Takes an argument along. What stands for it in the call.
+    pub fn send<T: Transportable + 'static>(&mut self, stream: Stream<T>) -> u64 {
+        let flow = Arc::new(Flow::default());
+        let key = self.line.streams().begin(Half::Sends(flow.clone()));
+        match stream.of {
+            Of::Here(made, _) => self.pumps.add(made.argument(self.line.clone(), key, flow)),
+            Of::Peer(_) | Of::Failed(_) => {
+                let source = Source::Made(Box::new(Gone));
+                let line = self.line.clone();
+                self.pumps
+                    .add(Pump::<u8>::new(line, key, flow, source, true));
+            }
+        }
+        key.number.into()
+    }
+
+    /// Expects a stream as the result. What stands for it in the call.
+    pub fn take<T: Transportable + 'static>(&mut self) -> (Taken<T>, u64) {
+        let window = self.line.window();
+        let inbox = Arc::new(Inbox::new(window));
+        let key = self.line.streams().begin(Half::Takes(inbox.clone()));
+        let taken = Taken(Receiving::new(self.line.clone(), key, inbox));
+        (taken, Word::Open(window).pack(key))
+    }
+
+    pub(crate) fn into_pumps(self) -> Pumps {
+        self.pumps
+    }
+}
+
+impl<T: Transportable + 'static> Taken<T> {
+    /// The result of the call that ends so.
+    pub(crate) fn stream(self, call: Ending, deadline: Option<Instant>) -> Stream<T> {
+        let Self(mut receiving) = self;
+        receiving.belongs_to(call, deadline);
+        Stream {
+            of: Of::Peer(receiving),
+        }
+    }
+}
+
+impl<T: Transportable + 'static> Stream<T> {
+    /// The argument of a call of the peer. None when it has another of that number.
+    pub(crate) fn argument(line: &Arc<dyn Line>, number: u64) -> Option<Self> {
+        let window = line.window();
+        let inbox = Arc::new(Inbox::new(window));
+        let number = u32::try_from(number).ok()?;
+        let key = line.streams().join(number, Half::Takes(inbox.clone()))?;
+        let of = Of::Peer(Receiving::new(line.clone(), key, inbox));
+        line.post(Word::Open(window).pack(key));
+        Some(Self { of })
+    }
+
+    /// Sends the items as the result of a call of the peer, that is known by `word`. How many frames they were.
+    pub(crate) async fn result(self, line: Arc<dyn Line>, word: u64) -> Result<u64, Ended> {
+        let broken = Ended::Stopped(Stop::Broken("it asks for a stream in no known way"));
+        let Some((
+            Key {
+                ours: false,
+                number,
+            },
+            Word::Open(window),
+        )) = Word::parse(word)
+        else {
+            return Err(broken);
+        };
+        let flow = Arc::new(Flow::opened(window));
+        let Some(key) = line.streams().join(number, Half::Sends(flow.clone())) else {
+            return Err(broken);
+        };
+        let frames = match self.of {
+            Of::Here(made, _) => made.result(line, key, flow).await?,
+            Of::Peer(_) | Of::Failed(_) => {
+                line.streams().remove(key);
+                return Err(Ended::Received);
+            }
+        };
+        Ok(frames.into())
+    }
+
+    /// The result of a call that could not be made.
+    pub(crate) fn failed(error: StreamError) -> Self {
+        Self {
+            of: Of::Failed(Some(error)),
+        }
+    }
+}
+
+impl fmt::Debug for Carried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Carried").finish_non_exhaustive()
+    }
+}
+
+impl<T: Transportable + 'static> fmt::Debug for Taken<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Taken").finish_non_exhaustive()
+    }
+}

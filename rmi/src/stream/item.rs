@@ -1,0 +1,117 @@
+//! Items of a stream, where they were received.
+
+use std::fmt;
+use std::sync::Arc;
+
+use jstream::{Covariant, Received, Transportable};
+
+/// An item of a stream, in the buffer that it was received in.
+///
+/// Small items that were sent at about the same time share a buffer, which is kept for as long as one of them is.
+pub struct Item<T: Transportable + 'static> {
+    frame: Arc<Frame<T>>,
+    index: usize,
+}
+
+/// A frame of items, until the last of them was taken.
+struct Frame<T: Transportable + 'static>(Option<Received<Together<T>>>);
+
+#[cfg(not(doc))]
+type Together<T> = &'static [T];
+/// Frames may go to other threads where items may; rustdoc finds no end in working that out of slices.
+#[cfg(doc)]
+type Together<T> = T;
+
+impl<T: Transportable + 'static> Item<T> {
+    /// The item.
+    #[must_use]
+    pub fn get(&self) -> &T::InPlace<'_>
+    where
+        T: Covariant,
+    {
+        let items = self.frame.0.as_ref().map_or(&[][..], |items| items.get());
+        let Some(item) = items.get(self.index) else {
+            unreachable!("a frame keeps its items while there are any")
+        };
+        item
+    }
+
+    /// Visits the item, whose form need not be covariant.
+    pub fn with<R>(&self, visit: impl for<'x> FnOnce(&'x T::InPlace<'x>) -> R) -> R {
+        let Some(items) = &self.frame.0 else {
+            unreachable!("a frame is there while it has items")
+        };
+        items.with(|items| match items.get(self.index) {
+            Some(item) => visit(item),
+            None => unreachable!("it has the item"),
+        })
+    }
+}
+
+impl<T: Transportable + 'static> Clone for Item<T> {
+    fn clone(&self) -> Self {
+        Self {
+            frame: self.frame.clone(),
+            index: self.index,
+        }
+    }
+}
+
+impl<T> fmt::Debug for Item<T>
+where
+    T: Transportable + 'static,
+    for<'b> T::InPlace<'b>: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.with(|item| f.debug_tuple("Item").field(item).finish())
+    }
+}
+
+/// The items that are here, one after another.
+pub(super) struct Items<T: Transportable + 'static> {
+    frame: Option<Arc<Frame<T>>>,
+    next: usize,
+    count: usize,
+}
+
+impl<T: Transportable + 'static> Items<T> {
+    pub(super) fn none() -> Self {
+        Self {
+            frame: None,
+            next: 0,
+            count: 0,
+        }
+    }
+
+    /// Those of a frame, behind which there are no others. How many.
+    pub(super) fn load(&mut self, items: Received<&'static [T]>) -> usize {
+        self.count = items.with(|items| items.len());
+        self.next = 0;
+        match self.frame.as_mut().and_then(Arc::get_mut) {
+            Some(spare) => spare.0 = Some(items),
+            None => self.frame = Some(Arc::new(Frame(Some(items)))),
+        }
+        self.count
+    }
+
+    pub(super) fn next(&mut self) -> Option<Item<T>> {
+        let index = self.next;
+        if index >= self.count {
+            return None;
+        }
+        self.next = index.saturating_add(1);
+        let frame = self.frame.clone()?;
+        Some(Item { frame, index })
+    }
+
+    /// All were taken: the buffer is free when they are dropped.
+    pub(super) fn leave(&mut self) {
+        (self.next, self.count) = (0, 0);
+        match self.frame.as_mut().map(Arc::get_mut) {
+            Some(Some(spare)) => spare.0 = None,
+            // Others have it.
+            Some(None) => self.frame = None,
+            None => {}
+        }
+    }
+}

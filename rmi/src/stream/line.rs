@@ -1,0 +1,205 @@
+//! What streams need of the connection that they go over, and which streams there are.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io::IoSlice;
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+use std::time::Instant;
+
+use jstream::{Filled, Limits, ReadError, Reader, Received, Transportable, WriteError, Writer};
+use jstream_transport::SendError;
+use jstream_transport::active::Attendant;
+
+use super::flow::{Flow, Stop};
+use super::inbox::Inbox;
+use super::tasks::Signal;
+use super::word::{Key, Window, Word};
+use crate::sync::lock;
+
+/// A connection with streams.
+pub(crate) trait Line: Send + Sync + 'static {
+    /// Sends a frame without waiting for anything. Where that can't be, `task` is woken when it may.
+    fn poll_send(
+        &self,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        task: &Waker,
+    ) -> Poll<Result<(), SendError>>;
+
+    /// Sends a frame without a payload, now or as soon as it can be. One that waits gives way to a later one of its
+    /// kind and stream.
+    fn post(&self, word: u64);
+
+    /// Receives, or waits until others have, until the signal is set or the time is over.
+    fn wait(&self, signal: &Signal, until: Option<Instant>);
+
+    /// Who receives for a task that waits for nothing else of the connection.
+    fn attendant(&self) -> Option<Attendant>;
+
+    fn streams(&self) -> &Streams;
+
+    fn limits(&self) -> Limits;
+
+    /// How much of a stream that this side takes may be on its way.
+    fn window(&self) -> Window;
+}
+
+/// The streams of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Streams {
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    streams: HashMap<Key, Half>,
+    /// The number of the last stream of a call of this side.
+    last: u32,
+    lost: Option<Arc<str>>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Half {
+    Sends(Arc<Flow>),
+    Takes(Arc<Inbox>),
+}
+
+impl Streams {
+    /// Adds a stream of a call of this side.
+    pub(crate) fn begin(&self, half: Half) -> Key {
+        let mut table = lock(&self.table);
+        let mut number = table.last;
+        let key = loop {
+            number = number.wrapping_add(1);
+            let key = Key { ours: true, number };
+            if !table.streams.contains_key(&key) {
+                break key;
+            }
+        };
+        table.last = number;
+        table.add(key, half);
+        key
+    }
+
+    /// Adds a stream of a call of the other side. False when there is one of that number already.
+    pub(crate) fn join(&self, number: u32, half: Half) -> Option<Key> {
+        let mut table = lock(&self.table);
+        let key = Key {
+            ours: false,
+            number,
+        };
+        if table.streams.contains_key(&key) {
+            return None;
+        }
+        table.add(key, half);
+        Some(key)
+    }
+
+    pub(crate) fn remove(&self, key: Key) {
+        let removed = lock(&self.table).streams.remove(&key);
+        drop(removed);
+    }
+
+    /// How many streams of calls of the other side there are.
+    pub(crate) fn count(&self) -> usize {
+        lock(&self.table)
+            .streams
+            .keys()
+            .filter(|key| !key.ours)
+            .count()
+    }
+
+    /// A frame has come. Of a stream that is not known, or is no more, nothing is said: its end may have crossed
+    /// the frame. False for what is no frame.
+    pub(crate) fn arrive(&self, word: u64, payload: Filled) -> bool {
+        let Some((key, word)) = Word::parse(word) else {
+            return false;
+        };
+        let half = lock(&self.table).streams.get(&key).cloned();
+        match (half, word) {
+            (Some(Half::Takes(inbox)), Word::Data { place, items }) => {
+                inbox.arrive(place, items, payload);
+            }
+            (Some(Half::Takes(inbox)), Word::Close { why, frames }) => inbox.close(why, frames),
+            (Some(Half::Sends(flow)), Word::Grant { frames }) => flow.grant(frames),
+            (Some(Half::Sends(flow)), Word::Open(window)) => flow.open(window),
+            (Some(Half::Sends(flow)), Word::Close { .. }) => flow.stop(Stop::Unwanted),
+            (Some(Half::Takes(inbox)), Word::Grant { .. } | Word::Open(_)) => {
+                inbox.stop(Stop::Broken("it takes what it is to send"));
+            }
+            (Some(Half::Sends(flow)), Word::Data { .. }) => {
+                flow.stop(Stop::Broken("it sends what it is to take"));
+            }
+            (None, _) => {}
+        }
+        true
+    }
+
+    /// The connection has ended: so have all streams, also those that begin from now on.
+    pub(crate) fn lose(&self, reason: &Arc<str>) {
+        let mut table = lock(&self.table);
+        if table.lost.is_some() {
+            return;
+        }
+        table.lost = Some(reason.clone());
+        let halves: Vec<_> = table.streams.values().cloned().collect();
+        drop(table);
+        for half in halves {
+            half.lose(reason);
+        }
+    }
+}
+
+impl Table {
+    fn add(&mut self, key: Key, half: Half) {
+        if let Some(reason) = &self.lost {
+            half.lose(reason);
+        }
+        self.streams.insert(key, half);
+    }
+}
+
+impl Half {
+    fn lose(&self, reason: &Arc<str>) {
+        let stop = Stop::Lost(reason.clone());
+        match self {
+            Self::Sends(flow) => flow.stop(stop),
+            Self::Takes(inbox) => inbox.stop(stop),
+        }
+    }
+}
+
+thread_local! {
+    /// Frames are read, and written, by the thread that takes or makes their items.
+    static READER: RefCell<Option<Reader>> = const { RefCell::new(None) };
+    static WRITER: RefCell<Option<Writer>> = const { RefCell::new(None) };
+}
+
+/// Reads a frame where it is.
+pub(super) fn read<T: Transportable + 'static>(
+    payload: Filled,
+    limits: Limits,
+) -> Result<Received<T>, ReadError> {
+    let mut reader = READER.take().unwrap_or_default();
+    reader.set_limits(limits);
+    let read = reader.read::<T>(payload);
+    READER.set(Some(reader));
+    read.map_err(|failure| failure.error)
+}
+
+/// Hands a frame to who sends it. The code of an item that is being written may write other messages.
+pub(super) fn written<T: Transportable, R>(
+    value: &T,
+    send: impl FnOnce(&[IoSlice<'_>]) -> R,
+) -> Result<R, WriteError> {
+    let mut writer = WRITER.take().unwrap_or_default();
+    let result = writer.gather(value, send);
+    WRITER.set(Some(writer));
+    result
+}
+
+pub(super) fn length(of: &[IoSlice<'_>]) -> usize {
+    let lengths = of.iter().map(|segment| segment.len());
+    lengths.fold(0, usize::saturating_add)
+}

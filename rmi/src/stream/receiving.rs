@@ -1,0 +1,184 @@
+//! A stream whose items come from the peer.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use jstream::Transportable;
+
+use super::StreamError;
+use super::flow::Stop;
+use super::inbox::{Inbox, Taken};
+use super::item::{Item, Items};
+use super::line::{Line, read};
+use super::word::{Key, Why, Word};
+use crate::error::CallError;
+
+/// The end of a call whose result is a stream: how many frames it had.
+pub(crate) type Ending = Pin<Box<dyn Future<Output = Result<u64, CallError>> + Send>>;
+
+/// The side of a stream that takes.
+pub(crate) struct Receiving<T: Transportable + 'static> {
+    line: Arc<dyn Line>,
+    key: Key,
+    inbox: Arc<Inbox>,
+    items: Items<T>,
+    /// Items and bytes of the frame that the items are of.
+    frame: Option<(u16, u64)>,
+    /// The call, if the stream is its result.
+    call: Option<Ending>,
+    /// How it failed, which is told behind the items that have come.
+    failed: Option<CallError>,
+    /// When the time of the call is over.
+    deadline: Option<Instant>,
+    ended: bool,
+}
+
+impl<T: Transportable + 'static> Receiving<T> {
+    pub(super) fn new(line: Arc<dyn Line>, key: Key, inbox: Arc<Inbox>) -> Self {
+        Self {
+            line,
+            key,
+            inbox,
+            items: Items::none(),
+            frame: None,
+            call: None,
+            failed: None,
+            deadline: None,
+            ended: false,
+        }
+    }
+
+    /// It is the result of a call that ends so.
+    pub(super) fn belongs_to(&mut self, call: Ending, deadline: Option<Instant>) {
+        self.call = Some(call);
+        self.deadline = deadline;
+    }
+
+    pub(super) fn line(&self) -> &Arc<dyn Line> {
+        &self.line
+    }
+
+    pub(super) fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Item<T>, StreamError>>> {
+        loop {
+            if let Some(item) = self.items.next() {
+                return Poll::Ready(Some(Ok(item)));
+            }
+            self.leave_frame();
+            if self.ended {
+                return Poll::Ready(None);
+            }
+            // However much has come: whoever waits for the call would not see the end of its time.
+            if self.deadline.is_some_and(|then| then <= Instant::now()) {
+                let _ = self.poll_call(context);
+                if let Some(error) = self.failed.take() {
+                    return self.fails(error.into());
+                }
+            }
+            let frame = match self.inbox.take(context.waker()) {
+                Taken::Frame(frame) => frame,
+                Taken::Nothing => match (self.failed.take(), self.poll_call(context)) {
+                    (Some(error), _) => return self.fails(error.into()),
+                    // Items may have come before the end of the call.
+                    (None, Poll::Ready(())) => continue,
+                    (None, Poll::Pending) => return Poll::Pending,
+                },
+                Taken::End(Why::Ended) => {
+                    self.ended = true;
+                    continue;
+                }
+                Taken::End(Why::GivenUp) => return self.fails(StreamError::GivenUp),
+                Taken::End(Why::Panicked) => return self.fails(StreamError::Panicked),
+                Taken::End(Why::Unsent) => return self.fails(StreamError::Unsent),
+                Taken::Stop(stop) => return self.stopped(stop, context),
+            };
+            let bytes = frame.payload.len() as u64;
+            let count = match read::<&'static [T]>(frame.payload, self.line.limits()) {
+                Ok(items) => self.items.load(items),
+                Err(source) => return self.fails(StreamError::Item { source }),
+            };
+            if count != usize::from(frame.items) {
+                self.items.leave();
+                let rule = "a frame has other items than it says";
+                return self.fails(StreamError::Broken { rule });
+            }
+            self.frame = Some((frame.items, bytes));
+        }
+    }
+
+    /// Whether the call is over, if there is one that the stream waits for: then it is known how.
+    fn poll_call(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let Some(call) = &mut self.call else {
+            return Poll::Pending;
+        };
+        let Poll::Ready(result) = call.as_mut().poll(context) else {
+            return Poll::Pending;
+        };
+        self.call = None;
+        match result {
+            Ok(frames) => {
+                let frames = u16::try_from(frames & u64::from(u16::MAX)).unwrap_or(0);
+                self.inbox.close(Why::Ended, frames);
+            }
+            Err(error) => self.failed = Some(error),
+        }
+        Poll::Ready(())
+    }
+
+    /// Why there are no more items, of which the call may know more.
+    fn stopped(
+        &mut self,
+        stop: Stop,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Item<T>, StreamError>>> {
+        let error = match stop {
+            Stop::Broken(rule) => StreamError::Broken { rule },
+            Stop::Unwanted => StreamError::GivenUp,
+            Stop::Lost(reason) => {
+                let _ = self.poll_call(context);
+                match self.failed.take() {
+                    Some(error) => error.into(),
+                    None => StreamError::Lost {
+                        reason: reason.to_string(),
+                    },
+                }
+            }
+        };
+        self.fails(error)
+    }
+
+    fn fails(&mut self, error: StreamError) -> Poll<Option<Result<Item<T>, StreamError>>> {
+        self.ended = true;
+        self.call = None;
+        Poll::Ready(Some(Err(error)))
+    }
+
+    /// All items of a frame were taken: the peer may send others in their place.
+    fn leave_frame(&mut self) {
+        let Some((items, bytes)) = self.frame.take() else {
+            return;
+        };
+        self.items.leave();
+        if let Some(frames) = self.inbox.done(items, bytes) {
+            self.line.post(Word::Grant { frames }.pack(self.key));
+        }
+    }
+}
+
+impl<T: Transportable + 'static> Drop for Receiving<T> {
+    fn drop(&mut self) {
+        self.line.streams().remove(self.key);
+        // A call that is dropped ends its stream by itself.
+        if !self.key.ours && !self.inbox.is_closed() {
+            let close = Word::Close {
+                why: Why::Ended,
+                frames: 0,
+            };
+            self.line.post(close.pack(self.key));
+        }
+    }
+}

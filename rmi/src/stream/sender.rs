@@ -1,0 +1,314 @@
+//! Senders, which make a stream's items wherever they are.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, Weak};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+use jstream::Transportable;
+use jstream_transport::active::Attendant;
+
+use super::Stream;
+use super::pump::Drive;
+use super::source::{Made, Source};
+use super::tasks::{Tasks, until_ready};
+use crate::sync::lock;
+
+/// A stream whose items come from a [`Sender`], of which `capacity` may wait in it (one at least).
+///
+/// ```
+/// let (sender, stream) = jstream_rmi::stream::<u64>(16);
+/// std::thread::spawn(move || {
+///     for n in 0..100 {
+///         sender.send(n).wait()?;
+///     }
+///     Ok::<_, jstream_rmi::Unwanted<u64>>(())
+/// });
+/// let numbers: Result<Vec<u64>, _> = stream.map(|item| item.map(|n| *n.get())).collect();
+/// assert_eq!(numbers.unwrap().len(), 100);
+/// ```
+#[must_use]
+pub fn stream<T>(capacity: usize) -> (Sender<T>, Stream<T>)
+where
+    T: Transportable + Send + 'static,
+{
+    let channel = Arc::new(Channel {
+        state: Mutex::new(State {
+            items: VecDeque::new(),
+            capacity: capacity.max(1),
+            senders: 1,
+            has_failed: false,
+            is_unwanted: false,
+            pump: None,
+        }),
+        free: Tasks::default(),
+        filled: Tasks::default(),
+    });
+    let stream = Stream::made(Source::Channel(channel.clone()));
+    (Sender { channel }, stream)
+}
+
+/// Sends the items of a [`stream`]. Clones send items of the same one, which ends when the last is dropped.
+///
+/// Once the stream is on its way to a peer, whoever sends an item also sees to it that it goes, as far as the peer
+/// takes it. When a thread panics that has a sender, the stream ends with [`StreamError::Panicked`].
+///
+/// [`StreamError::Panicked`]: super::StreamError::Panicked
+pub struct Sender<T: Transportable + Send + 'static> {
+    channel: Arc<Channel<T>>,
+}
+
+/// Nobody takes the items of the stream any more: it is dropped, or its peer does not want more, or is lost. The
+/// item comes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("nobody takes the items of the stream any more")]
+pub struct Unwanted<T>(pub T);
+
+/// What a stream and its senders share.
+pub(super) struct Channel<T> {
+    state: Mutex<State<T>>,
+    /// Who waits for room.
+    free: Tasks,
+    /// Who waits for items.
+    filled: Tasks,
+}
+
+struct State<T> {
+    items: VecDeque<T>,
+    capacity: usize,
+    senders: usize,
+    has_failed: bool,
+    is_unwanted: bool,
+    /// What takes the items to a peer.
+    pump: Option<Weak<dyn Drive>>,
+}
+
+/// What became of an item.
+enum Put<T> {
+    Done,
+    Full(T),
+    Unwanted(T),
+}
+
+impl<T> Channel<T> {
+    /// Takes items, or has `task` woken when there are some.
+    pub(super) fn poll_take(&self, into: &mut Vec<T>, most: usize, task: &Waker) -> Poll<Made> {
+        let mut state = lock(&self.state);
+        let count = most.min(state.items.len());
+        into.extend(state.items.drain(..count));
+        let ended = state.items.is_empty() && (state.senders == 0 || state.has_failed);
+        let made = match (ended, state.has_failed) {
+            (true, true) => Made::Failed,
+            (true, false) => Made::Last,
+            (false, _) if count > 0 => Made::Some,
+            (false, _) => {
+                self.filled.register(task);
+                return Poll::Pending;
+            }
+        };
+        drop(state);
+        if count > 0 {
+            self.free.wake_all();
+        }
+        Poll::Ready(made)
+    }
+
+    /// From now on senders drive what takes the items to a peer.
+    pub(super) fn attach(&self, pump: Weak<dyn Drive>) {
+        lock(&self.state).pump = Some(pump);
+        // Those that wait may drive it.
+        self.free.wake_all();
+    }
+
+    /// Nobody takes items any more.
+    pub(super) fn refuse(&self) {
+        let mut state = lock(&self.state);
+        state.is_unwanted = true;
+        let items = std::mem::take(&mut state.items);
+        drop(state);
+        self.free.wake_all();
+        drop(items);
+    }
+
+    fn put(&self, item: T) -> Put<T> {
+        let mut state = lock(&self.state);
+        if state.is_unwanted {
+            return Put::Unwanted(item);
+        }
+        if state.items.len() >= state.capacity {
+            return Put::Full(item);
+        }
+        state.items.push_back(item);
+        let is_driven = state.pump.is_some();
+        drop(state);
+        if !is_driven {
+            self.filled.wake_all();
+        }
+        Put::Done
+    }
+
+    fn pump(&self) -> Option<Arc<dyn Drive>> {
+        lock(&self.state).pump.as_ref()?.upgrade()
+    }
+
+    /// Sends what can be sent. Where the stream is taken in this program nothing is to be done.
+    fn drive(&self, task: Option<&Waker>) {
+        if let Some(pump) = self.pump() {
+            let _ = pump.drive(task);
+        }
+    }
+}
+
+impl<T: Transportable + Send + 'static> Sender<T> {
+    /// Sends an item, once it is [waited for](Sending::wait) or awaited: as soon as there is room for it.
+    pub fn send(&self, item: T) -> Sending<'_, T> {
+        Sending {
+            sender: self,
+            item: Some(item),
+            attendant: None,
+        }
+    }
+
+    /// Whether nobody takes items any more.
+    #[must_use]
+    pub fn is_unwanted(&self) -> bool {
+        lock(&self.channel.state).is_unwanted
+    }
+}
+
+impl<T: Transportable + Send + 'static> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        let mut state = lock(&self.channel.state);
+        state.senders = state.senders.saturating_add(1);
+        drop(state);
+        Self {
+            channel: self.channel.clone(),
+        }
+    }
+}
+
+impl<T: Transportable + Send + 'static> Drop for Sender<T> {
+    fn drop(&mut self) {
+        let mut state = lock(&self.channel.state);
+        state.senders = state.senders.saturating_sub(1);
+        state.has_failed |= thread::panicking();
+        let ends = state.senders == 0 || state.has_failed;
+        drop(state);
+        if ends {
+            self.channel.filled.wake_all();
+            if !thread::panicking() {
+                self.channel.drive(None);
+            }
+        }
+    }
+}
+
+impl<T: Transportable + Send + 'static> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = lock(&self.channel.state);
+        f.debug_struct("Sender")
+            .field("waiting", &state.items.len())
+            .field("is_unwanted", &state.is_unwanted)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An item that is being sent: when it is [waited for](Self::wait), or awaited.
+#[must_use = "an item is sent when that is waited for"]
+pub struct Sending<'s, T: Transportable + Send + 'static> {
+    sender: &'s Sender<T>,
+    item: Option<T>,
+    /// Receives while a task waits.
+    attendant: Option<Attendant>,
+}
+
+impl<T: Transportable + Send + 'static> Sending<'_, T> {
+    /// Blocks until there is room for the item.
+    ///
+    /// # Errors
+    ///
+    /// [`Unwanted`] when nobody takes it.
+    ///
+    /// # Panics
+    ///
+    /// When it was polled before, and is sent.
+    pub fn wait(mut self) -> Result<(), Unwanted<T>> {
+        if let Some(sent) = self.attempt(None) {
+            return sent;
+        }
+        let sender = self.sender;
+        let line = || Some(sender.channel.pump()?.line().clone());
+        let sent = until_ready(line, None, |context| {
+            let sent = self.attempt(Some(context.waker()));
+            sent.map_or(Poll::Pending, Poll::Ready)
+        });
+        match sent {
+            Some(sent) => sent,
+            None => unreachable!("it is waited for without an end"),
+        }
+    }
+
+    /// What became of it, if there is room or nobody wants it. Else `task` is woken when there may be.
+    fn attempt(&mut self, task: Option<&Waker>) -> Option<Result<(), Unwanted<T>>> {
+        let channel = &self.sender.channel;
+        let mut is_last = false;
+        loop {
+            let Some(item) = self.item.take() else {
+                panic!("the item is sent already");
+            };
+            match channel.put(item) {
+                Put::Done => {
+                    channel.drive(None);
+                    return Some(Ok(()));
+                }
+                Put::Unwanted(item) => return Some(Err(Unwanted(item))),
+                Put::Full(item) => self.item = Some(item),
+            }
+            if std::mem::replace(&mut is_last, true) {
+                return None;
+            }
+            if let Some(task) = task {
+                channel.free.register(task);
+            }
+            channel.drive(task);
+        }
+    }
+}
+
+impl<T: Transportable + Send + 'static> Future for Sending<'_, T> {
+    type Output = Result<(), Unwanted<T>>;
+
+    /// # Panics
+    ///
+    /// When it is ready already.
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        loop {
+            if let Some(sent) = self.attempt(Some(context.waker())) {
+                return Poll::Ready(sent);
+            }
+            // Nobody else may see to the connection.
+            if self.attendant.is_none() {
+                let pump = self.sender.channel.pump();
+                self.attendant = pump.and_then(|pump| pump.line().attendant());
+            }
+            let attendant = self.attendant.as_mut();
+            if !attendant.is_some_and(|attendant| attendant.attend(context.waker())) {
+                return Poll::Pending;
+            }
+        }
+    }
+}
+
+/// Nothing of it is pinned.
+impl<T: Transportable + Send + 'static> Unpin for Sending<'_, T> {}
+
+impl<T: Transportable + Send + 'static> fmt::Debug for Sending<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sending")
+            .field("sender", self.sender)
+            .field("is_sent", &self.item.is_none())
+            .finish()
+    }
+}

@@ -1,0 +1,141 @@
+//! Who waits for something of a stream.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use super::line::Line;
+use crate::sync::lock;
+
+/// The tasks that wait for the same thing: each is woken once.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks {
+    waiting: Mutex<Waiting>,
+}
+
+/// As a rule there is one, for which nothing is allocated.
+#[derive(Debug, Default)]
+struct Waiting {
+    first: Option<Waker>,
+    more: Vec<Waker>,
+}
+
+impl Tasks {
+    /// Has `task` woken the next time.
+    pub(crate) fn register(&self, task: &Waker) {
+        let mut waiting = lock(&self.waiting);
+        let Waiting { first, more } = &mut *waiting;
+        match first {
+            None => *first = Some(task.clone()),
+            Some(known) if known.will_wake(task) => {}
+            Some(_) if more.iter().any(|known| known.will_wake(task)) => {}
+            Some(_) => more.push(task.clone()),
+        }
+    }
+
+    pub(crate) fn wake_all(&self) {
+        let mut waiting = lock(&self.waiting);
+        let (first, more) = (waiting.first.take(), std::mem::take(&mut waiting.more));
+        drop(waiting);
+        first.into_iter().chain(more).for_each(Waker::wake);
+    }
+}
+
+impl Wake for Tasks {
+    fn wake(self: Arc<Self>) {
+        self.wake_all();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.wake_all();
+    }
+}
+
+/// What a thread waits for: it is set from the first wake on, until it is cleared.
+#[derive(Debug)]
+pub(crate) struct Signal {
+    set: AtomicBool,
+    tasks: Tasks,
+    thread: Thread,
+}
+
+impl Signal {
+    /// One for this thread.
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            set: AtomicBool::new(false),
+            tasks: Tasks::default(),
+            thread: thread::current(),
+        })
+    }
+
+    /// Sleeps until it is set, or the time is over.
+    pub(crate) fn park(&self, until: Option<Instant>) {
+        while !self.is_set_or_tells(None) {
+            match until.map(|until| until.saturating_duration_since(Instant::now())) {
+                None => thread::park(),
+                Some(Duration::ZERO) => return,
+                Some(left) => thread::park_timeout(left),
+            }
+        }
+    }
+
+    pub(crate) fn clear(&self) {
+        self.set.store(false, Ordering::SeqCst);
+    }
+
+    /// Whether it is set. If not, `task` is woken when it is.
+    pub(crate) fn is_set_or_tells(&self, task: Option<&Waker>) -> bool {
+        if let Some(task) = task {
+            self.tasks.register(task);
+        }
+        self.set.load(Ordering::SeqCst)
+    }
+}
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.set.store(true, Ordering::SeqCst);
+        self.tasks.wake_all();
+        self.thread.unpark();
+    }
+}
+
+thread_local! {
+    /// The signal of a thread that waits for nothing: wakers that somebody still has of it wake in vain.
+    static SPARE: RefCell<Option<Arc<Signal>>> = const { RefCell::new(None) };
+}
+
+/// Blocks until `poll` is ready, or the time is over. `line` is the connection that is served meanwhile, if there is
+/// one.
+pub(crate) fn until_ready<R>(
+    line: impl Fn() -> Option<Arc<dyn Line>>,
+    until: Option<Instant>,
+    mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
+) -> Option<R> {
+    let signal = SPARE.take().unwrap_or_else(Signal::new);
+    let waker = Waker::from(signal.clone());
+    let mut context = Context::from_waker(&waker);
+    let ready = loop {
+        signal.clear();
+        if let Poll::Ready(ready) = poll(&mut context) {
+            break Some(ready);
+        }
+        if until.is_some_and(|until| until <= Instant::now()) {
+            break None;
+        }
+        match line() {
+            Some(line) => line.wait(&signal, until),
+            None => signal.park(until),
+        }
+    };
+    SPARE.set(Some(signal));
+    ready
+}

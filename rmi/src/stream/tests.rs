@@ -1,0 +1,434 @@
+//! Both sides of streams over a connection in memory, whose frames come when a test says so, and in which order.
+
+use std::collections::VecDeque;
+use std::io::IoSlice;
+use std::sync::{Arc, Mutex, Weak};
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+use jstream::{Filled, Limits, Spent};
+use jstream_transport::SendError;
+use jstream_transport::active::Attendant;
+use proptest::prelude::*;
+
+use super::flow::{Flow, Room};
+use super::inbox::{Inbox, Taken};
+use super::line::{Half, Line, Streams, written};
+use super::receiving::Receiving;
+use super::source::{Make, Polled, Source};
+use super::tasks::{Signal, Tasks};
+use super::word::{Key, Why, Window, Word};
+use super::{Stream, StreamError};
+use crate::sync::lock;
+
+/// One side of a connection.
+struct Side {
+    peer: Mutex<Weak<Side>>,
+    streams: Streams,
+    window: Window,
+    /// Frames that have not come yet.
+    coming: Mutex<VecDeque<(u64, Vec<u8>)>>,
+    /// How many frames may be on their way to this side.
+    room: usize,
+    free: Tasks,
+}
+
+impl Side {
+    fn pair(window: Window, room: usize) -> [Arc<Self>; 2] {
+        let side = || {
+            Arc::new(Self {
+                peer: Mutex::default(),
+                streams: Streams::default(),
+                window,
+                coming: Mutex::default(),
+                room,
+                free: Tasks::default(),
+            })
+        };
+        let (one, other) = (side(), side());
+        *lock(&one.peer) = Arc::downgrade(&other);
+        *lock(&other.peer) = Arc::downgrade(&one);
+        [one, other]
+    }
+
+    fn peer(&self) -> Arc<Self> {
+        lock(&self.peer).upgrade().unwrap()
+    }
+
+    /// One of the frames that are on their way comes. Whether there was one.
+    fn deliver(&self, which: usize) -> bool {
+        let mut coming = lock(&self.coming);
+        let len = coming.len();
+        if len == 0 {
+            return false;
+        }
+        let (word, bytes) = coming.remove(which % len).unwrap();
+        drop(coming);
+        self.streams.arrive(word, filled(&bytes));
+        self.free.wake_all();
+        true
+    }
+}
+
+fn filled(bytes: &[u8]) -> Filled {
+    Spent::heap(bytes.len().max(1)).copy_from(bytes).unwrap()
+}
+
+impl Line for Side {
+    fn poll_send(
+        &self,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        task: &Waker,
+    ) -> Poll<Result<(), SendError>> {
+        let peer = self.peer();
+        let mut coming = lock(&peer.coming);
+        if coming.len() >= peer.room {
+            peer.free.register(task);
+            return Poll::Pending;
+        }
+        let bytes = segments.iter().flat_map(|segment| segment.iter().copied());
+        coming.push_back((word, bytes.collect()));
+        Poll::Ready(Ok(()))
+    }
+
+    fn post(&self, word: u64) {
+        lock(&self.peer().coming).push_back((word, Vec::new()));
+    }
+
+    fn wait(&self, signal: &Signal, until: Option<Instant>) {
+        if !self.deliver(0) {
+            signal.park(until);
+        }
+    }
+
+    fn attendant(&self) -> Option<Attendant> {
+        None
+    }
+
+    fn streams(&self) -> &Streams {
+        &self.streams
+    }
+
+    fn limits(&self) -> Limits {
+        Limits::default()
+    }
+
+    fn window(&self) -> Window {
+        self.window
+    }
+}
+
+fn nobody() -> Context<'static> {
+    Context::from_waker(Waker::noop())
+}
+
+/// A call whose argument is a stream: what sends it, and what takes it.
+fn argument(
+    [caller, callee]: &[Arc<Side>; 2],
+    stream: Stream<Vec<u8>>,
+) -> (super::Pumps, Stream<Vec<u8>>) {
+    let mut carried = super::Carried::new(caller.clone());
+    let number = carried.send(stream);
+    let line: Arc<dyn Line> = callee.clone();
+    (
+        carried.into_pumps(),
+        Stream::argument(&line, number).unwrap(),
+    )
+}
+
+/// What a test does next.
+#[derive(Debug, Clone)]
+enum Step {
+    Drive,
+    /// The frame at this place, where frames may overtake each other.
+    ToCallee(usize),
+    ToCaller(usize),
+    Take(usize),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        Just(Step::Drive),
+        any::<usize>().prop_map(Step::ToCallee),
+        any::<usize>().prop_map(Step::ToCaller),
+        (1..20usize).prop_map(Step::Take),
+    ];
+    prop::collection::vec(step, 0..300)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// Whatever the windows, the sizes and the order in which frames come: each item comes once, in order, and no more
+    /// are made than the window allows.
+    #[test]
+    fn items_come_once_and_in_order(
+        sizes in prop::collection::vec(prop_oneof![0..40usize, 1000..3000usize], 0..200),
+        items in 1..40usize,
+        kib in 1..8u64,
+        room in 1..10usize,
+        together in any::<bool>(),
+        steps in steps(),
+    ) {
+        let sides = Side::pair(Window::of(items, kib * 1024), room);
+        let [caller, callee] = &sides;
+        let made = Arc::new(Mutex::new(0usize));
+        let stream = {
+            let (made, mut sizes) = (made.clone(), sizes.clone().into_iter());
+            let mut item = move || {
+                let size = sizes.next()?;
+                let mut made = lock(&made);
+                *made += 1;
+                Some(vec![u8::try_from(*made % 251).unwrap(); size])
+            };
+            if together {
+                Stream::polled(move |_| Poll::Ready(item()))
+            } else {
+                Stream::of(std::iter::from_fn(item))
+            }
+        };
+        let (mut pumps, mut taking) = argument(&sides, stream);
+        let mut taken = 0usize;
+        let mut ended = false;
+        let mut take = |most: usize, ended: &mut bool, taken: &mut usize| {
+            for _ in 0..most {
+                match taking.poll_next(&mut nobody()) {
+                    Poll::Ready(Some(Ok(item))) => {
+                        assert_eq!(item.get().len(), sizes[*taken]);
+                        let expected = u8::try_from((*taken + 1) % 251).unwrap();
+                        assert!(item.get().iter().all(|byte| *byte == expected));
+                        *taken += 1;
+                    }
+                    Poll::Ready(Some(Err(error))) => panic!("{error}"),
+                    Poll::Ready(None) => *ended = true,
+                    Poll::Pending => return,
+                }
+            }
+        };
+        for step in steps {
+            match step {
+                Step::Drive => pumps.drive(Waker::noop()),
+                Step::ToCallee(which) => { callee.deliver(which); }
+                Step::ToCaller(which) => { caller.deliver(which); }
+                Step::Take(most) => take(most, &mut ended, &mut taken),
+            }
+            // Those on their way, and those that were made and found no room.
+            let made = *lock(&made);
+            prop_assert!(made <= taken + 2 * items, "{made} made, {taken} taken");
+        }
+        let mut idle = 0;
+        while !ended {
+            pumps.drive(Waker::noop());
+            let moved = callee.deliver(0) | caller.deliver(0);
+            let before = taken;
+            take(1000, &mut ended, &mut taken);
+            idle = if moved || taken > before { 0 } else { idle + 1 };
+            prop_assert!(idle < 3, "nothing goes on, {taken} of {} taken", sizes.len());
+        }
+        prop_assert_eq!(taken, sizes.len());
+        prop_assert!(pumps.is_empty());
+    }
+
+    /// Whatever a peer sends, nothing panics, and what is held is bounded by the window.
+    #[test]
+    fn a_peer_may_send_anything(
+        frames in prop::collection::vec(
+            (any::<u64>(), 0..4u32, prop::collection::vec(any::<u8>(), 0..64)), 0..100),
+        near in any::<bool>(),
+    ) {
+        let sides = Side::pair(Window::of(8, 1024), 100);
+        let [caller, callee] = &sides;
+        let (mut pumps, mut taking) = argument(&sides, Stream::of((0..50).map(|n| vec![n; 9])));
+        for (word, kind, bytes) in frames {
+            // Most are for a stream that there is, and in its window.
+            let word = if near {
+                u64::from(kind) << 62 | 1 << 61 | (word & 0x0007_0003) << 32 | 1
+            } else {
+                word
+            };
+            callee.streams.arrive(word, filled(&bytes));
+            caller.streams.arrive(word ^ 1 << 61, filled(&bytes));
+            pumps.drive(Waker::noop());
+            while let Poll::Ready(Some(_)) = taking.poll_next(&mut nobody()) {}
+        }
+        prop_assert!(lock(&caller.coming).len() + lock(&callee.coming).len() < 1000);
+    }
+}
+
+/// A stream that is taken, with what a peer sends it.
+fn taking(window: Window) -> (Arc<Side>, Arc<Inbox>, Stream<u64>) {
+    let [side, other] = Side::pair(window, 10);
+    // The other side is there as long as this one.
+    std::mem::forget(other);
+    let inbox = Arc::new(Inbox::new(window));
+    let key = side.streams.join(1, Half::Takes(inbox.clone())).unwrap();
+    let line: Arc<dyn Line> = side.clone();
+    let stream = Stream {
+        of: super::Of::Peer(Receiving::new(line, key, inbox.clone())),
+    };
+    (side, inbox, stream)
+}
+
+fn frame(items: &[u64]) -> Filled {
+    written(&items, |segments| {
+        let bytes: Vec<u8> = segments.iter().flat_map(|of| of.iter().copied()).collect();
+        filled(&bytes)
+    })
+    .unwrap()
+}
+
+/// Which rule the peer has broken, as who takes the stream sees it.
+fn broken(stream: Stream<u64>) -> &'static str {
+    match stream.last() {
+        Some(Err(StreamError::Broken { rule })) => rule,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn more_than_the_window_is_refused() {
+    let (_side, inbox, stream) = taking(Window::of(3, 1 << 20));
+    inbox.arrive(0, 2, frame(&[1, 2]));
+    inbox.arrive(1, 2, frame(&[3, 4]));
+    assert_eq!(broken(stream), "it sends more items than it may");
+
+    let (_side, inbox, stream) = taking(Window::of(1000, 1024));
+    inbox.arrive(0, 200, frame(&[0; 200]));
+    inbox.arrive(1, 1, frame(&[0]));
+    assert_eq!(broken(stream), "it sends more bytes than it may");
+
+    let (_side, inbox, stream) = taking(Window::of(3, 1 << 20));
+    inbox.arrive(3, 1, frame(&[1]));
+    assert_eq!(broken(stream), "it sends more items than it may");
+}
+
+#[test]
+fn a_frame_comes_once_and_says_what_it_has() {
+    let (_side, inbox, stream) = taking(Window::of(8, 1024));
+    inbox.arrive(1, 1, frame(&[1]));
+    inbox.arrive(1, 1, frame(&[1]));
+    assert_eq!(broken(stream), "it sends a frame twice");
+
+    let (_side, inbox, stream) = taking(Window::of(8, 1024));
+    inbox.arrive(0, 1, frame(&[1, 2]));
+    assert_eq!(broken(stream), "a frame has other items than it says");
+
+    let (_side, inbox, stream) = taking(Window::of(8, 1024));
+    inbox.arrive(0, 1, filled(&[7; 40]));
+    assert!(matches!(stream.last(), Some(Err(StreamError::Item { .. }))));
+}
+
+#[test]
+fn an_end_is_an_end() {
+    let (_side, inbox, stream) = taking(Window::of(8, 1024));
+    inbox.close(Why::Ended, 1);
+    inbox.arrive(1, 1, frame(&[1]));
+    assert_eq!(broken(stream), "it sends items after the end");
+
+    let (_side, inbox, stream) = taking(Window::of(8, 1024));
+    inbox.arrive(1, 1, frame(&[1]));
+    inbox.close(Why::Ended, 1);
+    assert_eq!(broken(stream), "it has sent more than it says");
+
+    let (_side, inbox, stream) = taking(Window::of(8, 1024));
+    inbox.close(Why::Ended, 1);
+    inbox.close(Why::Ended, 1);
+    assert_eq!(broken(stream), "it ends a stream twice");
+
+    let (_side, inbox, mut stream) = taking(Window::of(8, 1024));
+    inbox.close(Why::Panicked, 1);
+    inbox.arrive(0, 1, frame(&[5]));
+    assert_eq!(*stream.next().wait().unwrap().unwrap().get(), 5);
+    assert!(matches!(
+        stream.next().wait(),
+        Some(Err(StreamError::Panicked))
+    ));
+    assert!(stream.next().wait().is_none());
+}
+
+#[test]
+fn what_came_before_a_loss_is_there() {
+    let (side, inbox, mut stream) = taking(Window::of(8, 1024));
+    inbox.arrive(0, 1, frame(&[5]));
+    side.streams.lose(&"of the weather".into());
+    assert_eq!(*stream.next().wait().unwrap().unwrap().get(), 5);
+    let Some(Err(StreamError::Lost { reason })) = stream.next().wait() else {
+        panic!("it is lost");
+    };
+    assert_eq!(reason, "of the weather");
+    // Those that begin later are lost too.
+    let inbox = Arc::new(Inbox::new(Window::of(1, 1)));
+    side.streams.begin(Half::Takes(inbox.clone()));
+    assert!(matches!(inbox.take(Waker::noop()), Taken::Stop(_)));
+}
+
+#[test]
+fn numbers_are_used_once_at_a_time() {
+    let streams = Streams::default();
+    let half = || Half::Sends(Arc::new(Flow::default()));
+    let one = streams.begin(half());
+    assert_ne!(streams.begin(half()), one);
+    assert!(streams.join(one.number, half()).is_some());
+    assert!(streams.join(one.number, half()).is_none());
+    assert_eq!(streams.count(), 1);
+    let theirs = Key { ours: false, ..one };
+    streams.remove(theirs);
+    assert!(streams.join(one.number, half()).is_some());
+}
+
+#[test]
+fn what_makes_a_stream_ends_with_it() {
+    let sides = Side::pair(Window::of(4, 1024), 100);
+    let [caller, callee] = &sides;
+    let alive = Arc::new(());
+    let (mut pumps, taking) = {
+        let held = alive.clone();
+        let endless = Stream::of((0u8..).map(move |n| {
+            let _ = &held;
+            vec![n]
+        }));
+        argument(&sides, endless)
+    };
+    while caller.deliver(0) | callee.deliver(0) {
+        pumps.drive(Waker::noop());
+    }
+    assert_eq!(Arc::strong_count(&alive), 2);
+    drop(taking);
+    while caller.deliver(0) | callee.deliver(0) {
+        pumps.drive(Waker::noop());
+    }
+    assert_eq!(Arc::strong_count(&alive), 1);
+    assert!(pumps.is_empty());
+}
+
+#[test]
+fn a_word_that_is_for_the_other_half_ends_the_stream() {
+    let streams = Streams::default();
+    let flow = Arc::new(Flow::opened(Window::of(4, 1024)));
+    let key = streams.begin(Half::Sends(flow.clone()));
+    let theirs = Key { ours: false, ..key };
+    let data = Word::Data { place: 0, items: 1 };
+    assert!(streams.arrive(data.pack(theirs), filled(&[])));
+    assert!(matches!(flow.room(), Room::Stop(_)));
+    assert!(!streams.arrive(0, filled(&[])));
+}
+
+#[test]
+fn a_function_is_asked_until_it_has_nothing() {
+    let mut source: Source<u64> = Source::Made(Box::new(Polled({
+        let mut next = 0;
+        move |_: &mut Context<'_>| {
+            next += 1;
+            if next % 4 == 0 {
+                return Poll::Pending;
+            }
+            Poll::Ready(Some(next))
+        }
+    })));
+    let mut into = Vec::new();
+    assert!(source.poll_make(&mut into, 10, &mut nobody()).is_ready());
+    assert_eq!(into, [1, 2, 3]);
+    let mut fails = Polled(|_: &mut Context<'_>| Poll::<Option<u64>>::Pending);
+    assert!(fails.poll_make(&mut into, 10, &mut nobody()).is_pending());
+}

@@ -1,0 +1,146 @@
+//! Frames of streams as active messages.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::IoSlice;
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Wake, Waker};
+use std::time::Instant;
+
+use jstream::Limits;
+use jstream_transport::SendError;
+use jstream_transport::active::{Attendant, Peer, Request, RequestError, WeakPeer};
+
+use super::line::{Line, Streams};
+use super::tasks::Signal;
+use super::word::{Window, Word};
+use crate::session::{Connection, Session};
+use crate::sync::lock;
+
+/// The streams of a connection, and the frames without a payload that wait for credit.
+pub(crate) struct Wire {
+    streams: Arc<Streams>,
+    waiting: Mutex<VecDeque<u64>>,
+}
+
+impl Wire {
+    /// That of a connection, with which its streams end.
+    pub(crate) fn new(peer: &Peer) -> Self {
+        let streams = Arc::new(Streams::default());
+        let ending = streams.clone();
+        peer.on_end(move || ending.lose(&"the connection has ended".into()));
+        Self {
+            streams,
+            waiting: Mutex::default(),
+        }
+    }
+
+    /// Sends the frames that wait, as far as there is credit. The rest goes when there is more.
+    fn flush(&self, connection: &Connection) {
+        let mut waiting = lock(&self.waiting);
+        let mut is_told = false;
+        while let Some(word) = waiting.front() {
+            if let Err(RequestError::NoCredit) = connection.send_part(*word, &[]) {
+                if std::mem::replace(&mut is_told, true) {
+                    return;
+                }
+                let again = Arc::new(Again(connection.peer().downgrade()));
+                connection.peer().wake_at_credit(&again.into());
+                // There may be some since.
+                continue;
+            }
+            waiting.pop_front();
+        }
+    }
+}
+
+impl fmt::Debug for Wire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wire").finish_non_exhaustive()
+    }
+}
+
+/// Sends what waits for credit when there is some.
+struct Again(WeakPeer);
+
+impl Wake for Again {
+    fn wake(self: Arc<Self>) {
+        if let Some(peer) = self.0.upgrade() {
+            let connection = Connection::of(peer);
+            connection.session().wire.flush(&connection);
+        }
+    }
+}
+
+/// A frame of a stream has come.
+pub(crate) fn streamed(request: Request) {
+    let word = request.word();
+    let (payload, replier) = request.into_parts();
+    let Some(session) = replier.attached::<Session>() else {
+        return;
+    };
+    if !session.wire.streams.arrive(word, payload) {
+        replier.peer().close();
+    }
+}
+
+impl Line for Connection {
+    fn poll_send(
+        &self,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        task: &Waker,
+    ) -> Poll<Result<(), SendError>> {
+        let mut sent = self.send_part(word, segments);
+        if let Err(RequestError::NoCredit) = sent {
+            self.peer().wake_at_credit(task);
+            sent = self.send_part(word, segments);
+        }
+        Poll::Ready(match sent {
+            Ok(()) => Ok(()),
+            Err(RequestError::NoCredit) => return Poll::Pending,
+            Err(RequestError::Send(error)) => Err(error),
+            Err(_) => Err(SendError::Closed {
+                peer: self.peer().endpoint().peer().clone(),
+            }),
+        })
+    }
+
+    fn post(&self, word: u64) {
+        let wire = &self.session().wire;
+        let mut waiting = lock(&wire.waiting);
+        waiting.retain(|known| !is_replaced(*known, word));
+        waiting.push_back(word);
+        drop(waiting);
+        wire.flush(self);
+    }
+
+    fn wait(&self, signal: &Signal, until: Option<Instant>) {
+        self.peer()
+            .wait_until(until, |task| signal.is_set_or_tells(task).then_some(()));
+    }
+
+    fn attendant(&self) -> Option<Attendant> {
+        Some(self.peer().attendant())
+    }
+
+    fn streams(&self) -> &Streams {
+        &self.session().wire.streams
+    }
+
+    fn limits(&self) -> Limits {
+        self.session().terms.limits
+    }
+
+    fn window(&self) -> Window {
+        self.session().terms.window
+    }
+}
+
+/// Whether a later frame says all that one before it does.
+fn is_replaced(known: u64, by: u64) -> bool {
+    match (Word::parse(known), Word::parse(by)) {
+        (Some((one, Word::Grant { .. })), Some((other, Word::Grant { .. }))) => one == other,
+        _ => false,
+    }
+}
