@@ -2,13 +2,23 @@
 
 mod address;
 mod case;
+#[cfg(feature = "peers")]
+mod generated;
 mod pair;
 mod raw;
 mod samples;
 mod service;
 mod subject;
+#[cfg(feature = "peers")]
+mod with_capnp;
 mod with_endpoint;
 mod with_jstream;
+#[cfg(feature = "peers")]
+mod with_tarpc;
+#[cfg(feature = "peers")]
+mod with_tokio;
+#[cfg(feature = "peers")]
+mod with_tonic;
 
 use std::time::Instant;
 

@@ -1,10 +1,14 @@
 //! Who is measured in which case.
 
+#[cfg(feature = "peers")]
+use super::case::What;
 use super::case::{Case, Way};
 use super::pair::Serving;
 use super::samples::Samples;
 use super::service::Given;
 use super::{raw, with_endpoint, with_jstream};
+#[cfg(feature = "peers")]
+use super::{with_capnp, with_tarpc, with_tonic};
 use crate::Failure;
 
 /// The side that calls.
@@ -36,6 +40,13 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     if matches!(case.way, Way::Tcp | Way::Uds) {
         subjects.push("raw");
     }
+    #[cfg(feature = "peers")]
+    match (case.way, case.what) {
+        (_, What::Untouched(_)) => {}
+        (Way::Tcp, _) => subjects.extend(["tarpc", "tonic", "capnp-rpc"]),
+        (Way::Uds, _) => subjects.push("tarpc"),
+        _ => {}
+    }
     subjects
 }
 
@@ -45,6 +56,12 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
         "jstream" => with_jstream::serve(case),
         "jstream-endpoint" => with_endpoint::serve(case),
         "raw" => raw::serve(case),
+        #[cfg(feature = "peers")]
+        "tarpc" => with_tarpc::serve(case),
+        #[cfg(feature = "peers")]
+        "tonic" => with_tonic::serve(case),
+        #[cfg(feature = "peers")]
+        "capnp-rpc" => with_capnp::serve(case),
         _ => Err(format!("there is no subject {subject}").into()),
     }
 }
@@ -55,6 +72,12 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
         "jstream" => with_jstream::join(case, address),
         "jstream-endpoint" => with_endpoint::join(case, address),
         "raw" => raw::join(case, address),
+        #[cfg(feature = "peers")]
+        "tarpc" => with_tarpc::join(case, address),
+        #[cfg(feature = "peers")]
+        "tonic" => with_tonic::join(case, address),
+        #[cfg(feature = "peers")]
+        "capnp-rpc" => with_capnp::join(case, address),
         _ => Err(format!("there is no subject {subject}").into()),
     }
 }
