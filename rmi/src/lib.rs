@@ -34,6 +34,8 @@
 //! # }
 //! ```
 //!
+//! The [guide] says all of this at length, with examples.
+//!
 //! # Arguments and results
 //!
 //! | in the trait | the stub takes | the server gets |
@@ -121,6 +123,7 @@ mod error;
 mod exclusive;
 mod exports;
 mod frame;
+pub mod guide;
 mod interface;
 pub mod mock;
 mod registry;
@@ -135,6 +138,7 @@ pub use exclusive::{Alone, Exclusive, Shared};
 pub use interface::{BoxFuture, Interface, Remotable, Serves, Skeleton, Stub};
 pub use jstream::Received;
 pub use jstream_derive::remote;
+pub use jstream_transport::active::{Guarded, Held, When};
 pub use jstream_transport::{Address, Options};
 pub use registry::{Found, Registry, RegistryStub};
 pub use server::{Server, ServerOptions, Serving};

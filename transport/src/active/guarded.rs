@@ -44,7 +44,10 @@ pub struct Guarded<T: ?Sized> {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    tasks: Vec<Waker>,
+    /// By numbers that grow.
+    tasks: Vec<(u64, Waker)>,
+    /// The number of the last that waited.
+    last: u64,
     /// Somebody did not even get to look.
     contended: bool,
 }
@@ -55,6 +58,7 @@ impl<T> Guarded<T> {
         Self {
             waiting: Mutex::new(Waiting {
                 tasks: Vec::new(),
+                last: 0,
                 contended: false,
             }),
             object: Mutex::new(object),
@@ -100,6 +104,7 @@ impl<T: ?Sized> Guarded<T> {
         When {
             guarded: self,
             condition,
+            number: None,
         }
     }
 
@@ -108,15 +113,26 @@ impl<T: ?Sized> Guarded<T> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has `waker` called when somebody lets go of the object; the object, if nobody has it now.
-    fn enter(&self, waker: &Waker) -> Option<Held<'_, T>> {
+    /// Has `waker` called when somebody lets go of the object; the object, if nobody has it now. `number` is that
+    /// of who waits, which it has until it is woken.
+    fn enter(&self, number: &mut Option<u64>, waker: &Waker) -> Option<Held<'_, T>> {
         let mut waiting = self.waiting();
-        if !waiting.tasks.iter().any(|other| other.will_wake(waker)) {
-            waiting.tasks.push(waker.clone());
+        let mut before = None;
+        match number.and_then(|number| waiting.task(number)) {
+            Some((_, waits)) if waits.will_wake(waker) => {}
+            Some((_, waits)) => before = Some(mem::replace(waits, waker.clone())),
+            None => {
+                waiting.last = waiting.last.wrapping_add(1);
+                let last = waiting.last;
+                waiting.tasks.push((last, waker.clone()));
+                *number = Some(last);
+            }
         }
         let held = self.try_lock();
         // Who has it lets go of it first and gets this lock then: it finds the note.
         waiting.contended |= held.is_none();
+        drop(waiting);
+        drop(before);
         held
     }
 
@@ -129,7 +145,7 @@ impl<T: ?Sized> Guarded<T> {
         }
         let mut woken = mem::take(&mut waiting.tasks);
         drop(waiting);
-        for waker in woken.drain(..) {
+        for (_, waker) in woken.drain(..) {
             waker.wake();
         }
         // Its memory is for those who wait next.
@@ -137,6 +153,18 @@ impl<T: ?Sized> Guarded<T> {
         if waiting.tasks.capacity() == 0 {
             waiting.tasks = woken;
         }
+    }
+}
+
+impl Waiting {
+    /// The task of that number, if it was not woken since.
+    fn task(&mut self, number: u64) -> Option<&mut (u64, Waker)> {
+        let place = self.place(number)?;
+        self.tasks.get_mut(place)
+    }
+
+    fn place(&self, number: u64) -> Option<usize> {
+        self.tasks.binary_search_by_key(&number, |(of, _)| *of).ok()
     }
 }
 
@@ -188,6 +216,8 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Held<'_, T> {
 pub struct When<'g, T: ?Sized, C> {
     guarded: &'g Guarded<T>,
     condition: C,
+    /// Where it waits.
+    number: Option<u64>,
 }
 
 impl<T: ?Sized, C> Unpin for When<'_, T, C> {}
@@ -196,17 +226,31 @@ impl<'g, T: ?Sized, C: FnMut(&T) -> bool> Future for When<'g, T, C> {
     type Output = Held<'g, T>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let guarded = self.guarded;
+        let this = &mut *self;
+        let guarded = this.guarded;
         if let Some(held) = guarded.try_lock() {
-            if (self.condition)(&held) {
+            if (this.condition)(&held) {
                 return Poll::Ready(held);
             }
         }
         // Who changes it from here on wakes this; who did before is seen now.
-        match guarded.enter(context.waker()) {
-            Some(held) if (self.condition)(&held) => Poll::Ready(held),
+        match guarded.enter(&mut this.number, context.waker()) {
+            Some(held) if (this.condition)(&held) => Poll::Ready(held),
             _ => Poll::Pending,
         }
+    }
+}
+
+impl<T: ?Sized, C> Drop for When<'_, T, C> {
+    /// Who was given up is not woken, and its waker is not kept until somebody else is.
+    fn drop(&mut self) {
+        let Some(number) = self.number else { return };
+        let mut waiting = self.guarded.waiting();
+        let left = waiting
+            .place(number)
+            .map(|place| waiting.tasks.remove(place));
+        drop(waiting);
+        drop(left);
     }
 }
 
