@@ -20,6 +20,8 @@ pub(super) enum What {
     Null,
     /// The same, with so many on their way at once.
     Flood,
+    /// The same, of a method that waits once before it ends.
+    Waits,
     /// So many numbers go, and their sum comes.
     Sum(usize),
     /// So many structs go, and their count and sum come.
@@ -40,12 +42,14 @@ pub(super) struct Case {
 }
 
 /// The names of all cases, in the order in which they are run.
-pub(super) const NAMES: [&str; 47] = [
+pub(super) const NAMES: [&str; 50] = [
     "tcp/one-cpu/null",
     "tcp/one-cpu/null-64",
     "tcp/one-cpu/sum-1024",
     "tcp/one-cpu/sum-131072",
     "tcp/one-cpu/structs-1000",
+    "tcp/one-cpu/untouched-131072",
+    "tcp/one-cpu/waits",
     "tcp/two-cpus/null",
     "tcp/two-cpus/null-64",
     "tcp/two-cpus/sum-1024",
@@ -74,6 +78,7 @@ pub(super) const NAMES: [&str; 47] = [
     "shm/two-cpus/sum-1024",
     "shm/two-cpus/sum-131072",
     "shm/two-cpus/structs-1000",
+    "shm/two-cpus/waits",
     "inproc/one-cpu/null",
     "inproc/one-cpu/null-64",
     "inproc/one-cpu/sum-1024",
@@ -87,7 +92,7 @@ pub(super) const NAMES: [&str; 47] = [
     "inproc/two-cpus/sum-1024",
     "inproc/two-cpus/sum-131072",
     "inproc/two-cpus/structs-1000",
-    "tcp/one-cpu/untouched-131072",
+    "inproc/two-cpus/waits",
 ];
 
 /// How many calls are on their way at once where they don't wait for one another.
@@ -124,6 +129,7 @@ impl Case {
         let what = match (what, count) {
             ("null", 0) => What::Null,
             ("null", IN_FLIGHT) => What::Flood,
+            ("waits", 0) => What::Waits,
             ("sum", _) => What::Sum(count),
             ("structs", _) => What::Structs(count),
             ("untouched", _) => What::Untouched(count),
@@ -171,7 +177,7 @@ impl Case {
             (_, false) => 40_000,
         };
         one + match self.what {
-            What::Null | What::Flood => 0,
+            What::Null | What::Flood | What::Waits => 0,
             What::Sum(count) | What::Untouched(count) => 8 * count / 4,
             What::Structs(count) => STRUCT * count,
         }

@@ -1,6 +1,9 @@
 //! What is called, and the arguments of the calls.
 
+use std::future;
 use std::hint::black_box;
+use std::mem;
+use std::task::Poll;
 
 use jstream::Transportable;
 use jstream_rmi::remote;
@@ -41,12 +44,19 @@ pub(super) trait Service {
 
     fn structs(&self, items: &[Item<'_>]) -> Tally;
 
+    /// Could wait, and does not have to.
+    async fn ready(&self);
+
+    /// Is put aside, and woken at once.
+    async fn waits(&self);
+
     /// Does not look at the numbers; says for how long the thread has computed, in nanoseconds.
     fn untouched(&self, numbers: &[f64]) -> u64;
 }
 
 pub(super) struct Plain;
 
+#[remote]
 impl Service for Plain {
     fn null(&self) {}
 
@@ -60,6 +70,20 @@ impl Service for Plain {
             tally.add(item.id, item.name.as_bytes(), item.scores.into_iter());
         }
         tally
+    }
+
+    async fn ready(&self) {}
+
+    async fn waits(&self) {
+        let mut waited = false;
+        future::poll_fn(|context| {
+            if mem::replace(&mut waited, true) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
     }
 
     fn untouched(&self, numbers: &[f64]) -> u64 {
@@ -135,7 +159,7 @@ impl Arguments {
     pub(super) fn of(case: &Case) -> Self {
         let mut arguments = Self::default();
         match case.what {
-            What::Null | What::Flood => {}
+            What::Null | What::Flood | What::Waits => {}
             What::Sum(count) | What::Untouched(count) => {
                 arguments.numbers = (0..count).map(|i| i as f64).collect();
             }
@@ -190,7 +214,7 @@ pub(super) struct Expected(Given);
 impl Expected {
     pub(super) fn of(case: &Case, arguments: &Arguments) -> Self {
         Self(match case.what {
-            What::Null | What::Flood => Given::Nothing,
+            What::Null | What::Flood | What::Waits => Given::Nothing,
             What::Sum(_) => Given::Sum(sum(&arguments.numbers)),
             What::Structs(_) => Given::Tally(Plain.structs(&arguments.items)),
             What::Untouched(_) => Given::Computed(0),

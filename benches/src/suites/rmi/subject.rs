@@ -1,8 +1,6 @@
 //! Who is measured in which case.
 
-#[cfg(feature = "peers")]
-use super::case::What;
-use super::case::{Case, Way};
+use super::case::{Case, Way, What};
 use super::pair::Serving;
 use super::samples::Samples;
 use super::service::Given;
@@ -36,6 +34,9 @@ pub(super) fn one_by_one(
 
 /// The subjects of a case, ours first.
 pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
+    if case.what == What::Waits {
+        return vec!["jstream", "jstream-ready", "jstream-inline"];
+    }
     let mut subjects = vec!["jstream", "jstream-endpoint"];
     if matches!(case.way, Way::Tcp | Way::Uds) {
         subjects.push("raw");
@@ -53,7 +54,7 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
 /// The side that serves.
 pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
     match subject {
-        "jstream" => with_jstream::serve(case),
+        "jstream" | "jstream-ready" | "jstream-inline" => with_jstream::serve(case),
         "jstream-endpoint" => with_endpoint::serve(case),
         "raw" => raw::serve(case),
         #[cfg(feature = "peers")]
@@ -69,7 +70,9 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
 /// The side that calls it.
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Caller>, Failure> {
     match subject {
-        "jstream" => with_jstream::join(case, address),
+        "jstream" | "jstream-ready" | "jstream-inline" => {
+            with_jstream::join(case, subject, address)
+        }
         "jstream-endpoint" => with_endpoint::join(case, address),
         "raw" => raw::join(case, address),
         #[cfg(feature = "peers")]

@@ -26,13 +26,18 @@ pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
 }
 
 /// Connects to who serves.
-pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Caller>, Failure> {
+pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Caller>, Failure> {
     let mut settings = ClientOptions::default();
     settings.transport = options(case);
     let client = Client::connect_with(&address.parse()?, &settings)?;
     let arguments = Arguments::of(case);
     Ok(Box::new(Ours {
         what: case.what,
+        method: match subject {
+            "jstream-inline" => Method::Inline,
+            "jstream-ready" => Method::Ready,
+            _ => Method::Waits,
+        },
         service: client.lookup::<dyn Service>(NAME)?,
         expected: Expected::of(case, &arguments),
         arguments,
@@ -40,8 +45,19 @@ pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Caller>, Failur
     }))
 }
 
+/// Which method is called where one is to wait.
+#[derive(Debug, Clone, Copy)]
+enum Method {
+    /// A plain one.
+    Inline,
+    /// One that could.
+    Ready,
+    Waits,
+}
+
 struct Ours {
     what: What,
+    method: Method,
     service: ServiceStub,
     arguments: Arguments,
     expected: Expected,
@@ -55,6 +71,15 @@ impl Ours {
         let given = match self.what {
             What::Null | What::Flood => {
                 service.null().wait()?;
+                Given::Nothing
+            }
+            What::Waits => {
+                match self.method {
+                    Method::Inline => service.null(),
+                    Method::Ready => service.ready(),
+                    Method::Waits => service.waits(),
+                }
+                .wait()?;
                 Given::Nothing
             }
             What::Sum(_) => Given::Sum(*service.sum(numbers).wait()?.get()),
