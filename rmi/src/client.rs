@@ -1,19 +1,21 @@
 //! A connection to a server, and the objects called over it.
 
 use std::fmt;
-use std::sync::Arc;
+use std::io;
 use std::time::{Duration, Instant};
 
 use jstream::{Limits, Transportable, WriteError};
-use jstream_transport::{Address, ConnectError, Options, SendError};
+use jstream_transport::active::{RequestError, Serving, Settings};
+use jstream_transport::{Address, Options};
 
-use crate::call::{Call, Sent};
-use crate::connection::Connection;
+use crate::call::{Call, Sent, unsent};
 use crate::context;
-use crate::error::{CallError, LookupError, Outcome, shown};
-use crate::frame::Frame;
+use crate::error::{CallError, ConnectError, LookupError, Outcome, shown};
+use crate::frame::Word;
 use crate::interface::{Interface, Method, Remotable, Stub};
 use crate::registry::{Found, REGISTRY, RegistryStub};
+use crate::server::{Server, written};
+use crate::session::{Connection, Terms};
 
 /// What a client accepts, and how long it waits.
 #[derive(Debug, Clone)]
@@ -21,20 +23,28 @@ use crate::registry::{Found, REGISTRY, RegistryStub};
 pub struct ClientOptions {
     /// The transport's limits and time-outs, and the pool that results are received into.
     pub transport: Options,
+    /// How much the server may ask of this side before it is done with that, and what else there is to say about the
+    /// messages of both.
+    pub messages: Settings,
     /// What is accepted as a result (default: as [`Limits`]).
     pub limits: Limits,
     /// How long each call waits for its result, from its sending on (default 60 s); a stub may have a
     /// time of its own, see [`Stub::within`]. `Duration::MAX` is for ever. Answers the threat of servers
     /// that don't.
     pub call_timeout: Duration,
+    /// As [`ServerOptions::max_waiting`](crate::ServerOptions::max_waiting), for objects that the client
+    /// [exports](Client::export).
+    pub max_waiting: usize,
 }
 
 impl Default for ClientOptions {
     fn default() -> Self {
         Self {
             transport: Options::default(),
+            messages: Settings::default(),
             limits: Limits::default(),
             call_timeout: Duration::from_secs(60),
+            max_waiting: 1024,
         }
     }
 }
@@ -42,12 +52,16 @@ impl Default for ClientOptions {
 /// A connection to a server. Cheap to clone; the connection ends with the last clone, stub and
 /// call. Calls that were sent and not waited for may then not run.
 ///
-/// The server runs the calls of one connection one after another, but for async methods: while these
-/// wait, others run. A plain method that calls back over the connection that it is called by waits for
-/// itself.
+/// Calls with many bytes of arguments (256 KiB) go by a second connection, which is made for the first of them, and
+/// takes one of the server's [places](crate::ServerOptions::max_connections): so others need not wait for them, and
+/// they may begin before or after what was sent at the same time. Where the server has no place they go with all others.
+///
+/// Both sides may call: a client [exports](Self::export) objects, and a method finds them through the
+/// [caller](crate::Context::caller) of its context. Whoever waits for a call serves those of the other side meanwhile,
+/// so methods may call each other back; how deep, [`Settings::nesting`] says.
 #[derive(Clone)]
 pub struct Client {
-    connection: Arc<Connection>,
+    connection: Connection,
     time: Duration,
 }
 
@@ -67,11 +81,19 @@ impl Client {
     ///
     /// As for [`connect`](Self::connect).
     pub fn connect_with(address: &Address, options: &ClientOptions) -> Result<Self, ConnectError> {
-        let endpoint = jstream_transport::connect(address, &options.transport)?;
-        Ok(Self {
-            connection: Arc::new(Connection::new(endpoint, options.limits)),
+        let terms = Terms {
+            limits: options.limits,
             time: options.call_timeout,
-        })
+            max_waiting: options.max_waiting,
+        };
+        let (transport, messages) = (&options.transport, &options.messages);
+        let connection = Connection::connect(address, transport, messages, terms)?;
+        Ok(Self::of(connection))
+    }
+
+    pub(crate) fn of(connection: Connection) -> Self {
+        let time = connection.session().terms.time;
+        Self { connection, time }
     }
 
     /// The object that the server has bound to a name.
@@ -82,12 +104,16 @@ impl Client {
     /// be asked.
     pub fn lookup<T: Remotable + ?Sized>(&self, name: &str) -> Result<T::Stub, LookupError> {
         let interface = T::interface();
+        let unknown = || LookupError::Unknown {
+            name: name.to_owned(),
+        };
         let found = self.registry().lookup(name, interface.id()).wait()?;
         match *found.get() {
-            Found::Object(id) => Ok(T::Stub::new(self.object(id))),
-            Found::Unknown => Err(LookupError::Unknown {
-                name: name.to_owned(),
-            }),
+            Found::Object(id) => {
+                let id = u32::try_from(id).map_err(|_| unknown())?;
+                Ok(T::Stub::new(self.object(id)))
+            }
+            Found::Unknown => Err(unknown()),
             Found::Other(found) => Err(LookupError::OtherInterface {
                 name: name.to_owned(),
                 expected: interface.differs_from(found),
@@ -102,7 +128,35 @@ impl Client {
         RegistryStub::new(self.object(REGISTRY))
     }
 
-    fn object(&self, id: u64) -> Object {
+    /// Exports the objects of a server to the other side of this connection, too. False when there are some already.
+    ///
+    /// Calls are served by who waits for a call of this connection; a program that waits for none [serves](Self::serve),
+    /// or has [a thread](Self::start) that does.
+    #[must_use = "says whether the objects are exported"]
+    pub fn export(&self, objects: &Server) -> bool {
+        self.connection.export(objects.exports().clone())
+    }
+
+    /// Serves the other side's calls until the connection has ended.
+    pub fn serve(&self) {
+        self.connection.peer().serve();
+    }
+
+    /// Starts a thread that serves the other side's calls until its handle is dropped.
+    ///
+    /// # Errors
+    ///
+    /// What the system says when it is out of threads.
+    pub fn start(&self) -> io::Result<Serving> {
+        self.connection.peer().start()
+    }
+
+    /// Ends the connection: calls that are on their way fail, here and at the other side.
+    pub fn close(&self) {
+        self.connection.peer().close();
+    }
+
+    fn object(&self, id: u32) -> Object {
         Object {
             connection: self.connection.clone(),
             id,
@@ -120,8 +174,8 @@ impl fmt::Debug for Client {
 /// An object of a server, as stubs hold it.
 #[derive(Clone)]
 pub struct Object {
-    connection: Arc<Connection>,
-    id: u64,
+    connection: Connection,
+    id: u32,
     /// How long a call waits.
     time: Duration,
 }
@@ -142,38 +196,26 @@ impl Object {
         R: Transportable + 'static,
     {
         let method = interface.method(index);
-        Call::new(self.begin(method, arguments))
+        Call::new(self.begin(method, index, arguments))
     }
 
     fn begin<A: Transportable>(
         &self,
         method: &'static Method,
+        index: usize,
         arguments: &A,
     ) -> Result<Sent, CallError> {
-        let (deadline, time) = self.time_of(method)?;
-        let not_sent = |source| CallError::NotSent {
-            method: method.name(),
-            source,
-        };
-        let number = self.connection.begin().map_err(not_sent)?;
-        let sent = Sent {
-            connection: self.connection.clone(),
-            number,
-            method,
-            deadline,
-        };
-        let frame = Frame::Call {
-            number: Some(number),
-            time,
-            object: self.id,
-            method: method.id(),
-        };
-        match self.connection.send(frame, arguments) {
-            Ok(Ok(())) => Ok(sent),
-            failed => {
-                sent.connection.forget(number);
-                Err(unsent(method, failed))
-            }
+        let (deadline, word) = self.word(method, index)?;
+        let sent = written(arguments, |segments| {
+            self.connection.call(word, segments, deadline)
+        });
+        match sent {
+            Ok(Ok(ticket)) => Ok(Sent {
+                ticket,
+                method,
+                deadline,
+            }),
+            failed => Err(not_sent(method, failed)),
         }
     }
 
@@ -190,25 +232,23 @@ impl Object {
         arguments: &A,
     ) -> Result<(), CallError> {
         let method = interface.method(index);
-        let (_, time) = self.time_of(method)?;
-        let frame = Frame::Call {
-            number: None,
-            time,
-            object: self.id,
-            method: method.id(),
-        };
-        match self.connection.send(frame, arguments) {
+        let (deadline, word) = self.word(method, index)?;
+        let sent = written(arguments, |segments| {
+            self.connection.call_one_way(word, segments, deadline)
+        });
+        match sent {
             Ok(Ok(())) => Ok(()),
-            failed => Err(unsent(method, failed)),
+            failed => Err(not_sent(method, failed)),
         }
     }
 
-    /// Until when, and for how long, a call that is made now waits: no longer than the call that it is
-    /// made for, if it is made by a method.
-    fn time_of(
+    /// Until when a call that is made now waits, and what is said of it: no longer than the call that it is made for,
+    /// if it is made by a method.
+    fn word(
         &self,
         method: &'static Method,
-    ) -> Result<(Option<Instant>, Option<Duration>), CallError> {
+        index: usize,
+    ) -> Result<(Option<Instant>, u64), CallError> {
         let now = Instant::now();
         let own = now.checked_add(self.time);
         let inherited = context::deadline();
@@ -224,23 +264,27 @@ impl Object {
                 idempotent: method.is_idempotent(),
             });
         }
-        Ok((deadline, time))
+        let word = Word {
+            object: self.id,
+            method: u16::try_from(index).unwrap_or(u16::MAX),
+            time,
+        };
+        Ok((deadline, word.to_wire()))
     }
 }
 
 /// Why a message of a call was not sent.
-fn unsent(method: &'static Method, failed: Result<Result<(), SendError>, WriteError>) -> CallError {
-    let name = method.name();
+fn not_sent<T>(
+    method: &'static Method,
+    failed: Result<Result<T, RequestError>, WriteError>,
+) -> CallError {
     match failed {
         Err(source) => CallError::Arguments {
-            method: name,
+            method: method.name(),
             source,
         },
-        Ok(Err(source)) => CallError::NotSent {
-            method: name,
-            source,
-        },
-        Ok(Ok(())) => unreachable!("it was sent"),
+        Ok(Err(error)) => unsent(method, error),
+        Ok(Ok(_)) => unreachable!("it was sent"),
     }
 }
 

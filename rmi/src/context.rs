@@ -2,10 +2,12 @@
 
 use std::cell::RefCell;
 use std::fmt;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::server::Link;
+use jstream_transport::active::Mark;
+
+use crate::client::Client;
+use crate::session::Connection;
 
 thread_local! {
     static CURRENT: RefCell<Option<Context>> = const { RefCell::new(None) };
@@ -46,8 +48,8 @@ thread_local! {
 #[derive(Clone, Default)]
 pub struct Context {
     pub(crate) deadline: Option<Instant>,
-    /// The connection and the number of a call that is answered.
-    pub(crate) call: Option<(Arc<Link>, u64)>,
+    /// The call.
+    pub(crate) call: Option<Mark>,
 }
 
 /// The call that this thread runs a method for, at this moment.
@@ -68,7 +70,7 @@ impl Context {
     /// When the caller stops waiting, if it ever does. Calls that the method makes wait no longer
     /// than that.
     ///
-    /// The time counts from when the server took the call from the connection.
+    /// The time counts from when the server has taken the call from the connection.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
@@ -81,14 +83,21 @@ impl Context {
         Some(deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Whether the caller has given the call up, by dropping it. Looks at what has come on the
-    /// connection meanwhile, which takes a call of the system: a method that computes asks now and then.
+    /// The other side of the connection, to call objects that it exports. The caller serves such calls while it waits
+    /// for this one.
+    #[must_use]
+    pub fn caller(&self) -> Option<Client> {
+        let call = self.call.as_ref()?;
+        Some(Client::of(Connection::of(call.peer())))
+    }
+
+    /// Whether the caller has given the call up, by dropping it, or its connection has ended. Looks at what has come on
+    /// the connection meanwhile, which takes a call of the system: a method that computes asks now and then.
     ///
     /// An async method ends by itself at the `.await` that it waits at.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        let call = self.call.as_ref();
-        call.is_some_and(|(link, number)| link.has_given_up(*number))
+        self.call.as_ref().is_some_and(Mark::is_cancelled)
     }
 
     /// Whether nobody waits for the result any more: the call was given up, or its deadline has passed.
@@ -126,7 +135,7 @@ impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context")
             .field("deadline", &self.deadline)
-            .field("number", &self.call.as_ref().map(|(_, number)| number))
+            .field("call", &self.call)
             .finish()
     }
 }

@@ -1,6 +1,7 @@
 //! Why a call, a lookup or a server failed.
 
 use jstream::{ReadError, WriteError};
+use jstream_transport::active::{self, JoinError};
 use jstream_transport::{ListenError, SendError};
 
 /// What a peer says, cut to a length that can be shown, with nothing that a terminal obeys.
@@ -80,9 +81,16 @@ pub enum CallError {
         /// Whether it ran.
         outcome: Outcome,
     },
-    /// As many methods wait at the peer as may for one connection.
+    /// As many methods wait at the peer as may for one connection, or they are nested too deep, and that for longer than the
+    /// call was sent again and again.
     #[error("the peer takes no call of {method} before others have ended")]
     Busy {
+        /// The method.
+        method: &'static str,
+    },
+    /// The peer is going to end, and takes no more calls.
+    #[error("the peer ends, and takes no call of {method}")]
+    Ending {
         /// The method.
         method: &'static str,
     },
@@ -143,6 +151,7 @@ impl CallError {
             | Self::UnknownObject { .. }
             | Self::UnknownMethod { .. }
             | Self::Busy { .. }
+            | Self::Ending { .. }
             | Self::Refused { .. } => Outcome::DidNotRun,
             Self::Deadline { outcome, .. } | Self::Cancelled { outcome, .. } => *outcome,
             Self::NotSent { source, .. } => match source {
@@ -174,6 +183,22 @@ impl CallError {
             _ => self.outcome() == Outcome::DidNotRun,
         }
     }
+}
+
+/// Why there is no connection to a server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// There is no connection.
+    #[error(transparent)]
+    Connect(#[from] jstream_transport::ConnectError),
+    /// The peer does not speak of calls, or has ended the connection at once: a server with as many connections as it
+    /// takes does so.
+    #[error(transparent)]
+    Join(#[from] JoinError),
+    /// The peer speaks of something else.
+    #[error("the peer serves no calls: {0}")]
+    NoCalls(#[from] active::LookupError),
 }
 
 /// Why a name was not found.

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
-use crate::connection::lock;
+use crate::sync::lock;
 use crate::wait::block_on;
 
 /// An object of a trait with methods on `&mut self`, to be served. A handle: clones lead to one object.

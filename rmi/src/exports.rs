@@ -8,6 +8,7 @@ use crate::error::BindError;
 use crate::interface::{Interface, Skeleton};
 use crate::registry::{Entry, REGISTRY};
 use crate::server::{Callee, callee};
+use jstream_transport::active::Executor;
 
 /// An object whatever its interface.
 pub struct Exported {
@@ -16,14 +17,14 @@ pub struct Exported {
 }
 
 impl Exported {
-    pub(crate) fn new<T, O>(holder: T::Holder) -> Self
+    pub(crate) fn new<T, O>(holder: T::Holder, executor: &Arc<dyn Executor>) -> Self
     where
         T: Skeleton<O> + ?Sized,
         O: ?Sized + 'static,
     {
         Self {
             interface: T::interface(),
-            callee: callee::<T, O>(holder),
+            callee: callee::<T, O>(holder, executor.clone()),
         }
     }
 }
@@ -34,9 +35,10 @@ pub(crate) struct Exports {
 }
 
 struct Tables {
-    objects: HashMap<u64, Exported>,
-    names: BTreeMap<String, u64>,
-    next: u64,
+    objects: HashMap<u32, Exported>,
+    names: BTreeMap<String, u32>,
+    /// The number of the next object, unless one has it still.
+    next: u32,
 }
 
 impl fmt::Debug for Exports {
@@ -77,7 +79,11 @@ impl Exports {
                 name: name.to_owned(),
             });
         }
-        let number = tables.next;
+        let mut number = tables.next;
+        // Numbers begin anew after some billions of objects.
+        while tables.objects.contains_key(&number) {
+            number = number.wrapping_add(1);
+        }
         tables.next = number.wrapping_add(1);
         tables.objects.insert(number, object);
         let replaced = tables.names.insert(name.to_owned(), number);
@@ -101,7 +107,7 @@ impl Exports {
         let number = *tables.names.get(name)?;
         let interface = tables.objects.get(&number)?.interface;
         Some(Entry {
-            object: number,
+            object: number.into(),
             interface: interface.id(),
             description: interface.description(),
         })
@@ -112,7 +118,7 @@ impl Exports {
     }
 
     /// The object of this number, to be called without holding the tables.
-    pub(crate) fn object(&self, number: u64) -> Option<(&'static Interface, Arc<dyn Callee>)> {
+    pub(crate) fn object(&self, number: u32) -> Option<(&'static Interface, Arc<dyn Callee>)> {
         let tables = self.read();
         let object = tables.objects.get(&number)?;
         Some((object.interface, object.callee.clone()))

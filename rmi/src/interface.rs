@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use jstream::{Covariant, Transportable};
+use jstream_transport::active::Executor;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::client::Object;
@@ -76,7 +77,7 @@ pub trait Skeleton<O: ?Sized + 'static>: Remotable {
 )]
 pub trait Serves<T: ?Sized>: sealed::Sealed {
     #[doc(hidden)]
-    fn exported(self) -> Exported;
+    fn exported(self, executor: &Arc<dyn Executor>) -> Exported;
 }
 
 impl<T, O> Serves<T> for Arc<O>
@@ -84,8 +85,8 @@ where
     T: Skeleton<O, Holder = Self> + ?Sized,
     O: ?Sized + 'static,
 {
-    fn exported(self) -> Exported {
-        Exported::new::<T, O>(self)
+    fn exported(self, executor: &Arc<dyn Executor>) -> Exported {
+        Exported::new::<T, O>(self, executor)
     }
 }
 
@@ -94,8 +95,8 @@ where
     T: Skeleton<O, Holder = Self> + ?Sized,
     O: ?Sized + 'static,
 {
-    fn exported(self) -> Exported {
-        Exported::new::<T, O>(self)
+    fn exported(self, executor: &Arc<dyn Executor>) -> Exported {
+        Exported::new::<T, O>(self, executor)
     }
 }
 
@@ -201,10 +202,6 @@ impl Method {
     pub(crate) fn signature(&self) -> &'static str {
         self.signature
     }
-
-    pub(crate) fn id(&self) -> u64 {
-        self.id
-    }
 }
 
 impl Interface {
@@ -278,9 +275,9 @@ impl Interface {
         method
     }
 
-    /// The place of the method with this id.
-    pub(crate) fn find(&self, id: u64) -> Option<usize> {
-        self.methods.iter().position(|method| method.id == id)
+    /// How many methods it has.
+    pub(crate) fn len(&self) -> usize {
+        self.methods.len()
     }
 }
 
@@ -303,8 +300,6 @@ mod tests {
             Interface::new("A", Vec::new()),
         ] {
             assert_ne!(a.id(), other.id());
-            assert_eq!(other.find(a.methods[0].id), None);
         }
-        assert_eq!(a.find(same.methods[0].id), Some(0));
     }
 }

@@ -117,7 +117,6 @@
 
 mod call;
 mod client;
-mod connection;
 mod context;
 mod error;
 mod exclusive;
@@ -128,17 +127,19 @@ mod interface;
 pub mod mock;
 mod registry;
 mod server;
+mod session;
+mod sync;
 mod wait;
 
 pub use call::{Call, Reply};
 pub use client::{Client, ClientOptions, Object};
 pub use context::{Context, context};
-pub use error::{BindError, CallError, LookupError, Outcome, ServeError};
+pub use error::{BindError, CallError, ConnectError, LookupError, Outcome, ServeError};
 pub use exclusive::{Alone, Exclusive, Shared};
 pub use interface::{BoxFuture, Interface, Remotable, Serves, Skeleton, Stub};
 pub use jstream::Received;
 pub use jstream_derive::remote;
-pub use jstream_transport::active::{Guarded, Held, When};
+pub use jstream_transport::active::{Guarded, Held, Settings, When};
 pub use jstream_transport::{Address, Options};
 pub use registry::{Found, Registry, RegistryStub};
 pub use server::{Server, ServerOptions, Serving};

@@ -31,7 +31,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use crate::connection::lock;
+use crate::sync::lock;
 
 /// What a test says of one method, by a function that answers in its place.
 pub struct Expectation<F: ?Sized> {

@@ -8,7 +8,7 @@ use jstream_derive::remote;
 use crate::exports::Exports;
 
 /// The number of every server's registry.
-pub(crate) const REGISTRY: u64 = 0;
+pub(crate) const REGISTRY: u32 = 0;
 
 /// What a name stands for.
 #[derive(Transportable, Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,13 @@
 //! Serving objects: exports, connections, and the dispatch of calls.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use jstream::Limits;
+use jstream_transport::active::{Executor, Settings, ThreadPool};
 use jstream_transport::{Address, Options};
 
 use crate::error::{BindError, ServeError};
@@ -12,18 +15,15 @@ use crate::exports::Exports;
 use crate::interface::Serves;
 use crate::registry::{Names, Registry};
 
+mod called;
+mod callee;
 mod incoming;
-mod link;
-mod outcome;
-mod running;
-mod serve;
 mod serving;
-mod tasks;
 
+pub(crate) use called::called;
+pub(crate) use callee::{Callee, callee};
+pub(crate) use incoming::written;
 pub use incoming::{Answer, Failed, Incoming};
-pub(crate) use link::Link;
-pub(crate) use running::{Callee, callee};
-use serve::serve;
 pub use serving::Serving;
 
 /// What a server accepts.
@@ -32,6 +32,8 @@ pub use serving::Serving;
 pub struct ServerOptions {
     /// The transport's limits and time-outs, and the pool that arguments are received into.
     pub transport: Options,
+    /// How much a client may ask before its calls are done with, and what else there is to say about messages.
+    pub messages: Settings,
     /// What is accepted as arguments (default: as [`Limits`]). Answers the
     /// threat of graphs so deep that a method which recurses over them overflows its stack.
     pub limits: Limits,
@@ -45,6 +47,12 @@ pub struct ServerOptions {
     /// Async methods that wait at once for one connection (default 1,024); further calls are refused
     /// until some have ended. Answers the threat of peers who have more wait than we have memory for.
     pub max_waiting: usize,
+    /// How many threads receive and run methods (default: as many as there are processors, and two at least). While a
+    /// method computes for long, the others go on; with one alone all connections wait for it.
+    pub threads: usize,
+    /// How long calls wait that methods make of their [callers](crate::Context::caller) (default 60 s), as
+    /// [`ClientOptions::call_timeout`](crate::ClientOptions::call_timeout).
+    pub call_timeout: Duration,
     /// The longest name in bytes (default 256).
     pub max_name: usize,
 }
@@ -53,20 +61,25 @@ impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             transport: Options::default(),
+            messages: Settings::default(),
             limits: Limits::default(),
             max_connections: 256,
             first_call_timeout: Duration::from_secs(30),
             max_waiting: 1024,
+            threads: thread::available_parallelism().map_or(2, |count| count.get().max(2)),
+            call_timeout: Duration::from_secs(60),
             max_name: 256,
         }
     }
 }
 
 /// Exports objects under names. Cheap to clone; clones export the same objects.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Server {
     exports: Arc<Exports>,
     options: ServerOptions,
+    /// Where methods go on that had to wait.
+    executor: Arc<dyn Executor>,
 }
 
 impl Default for Server {
@@ -79,13 +92,22 @@ impl Server {
     /// A server with limits of one's own.
     #[must_use]
     pub fn new(options: ServerOptions) -> Self {
+        let executor: Arc<dyn Executor> = Arc::new(ThreadPool::new(options.threads));
         let exports = Arc::new_cyclic(|exports| {
             let names = Arc::new(Names {
                 exports: exports.clone(),
             });
-            Exports::new(Serves::<dyn Registry>::exported(names))
+            Exports::new(Serves::<dyn Registry>::exported(names, &executor))
         });
-        Self { exports, options }
+        Self {
+            exports,
+            options,
+            executor,
+        }
+    }
+
+    pub(crate) fn exports(&self) -> &Arc<Exports> {
+        &self.exports
     }
 
     /// Binds an object to a name under which clients find it: an `Arc` of what implements the trait `T`
@@ -96,7 +118,8 @@ impl Server {
     /// [`BindError`] when the name is taken or too long.
     pub fn bind<T: ?Sized>(&self, name: &str, object: impl Serves<T>) -> Result<(), BindError> {
         self.check_name(name)?;
-        self.exports.bind(name, object.exported(), false)
+        let object = object.exported(&self.executor);
+        self.exports.bind(name, object, false)
     }
 
     /// Binds an object to a name, in the place of what was bound to it.
@@ -106,7 +129,8 @@ impl Server {
     /// [`BindError`] when the name is too long.
     pub fn rebind<T: ?Sized>(&self, name: &str, object: impl Serves<T>) -> Result<(), BindError> {
         self.check_name(name)?;
-        self.exports.bind(name, object.exported(), true)
+        let object = object.exported(&self.executor);
+        self.exports.bind(name, object, true)
     }
 
     /// Frees a name; says whether something was bound to it. Calls to the object fail from then
@@ -134,6 +158,14 @@ impl Server {
             });
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("exports", &self.exports)
+            .finish_non_exhaustive()
     }
 }
 

@@ -14,7 +14,8 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 use jstream_rmi::{
-    CallError, Client, ClientOptions, Outcome, Server, Serving, Stub, context, remote,
+    CallError, Client, ClientOptions, Outcome, Server, ServerOptions, Serving, Stub, context,
+    remote,
 };
 
 #[remote]
@@ -145,8 +146,19 @@ struct Setup {
 }
 
 fn set_up(address: &str) -> Setup {
+    set_up_with(address, ServerOptions::default())
+}
+
+/// With a server whose calls begin only when those before have ended, or wait.
+fn set_up_in_order(address: &str) -> Setup {
+    let mut options = ServerOptions::default();
+    options.threads = 1;
+    set_up_with(address, options)
+}
+
+fn set_up_with(address: &str, options: ServerOptions) -> Setup {
     let object = Arc::new(Object::default());
-    let server = Server::default();
+    let server = Server::new(options);
     server.bind::<dyn Slow>("slow", object.clone()).unwrap();
     let serving = server.listen(&address.parse().unwrap()).unwrap();
     let slow = connected(&serving, &ClientOptions::default());
@@ -277,7 +289,7 @@ fn a_method_sees_that_nobody_waits() {
 #[test]
 fn what_was_given_up_does_not_begin() {
     for address in [TCP, "inproc://what-was-given-up"] {
-        let of = set_up(address);
+        let of = set_up_in_order(address);
         let (begun, has_begun) = mpsc::channel();
         *of.object.begun.lock().unwrap() = Some(begun);
         let runs = of.slow.within(Duration::MAX).runs();
@@ -306,7 +318,7 @@ fn a_method_that_waits_is_ended_when_its_call_is_dropped() {
 #[test]
 fn one_way_calls_are_not_answered() {
     for address in [TCP, "inproc://one-way"] {
-        let of = set_up(address);
+        let of = set_up_in_order(address);
         of.slow.note("one").unwrap();
         of.slow.fails().unwrap();
         of.slow.note_later("two").unwrap();

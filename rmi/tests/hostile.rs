@@ -1,6 +1,7 @@
-//! Peers that speak the transport's protocol and not ours.
+//! Peers that speak of calls as nobody of this version does.
 #![allow(
     clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "test code"
 )]
@@ -8,7 +9,7 @@
 use std::io::IoSlice;
 use std::sync::Arc;
 
-use jstream::{Reader, Writer};
+use jstream::{Transportable, Writer};
 use jstream_rmi::{CallError, Client, Options, Server, Serving, remote};
 use jstream_transport::{Endpoint, Header, Message, RecvError, connect, listen};
 
@@ -33,32 +34,66 @@ fn serve() -> Serving {
         .unwrap()
 }
 
-/// A peer that sends what it likes.
+const HELLO: u32 = 0x6a73_6101;
+const REQUEST: u32 = 0x6a73_6102;
+const REPLY: u32 = 0x6a73_6104;
+const RETURN: u32 = 0x6a73_6105;
+
+/// The number of the first object that is bound.
+const OBJECT: u64 = 1;
+
+/// A peer that sends what it likes, once both have told their handlers.
 struct Peer {
     endpoint: Endpoint,
 }
 
 impl Peer {
     fn of(serving: &Serving) -> Self {
-        Self {
-            endpoint: connect(serving.address(), &Options::default()).unwrap(),
-        }
+        Self::greet(connect(serving.address(), &Options::default()).unwrap())
     }
 
-    fn ask(&mut self, header: Header, payload: &[u8]) -> Result<Message, RecvError> {
-        self.endpoint
-            .send_message(header, &[IoSlice::new(payload)])
-            .unwrap();
-        self.endpoint.recv_message()
+    fn greet(endpoint: Endpoint) -> Self {
+        let mut table = Vec::new();
+        for name in ["jstream.calls", "jstream.streams"] {
+            let types = "bytes -> bytes";
+            table.extend([0; 16]);
+            table.extend((name.len() as u16).to_le_bytes());
+            table.extend((types.len() as u16).to_le_bytes());
+            table.extend(name.as_bytes());
+            table.extend(types.as_bytes());
+        }
+        let peer = Self { endpoint };
+        peer.send(Header::new(HELLO, [1, 1000, 1 << 30]), &table);
+        assert_eq!(peer.endpoint.recv_message().unwrap().header.kind, HELLO);
+        peer
+    }
+
+    fn send(&self, header: Header, payload: &[u8]) {
+        let segments = [IoSlice::new(payload)];
+        self.endpoint.send_message(header, &segments).unwrap();
+    }
+
+    fn send_object<T: Transportable>(&self, header: Header, object: &T) {
+        let sent = Writer::new().gather(object, |segments| {
+            self.endpoint.send_message(header, segments)
+        });
+        sent.unwrap().unwrap();
+    }
+
+    /// Calls a method of an object, and gives the answer.
+    fn call(&self, object: u64, method: u64, arguments: &[u8]) -> Message {
+        let word = object | method << 32;
+        // What the server has sent is done with.
+        self.send(Header::new(REQUEST, [7, word, 0]), arguments);
+        let answer = self.endpoint.recv_message().unwrap();
+        assert_eq!(answer.header.words[0] & 0xffff_ffff, 7);
+        answer
     }
 }
 
-const CALL: u32 = 1;
-const REPLY: u32 = 2;
-const ERROR: u32 = 3;
-
-/// The number of the first object that is bound.
-const OBJECT: u64 = 1;
+fn reason(answer: &Message) -> String {
+    String::from_utf8(answer.payload.as_bytes().to_vec()).unwrap()
+}
 
 /// Another client is served as if nothing were.
 fn assert_serves(serving: &Serving) {
@@ -67,31 +102,18 @@ fn assert_serves(serving: &Serving) {
     assert_eq!(*echo.echo(&["a", "b"]).wait().unwrap().get(), 2);
 }
 
-fn reason(message: Message) -> String {
-    let text = Reader::default().read::<String>(message.payload).unwrap();
-    text.get().to_string()
-}
-
 #[test]
 fn unknown_objects_and_methods_are_refused() {
     let serving = serve();
-    let mut peer = Peer::of(&serving);
-    for object in [2, 77, u64::MAX] {
-        let refused = peer.ask(Header::new(CALL, [5, object, 0]), b"").unwrap();
-        assert_eq!(
-            (refused.header.kind, refused.header.words),
-            (ERROR, [5, 1, 0])
-        );
+    let peer = Peer::of(&serving);
+    for object in [2, 77, u64::from(u32::MAX)] {
+        let refused = peer.call(object, 0, b"");
+        assert_eq!((refused.header.kind, refused.header.words[1]), (REPLY, 1));
     }
-    for method in [0, 1, u64::MAX] {
-        let refused = peer
-            .ask(Header::new(CALL, [6, OBJECT, method]), b"")
-            .unwrap();
-        assert_eq!(
-            (refused.header.kind, refused.header.words),
-            (ERROR, [6, 2, 0])
-        );
-        let known = reason(refused);
+    for method in [1, 2, u64::from(u16::MAX)] {
+        let refused = peer.call(OBJECT, method, b"");
+        assert_eq!((refused.header.kind, refused.header.words[1]), (REPLY, 2));
+        let known = reason(&refused);
         assert!(
             known.contains("fn echo(&self, words: &[&str]) -> u64"),
             "{known}"
@@ -100,57 +122,40 @@ fn unknown_objects_and_methods_are_refused() {
     assert_serves(&serving);
 }
 
-/// The id of `echo`, as a client that was recorded would show it.
-fn recorded_call() -> (Header, Vec<u8>) {
-    let listener = listen(&"inproc://recorder".parse().unwrap(), &Options::default()).unwrap();
-    let recorder = std::thread::spawn(move || {
-        let endpoint = listener.accept().unwrap().establish().unwrap();
-        // The lookup: any object will do.
-        let lookup = endpoint.recv_message().unwrap();
-        let reply = Header::new(REPLY, [lookup.header.words[0], 0, 0]);
-        let found = jstream_rmi::Found::Object(OBJECT);
-        Writer::new()
-            .gather(&found, |segments| endpoint.send_message(reply, segments))
-            .unwrap()
-            .unwrap();
-        let call = endpoint.recv_message().unwrap();
-        // A reply that is no u64, and ends the client's wait.
-        let reply = Header::new(REPLY, [call.header.words[0], 0, 0]);
-        endpoint
-            .send_message(reply, &[IoSlice::new(b"no message at all")])
-            .unwrap();
-        (call.header, call.payload.as_bytes().to_vec())
-    });
-    let client = Client::connect(&"inproc://recorder".parse().unwrap()).unwrap();
-    let echo = client.lookup::<dyn Echo>("echo").unwrap();
-    let error = echo.echo(&["some", "words"]).wait().unwrap_err();
-    assert!(matches!(error, CallError::Result { .. }), "{error}");
-    recorder.join().unwrap()
-}
-
 #[test]
 fn damaged_arguments_end_one_call() {
-    let (header, arguments) = recorded_call();
+    let words: &[&str] = &["some", "words"];
+    let arguments = Writer::new().gather(&(words,), |segments| segments.concat_bytes());
+    let arguments = arguments.unwrap();
     let serving = serve();
-    let mut peer = Peer::of(&serving);
-    let reply = peer.ask(header, &arguments).unwrap();
-    assert_eq!(reply.header.kind, REPLY);
+    let peer = Peer::of(&serving);
+    let result = |answer: &Message| (answer.header.kind, answer.header.words[1]);
+    assert_eq!(result(&peer.call(OBJECT, 0, &arguments)), (REPLY, 0));
     for at in 0..arguments.len() {
         let mut bytes = arguments.clone();
-        if let Some(byte) = bytes.get_mut(at) {
-            *byte ^= 0xff;
-        }
-        let answer = peer.ask(header, &bytes).unwrap();
-        assert!([REPLY, ERROR].contains(&answer.header.kind));
+        bytes[at] ^= 0xff;
+        let (kind, code) = result(&peer.call(OBJECT, 0, &bytes));
+        assert!(kind == REPLY && [0, 3].contains(&code));
     }
     for end in 0..arguments.len() {
-        let refused = peer.ask(header, arguments.get(..end).unwrap()).unwrap();
-        assert_eq!((refused.header.kind, refused.header.words[1]), (ERROR, 3));
-        assert!(!reason(refused).is_empty());
+        let refused = peer.call(OBJECT, 0, &arguments[..end]);
+        assert_eq!(result(&refused), (REPLY, 3));
+        assert!(!reason(&refused).is_empty());
     }
-    // The same number again and again is the caller's own affair.
-    assert_eq!(peer.ask(header, &arguments).unwrap().header.kind, REPLY);
+    assert_eq!(result(&peer.call(OBJECT, 0, &arguments)), (REPLY, 0));
     assert_serves(&serving);
+}
+
+trait ConcatBytes {
+    fn concat_bytes(&self) -> Vec<u8>;
+}
+
+impl ConcatBytes for [IoSlice<'_>] {
+    fn concat_bytes(&self) -> Vec<u8> {
+        self.iter()
+            .flat_map(|segment| segment.iter().copied())
+            .collect()
+    }
 }
 
 #[test]
@@ -158,12 +163,14 @@ fn what_is_no_call_ends_the_connection() {
     let serving = serve();
     for header in [
         Header::new(0, [0; 3]),
+        Header::new(HELLO, [1, 1000, 1000]),
         Header::new(REPLY, [1, 0, 0]),
-        Header::new(ERROR, [1, 1, 0]),
-        Header::new(ERROR, [1, 99, 0]),
+        Header::new(RETURN, [1, 99, 0]),
         Header::new(u32::MAX, [u64::MAX; 3]),
     ] {
-        let error = Peer::of(&serving).ask(header, b"payload").unwrap_err();
+        let peer = Peer::of(&serving);
+        peer.send(header, b"payload");
+        let error = peer.endpoint.recv_message().unwrap_err();
         assert!(
             matches!(error, RecvError::Closed { .. } | RecvError::Lost { .. }),
             "{error}"
@@ -172,68 +179,85 @@ fn what_is_no_call_ends_the_connection() {
     }
 }
 
-/// A server that answers what it likes.
-fn client_of(
-    address: &str,
-    answer: impl FnOnce(u64) -> (Header, Vec<u8>) + Send + 'static,
-) -> String {
-    let address = address.parse().unwrap();
+#[test]
+fn who_tells_no_handlers_is_not_served() {
+    let serving = serve();
+    for (header, table) in [
+        (Header::new(HELLO, [1, 1000, 1000]), &b""[..]),
+        (Header::new(HELLO, [1, 1000, 1000]), b"no table at all"),
+        (Header::new(HELLO, [9, 1000, 1000]), b""),
+        (Header::new(REQUEST, [7, 0, 0]), b""),
+    ] {
+        let endpoint = connect(serving.address(), &Options::default()).unwrap();
+        let segments = [IoSlice::new(table)];
+        endpoint.send_message(header, &segments).unwrap();
+        let ends = std::iter::repeat_with(|| endpoint.recv_message()).take(3);
+        assert!(ends.last().unwrap().is_err());
+        assert_serves(&serving);
+    }
+}
+
+/// A server that answers the first call as it likes: what the call comes to.
+fn client_of(name: &str, answer: impl FnOnce(&Peer, u64) + Send + 'static) -> CallError {
+    let address = format!("inproc://hostile-{name}").parse().unwrap();
     let listener = listen(&address, &Options::default()).unwrap();
     let server = std::thread::spawn(move || {
-        let endpoint = listener.accept().unwrap().establish().unwrap();
-        let (header, payload) = answer(endpoint.recv_message().unwrap().header.words[0]);
-        endpoint
-            .send_message(header, &[IoSlice::new(&payload)])
-            .unwrap();
+        let peer = Peer::greet(listener.accept().unwrap().establish().unwrap());
+        let call = peer.endpoint.recv_message().unwrap();
+        answer(&peer, call.header.words[0] & 0xffff_ffff);
     });
     let client = Client::connect(&address).unwrap();
     let error = client.registry().list().wait().unwrap_err();
     server.join().unwrap();
-    error.to_string()
-}
-
-#[test]
-fn replies_that_nobody_asked_for_change_nothing() {
-    let address = "inproc://unasked-then-asked".parse().unwrap();
-    let listener = listen(&address, &Options::default()).unwrap();
-    let server = std::thread::spawn(move || {
-        let endpoint = listener.accept().unwrap().establish().unwrap();
-        let number = endpoint.recv_message().unwrap().header.words[0];
-        let mut writer = Writer::new();
-        for (number, name) in [(number + 9, "wrong"), (0, "wrong"), (number, "right")] {
-            let reply = Header::new(REPLY, [number, 0, 0]);
-            writer
-                .gather(&vec![name], |segments| {
-                    endpoint.send_message(reply, segments)
-                })
-                .unwrap()
-                .unwrap();
-        }
-    });
-    let client = Client::connect(&address).unwrap();
-    assert_eq!(*client.registry().list().wait().unwrap().get(), ["right"]);
-    server.join().unwrap();
+    error
 }
 
 #[test]
 fn servers_are_not_believed() {
-    let damaged = client_of("inproc://damaged", |number| {
-        (Header::new(REPLY, [number, 0, 0]), vec![0xff; 64])
+    let damaged = client_of("damaged", |peer, number| {
+        peer.send(Header::new(REPLY, [number, 0, 0]), &[0xff; 64]);
     });
-    assert_eq!(damaged, "the result of list is damaged");
-    let unasked = client_of("inproc://unasked", |number| {
-        (
-            Header::new(REPLY, [number.wrapping_add(9), 0, 0]),
-            vec![0; 64],
-        )
+    assert!(matches!(damaged, CallError::Result { .. }), "{damaged}");
+    let other = client_of("other", |peer, number| {
+        peer.send_object(Header::new(REPLY, [number, 0, 0]), &7u32);
     });
-    assert!(unasked.contains("lost"), "{unasked}");
-    let backwards = client_of("inproc://backwards", |number| {
-        (Header::new(CALL, [number, 0, 0]), Vec::new())
+    assert!(matches!(other, CallError::Result { .. }), "{other}");
+    let unasked = client_of("unasked", |peer, number| {
+        peer.send(Header::new(REPLY, [number + 9, 0, 0]), &[0; 64]);
     });
-    assert!(backwards.contains("what is no reply"), "{backwards}");
-    let wordless = client_of("inproc://wordless", |number| {
-        (Header::new(ERROR, [number, 3, 0]), vec![0xff; 64])
+    assert!(matches!(unasked, CallError::Lost { .. }), "{unasked}");
+    let wordless = client_of("wordless", |peer, number| {
+        peer.send(Header::new(REPLY, [number, 3, 0]), b"");
     });
-    assert!(wordless.contains("no reason given"), "{wordless}");
+    assert!(
+        matches!(&wordless, CallError::Refused { reason, .. } if reason == "no reason given"),
+        "{wordless}"
+    );
+    let wild = client_of("wild", |peer, number| {
+        peer.send(Header::new(REPLY, [number, 3, 0]), b"\xff\x1b[2J");
+    });
+    assert!(!wild.to_string().contains('\x1b'), "{wild}");
+    for (name, code) in [("code", 7), ("far-code", u64::MAX)] {
+        let unknown = client_of(name, move |peer, number| {
+            peer.send(Header::new(REPLY, [number, code, 0]), b"");
+        });
+        assert!(unknown.to_string().contains("unknown code"), "{unknown}");
+    }
+    let returned = client_of("returned", |peer, number| {
+        peer.send(
+            Header::new(RETURN, [number | 99 << 32, 0, 4 << 48]),
+            b"why?",
+        );
+    });
+    assert!(returned.to_string().contains("why?"), "{returned}");
+}
+
+#[test]
+fn a_server_may_call_back_and_finds_nothing() {
+    let error = client_of("calls-back", |peer, number| {
+        let refused = peer.call(OBJECT, 0, b"");
+        assert_eq!((refused.header.kind, refused.header.words[1]), (REPLY, 1));
+        peer.send(Header::new(REPLY, [number, 2, 0]), b"nothing");
+    });
+    assert!(matches!(error, CallError::UnknownMethod { .. }), "{error}");
 }

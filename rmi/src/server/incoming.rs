@@ -1,18 +1,20 @@
 //! A call at its server: its arguments, and where its result goes.
 
-use std::cell::RefCell;
-use std::sync::Arc;
+use std::cell::{Cell, RefCell};
+use std::io::IoSlice;
 
-use jstream::{Filled, ReadError, Reader, Received, Transportable, WriteError, Writer};
-use jstream_transport::SendError;
+use jstream::{Filled, Reader, Received, Transportable, WriteError, Writer};
+use jstream_transport::active::Replier;
 
-use super::link::Link;
-use crate::frame::Frame;
+use crate::frame::Code;
+use crate::session::Session;
 
 thread_local! {
     /// Arguments are read, and results written, by the thread that the method runs on.
     static READER: RefCell<Option<Reader>> = const { RefCell::new(None) };
     static WRITER: RefCell<Option<Writer>> = const { RefCell::new(None) };
+    /// Why a method is ended whose future is dropped.
+    static ENDING: Cell<Option<Code>> = const { Cell::new(None) };
 }
 
 /// A call whose arguments have arrived.
@@ -22,25 +24,22 @@ pub struct Incoming {
     pub(super) answer: Answer,
 }
 
-/// Where the reply to a call goes.
+/// Where the reply to a call goes. The caller of one that is dropped is told that.
 #[derive(Debug)]
 pub struct Answer {
-    /// None where nobody waits for it.
-    pub(super) number: Option<u64>,
-    pub(super) link: Arc<Link>,
+    /// Here until it is used.
+    replier: Option<Replier>,
 }
 
-/// Why a call was not replied to.
+/// Why a call has no result. Its caller was told.
 #[derive(Debug)]
 pub enum Failed {
     /// The object's interface has no such method.
     UnknownMethod,
     /// The arguments are damaged, or of other types.
-    Arguments(ReadError),
+    Arguments,
     /// The result could not be written.
-    Result(WriteError),
-    /// The result could not be sent.
-    Send(SendError),
+    Result,
 }
 
 impl Incoming {
@@ -54,37 +53,105 @@ impl Incoming {
         A: Transportable + 'static,
     {
         let mut reader = READER.take().unwrap_or_default();
-        reader.set_limits(self.answer.link.limits);
+        if let Some(session) = self.answer.session() {
+            reader.set_limits(session.terms.limits);
+        }
         let read = reader.read::<A>(self.payload);
         READER.set(Some(reader));
-        let arguments = read.map_err(|failure| Failed::Arguments(failure.error))?;
-        Ok((arguments, self.answer))
+        match read {
+            Ok(arguments) => Ok((arguments, self.answer)),
+            Err(failure) => {
+                let why = failure.error.to_string();
+                self.answer.refuse(Code::Arguments, &why);
+                Err(Failed::Arguments)
+            }
+        }
     }
 }
 
 impl Answer {
+    pub(super) fn new(replier: Replier) -> Self {
+        Self {
+            replier: Some(replier),
+        }
+    }
+
+    fn session(&self) -> Option<&Session> {
+        self.replier.as_ref()?.attached()
+    }
+
     /// Sends the result.
     ///
     /// # Errors
     ///
-    /// [`Failed`] when it can't be written or sent.
-    pub fn reply<R: Transportable>(self, result: &R) -> Result<(), Failed> {
-        let Some(number) = self.number else {
+    /// [`Failed`] when it can't be written.
+    pub fn reply<R: Transportable>(mut self, result: &R) -> Result<(), Failed> {
+        let Some(replier) = self.replier.take() else {
             return Ok(());
         };
-        let header = Frame::Reply { number }.header();
-        written(result, |segments| {
-            self.link.endpoint.send_message(header, segments)
-        })
-        .map_err(Failed::Result)?
-        .map_err(Failed::Send)
+        if !replier.wants_reply() {
+            return Ok(());
+        }
+        let mut replier = Some(replier);
+        let written = written(result, |segments| {
+            if let Some(replier) = replier.take() {
+                replier.reply_segments(0, segments);
+            }
+        });
+        match (written, replier) {
+            (Err(error), Some(replier)) => {
+                refuse(replier, Code::Result, &error.to_string());
+                Err(Failed::Result)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells the caller why there is no result.
+    pub(super) fn refuse(mut self, code: Code, why: &str) {
+        if let Some(replier) = self.replier.take() {
+            refuse(replier, code, why);
+        }
     }
 }
 
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if let (Some(code), Some(replier)) = (ENDING.get(), self.replier.take()) {
+            refuse(replier, code, "");
+        }
+    }
+}
+
+/// Drops what a method has, whose caller is told why.
+pub(super) fn ending(code: Code, end: impl FnOnce()) {
+    struct Back(Option<Code>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            ENDING.set(self.0);
+        }
+    }
+    let _back = Back(ENDING.replace(Some(code)));
+    end();
+}
+
+/// The longest reason that is told to a peer, in bytes.
+const LONGEST_REASON: usize = 1024;
+
+/// Answers by an error instead of a result.
+pub(super) fn refuse(replier: Replier, code: Code, why: &str) {
+    let mut end = why.len().min(LONGEST_REASON);
+    while !why.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
+    let why = why.get(..end).unwrap_or_default();
+    replier.reply(code as u64, why.as_bytes());
+}
+
 /// Hands a message to who sends it. The code of a value that is being written may write other messages.
-pub(super) fn written<T, R>(
+pub(crate) fn written<T, R>(
     value: &T,
-    send: impl FnOnce(&[std::io::IoSlice<'_>]) -> R,
+    send: impl FnOnce(&[IoSlice<'_>]) -> R,
 ) -> Result<R, WriteError>
 where
     T: Transportable,

@@ -1,16 +1,20 @@
-//! A listener at work: one thread that accepts, and one for each connection.
+//! A listener at work: a thread that accepts, and a few that serve all connections.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
+use std::task::{Wake, Waker};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
-use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener};
+use jstream_transport::active::{self, Bundle, Handlers, Peer};
+use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener, Reminder};
 
-use super::{Place, Places, ServerOptions, serve};
-use crate::connection::lock;
+use super::{Place, Places, ServerOptions};
 use crate::error::ServeError;
 use crate::exports::Exports;
+use crate::session::{Connection, Terms, handlers, spare_threads};
+use crate::sync::lock;
 
 /// A server that accepts connections at an address. Dropping it ends them all.
 #[derive(Debug)]
@@ -18,25 +22,28 @@ pub struct Serving {
     address: Address,
     state: Arc<State>,
     accepting: Option<JoinHandle<()>>,
+    serving: Vec<active::Serving>,
 }
 
 #[derive(Debug)]
 struct State {
     exports: Arc<Exports>,
     options: ServerOptions,
+    handlers: Handlers,
+    bundle: Bundle,
     places: Arc<Places>,
     stopping: AtomicBool,
     listener: Closer,
     /// The connections that are open, by a number of their own.
-    connections: Mutex<HashMap<u64, Connection>>,
+    connections: Mutex<HashMap<u64, Open>>,
 }
 
 /// A connection, as whoever stops the server needs it.
-#[derive(Debug, Default)]
-struct Connection {
-    /// None before its handshake.
-    closer: Option<Closer>,
-    thread: Option<JoinHandle<()>>,
+#[derive(Debug)]
+struct Open {
+    peer: Peer,
+    /// Ends it unless it is used by then.
+    unused: Option<Reminder>,
 }
 
 impl Serving {
@@ -49,12 +56,18 @@ impl Serving {
         let state = Arc::new(State {
             exports,
             options: options.clone(),
+            handlers: handlers(spare_threads()),
+            bundle: Bundle::new(options.transport.spin),
             places: Arc::default(),
             stopping: AtomicBool::new(false),
             listener: listener.closer(),
             connections: Mutex::default(),
         });
         let address = listener.local_address().clone();
+        let serving = (0..options.threads.max(1)).map(|_| state.bundle.start());
+        let serving = serving
+            .collect::<Result<_, _>>()
+            .map_err(ServeError::Thread)?;
         let accepting = {
             let state = state.clone();
             thread::Builder::new()
@@ -66,6 +79,7 @@ impl Serving {
             address,
             state,
             accepting: Some(accepting),
+            serving,
         })
     }
 
@@ -97,20 +111,13 @@ impl Drop for Serving {
         if let Some(accepting) = self.accepting.take() {
             let _ = accepting.join();
         }
-        let all = std::mem::take(&mut *lock(&self.state.connections));
         // One that has not been greeted yet runs no method, and ends by itself.
-        let greeted = |of: Connection| Some((of.closer?, of.thread));
-        let all: Vec<_> = all.into_values().filter_map(greeted).collect();
-        for (closer, _) in &all {
-            closer.close();
+        let all = std::mem::take(&mut *lock(&self.state.connections));
+        for open in all.values() {
+            open.peer.close();
         }
-        let here = thread::current().id();
-        for thread in all.into_iter().filter_map(|(_, thread)| thread) {
-            // A method may own the handle that is dropped here.
-            if thread.thread().id() != here {
-                let _ = thread.join();
-            }
-        }
+        drop(all);
+        self.serving.clear();
     }
 }
 
@@ -122,7 +129,7 @@ impl State {
                 Ok(incoming) => {
                     if let Some(place) = self.places.take(self.options.max_connections) {
                         number = number.wrapping_add(1);
-                        self.start(number, incoming, place);
+                        self.greet(number, incoming, place);
                     }
                 }
                 Err(AcceptError::ClosedLocally { .. }) => return,
@@ -133,58 +140,102 @@ impl State {
         }
     }
 
-    /// Starts the thread of a connection.
-    fn start(self: &Arc<Self>, number: u64, incoming: Incoming, place: Place) {
-        lock(&self.connections).insert(number, Connection::default());
+    /// Greets a peer in a thread of its own, as that may take its time. Where none is to be had, the connection is
+    /// dropped, which its peer sees.
+    fn greet(self: &Arc<Self>, number: u64, incoming: Incoming, place: Place) {
         let state = self.clone();
-        let thread = thread::Builder::new()
-            .name(format!("jstream-{number}"))
-            .spawn(move || {
-                let entry = Entry { state, number };
-                entry.state.run(number, incoming);
-                drop(entry);
-                drop(place);
-            });
-        let mut connections = lock(&self.connections);
-        match thread {
-            Ok(handle) => {
-                // The connection may have ended already.
-                if let Some(connection) = connections.get_mut(&number) {
-                    connection.thread = Some(handle);
-                }
-            }
-            // No thread to be had: the connection is dropped, which its peer sees.
-            Err(_) => {
-                connections.remove(&number);
-            }
-        }
+        let _ = thread::Builder::new()
+            .name("jstream-greet".to_owned())
+            .spawn(move || state.open(number, incoming, place));
     }
 
-    fn run(&self, number: u64, incoming: Incoming) {
+    fn open(self: &Arc<Self>, number: u64, incoming: Incoming, place: Place) {
         let Ok(endpoint) = incoming.establish() else {
             return;
         };
-        let closer = endpoint.closer();
-        if let Some(connection) = lock(&self.connections).get_mut(&number) {
-            connection.closer = Some(closer.clone());
-        }
+        let options = &self.options;
+        let terms = Terms {
+            limits: options.limits,
+            time: options.call_timeout,
+            max_waiting: options.max_waiting,
+        };
+        let settings = options.messages.clone();
+        let exports = self.exports.clone();
+        let joined = Connection::accept(endpoint, &self.handlers, settings, terms, exports);
+        let Ok(connection) = joined else {
+            return;
+        };
+        let peer = connection.peer();
+        let unused = self.remind(number);
+        lock(&self.connections).insert(
+            number,
+            Open {
+                peer: peer.clone(),
+                unused,
+            },
+        );
+        let entry = Entry {
+            state: Arc::downgrade(self),
+            number,
+            _place: place,
+        };
+        peer.on_end(move || drop(entry));
+        self.bundle.add(peer);
         // Whoever stops the server closes what it finds; what it did not find yet closes itself.
         if self.stopping.load(Ordering::SeqCst) {
-            closer.close();
+            peer.close();
         }
-        serve(&self.exports, &self.options, &endpoint);
+    }
+
+    /// Has a connection ended that is never used. Where there is no room for a reminder it stays.
+    fn remind(self: &Arc<Self>, number: u64) -> Option<Reminder> {
+        let then = Instant::now().checked_add(self.options.first_call_timeout)?;
+        let reminder = Reminder::new().ok()?;
+        let unused = Unused {
+            state: Arc::downgrade(self),
+            number,
+        };
+        reminder.set(then, &Waker::from(Arc::new(unused)));
+        Some(reminder)
+    }
+}
+
+/// Ends a connection that is not used in time.
+struct Unused {
+    state: Weak<State>,
+    number: u64,
+}
+
+impl Wake for Unused {
+    fn wake(self: Arc<Self>) {
+        let Some(state) = self.state.upgrade() else {
+            return;
+        };
+        let mut connections = lock(&state.connections);
+        let open = connections.get_mut(&self.number);
+        let done = open.map(|open| (open.peer.clone(), open.unused.take()));
+        drop(connections);
+        if let Some((peer, reminder)) = done {
+            drop(reminder);
+            if !peer.has_served() {
+                peer.close();
+            }
+        }
     }
 }
 
 /// The entry of a connection among those that are open, for as long as it is.
 struct Entry {
-    state: Arc<State>,
+    state: Weak<State>,
     number: u64,
+    _place: Place,
 }
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        let connection = lock(&self.state.connections).remove(&self.number);
-        drop(connection);
+        if let Some(state) = self.state.upgrade() {
+            let open = lock(&state.connections).remove(&self.number);
+            drop(open);
+        }
     }
 }

@@ -69,7 +69,8 @@ impl Bundle {
             .wait(until, |_| self.core.is_empty().then_some(()));
     }
 
-    /// Starts a thread that serves, also when there is no connection yet, until its handle is dropped.
+    /// Starts a thread that serves, also when there is no connection yet, until its handle is dropped. Of several such
+    /// threads one serves, and the others stand by: where a handler runs for long, one of them goes on.
     ///
     /// # Errors
     ///
@@ -112,9 +113,7 @@ impl Serving {
         let (its, flag) = (core.clone(), stopped.clone());
         let name = "jstream-serving".to_owned();
         let thread = Builder::new().name(name).spawn(move || {
-            its.wait(Deadline::NEVER, |_| {
-                flag.load(Ordering::Acquire).then_some(())
-            });
+            its.work(|| flag.load(Ordering::Acquire));
         })?;
         Ok(Self {
             core,

@@ -15,6 +15,7 @@ use super::parker::Parker;
 use super::request::Request;
 use super::role::Role;
 use super::turn;
+use super::watch::Watch;
 use crate::device::deadline::Deadline;
 use crate::endpoint::queue::Done;
 use crate::endpoint::receiving::Arrived;
@@ -37,6 +38,8 @@ const MOST: usize = 64;
 /// What all who serve a bundle share.
 pub(super) struct Core {
     role: Role,
+    /// Those who serve when the others are busy.
+    watch: Watch,
     members: Mutex<Arc<Vec<Member>>>,
     /// Where receives are posted by those who sleep; there once somebody did.
     queue: OnceLock<CompletionQueue>,
@@ -46,7 +49,9 @@ pub(super) struct Core {
     later: Mutex<VecDeque<Request>>,
     /// What came for a connection that had left the bundle before.
     late: Mutex<VecDeque<(Arc<Link>, Arrived)>>,
-    /// There may be something in the two.
+    /// Requests that somebody took who could not serve them; they come before all others.
+    aside: Mutex<VecDeque<Request>>,
+    /// There may be something in the three.
     has_more: AtomicBool,
     spin: Duration,
     vain: AtomicU8,
@@ -66,6 +71,8 @@ struct Member {
 pub(super) struct Driving<'c> {
     core: &'c Core,
     is_held: bool,
+    /// Requests are put aside.
+    is_aside: bool,
 }
 
 impl Driving<'_> {
@@ -73,8 +80,21 @@ impl Driving<'_> {
     #[inline]
     pub(super) fn release(&mut self) {
         if std::mem::take(&mut self.is_held) {
+            self.core.watch.begin();
             self.core.role.leave();
+            self.core.watch.left();
         }
+    }
+
+    /// Whether a request is to be served now: else it is put aside.
+    #[inline]
+    pub(super) fn serves(&mut self, request: Request) -> Option<Request> {
+        if self.is_aside {
+            self.core.put_aside(request);
+            return None;
+        }
+        self.release();
+        Some(request)
     }
 }
 
@@ -95,11 +115,13 @@ impl Core {
     pub(super) fn new(spin: Duration) -> Arc<Self> {
         Arc::new(Self {
             role: Role::new(),
+            watch: Watch::default(),
             members: Mutex::default(),
             queue: OnceLock::new(),
             kept: Mutex::default(),
             later: Mutex::default(),
             late: Mutex::default(),
+            aside: Mutex::default(),
             has_more: AtomicBool::new(false),
             spin,
             vain: AtomicU8::new(0),
@@ -140,6 +162,22 @@ impl Core {
     pub(super) fn call_all(&self) {
         self.call();
         self.role.nudge_all();
+        self.watch.call_all();
+    }
+
+    /// Serves until `stops` says so, behind a call of all. While others do, it stands by.
+    pub(super) fn work(self: &Arc<Self>, stops: impl Fn() -> bool) {
+        turn::waiting(|| {
+            let (mut spin, mut slept) = (None, false);
+            while !stops() {
+                match self.try_drive() {
+                    Some(driving) => {
+                        self.step(driving, Deadline::NEVER, &mut spin, &mut slept);
+                    }
+                    None => self.watch.stand_by(&self.role, &stops),
+                }
+            }
+        });
     }
 
     /// Has those look again who sleep.
@@ -179,7 +217,35 @@ impl Core {
         Some(Driving {
             core: self,
             is_held: true,
+            is_aside: false,
         })
+    }
+
+    fn put_aside(&self, mut request: Request) {
+        request.wait();
+        lock(&self.aside).push_back(request);
+        self.has_more.store(true, Ordering::Release);
+    }
+
+    /// Takes what is here without serving requests, which wait for who serves, unless somebody else receives.
+    pub(super) fn look_aside(&self) {
+        let Some(mut driving) = self.try_drive() else {
+            return;
+        };
+        driving.is_aside = true;
+        for _ in 0..MOST {
+            if !driving.is_held || lock(&self.aside).len() >= MOST {
+                break;
+            }
+            if let Looked::Nothing = self.look_at_members(&mut driving) {
+                break;
+            }
+        }
+        drop(driving);
+        if !lock(&self.aside).is_empty() {
+            // Nobody is told of them by their connections any more.
+            self.call();
+        }
     }
 
     pub(super) fn run_later(&self, request: Request) {
@@ -192,11 +258,23 @@ impl Core {
         if lock(&self.kept).iter().any(|link| link.id == id) {
             return;
         }
-        let mut later = lock(&self.later);
-        let (gone, rest) = later.drain(..).partition(|request| request.link().id == id);
-        *later = rest;
-        drop(later);
-        drop::<VecDeque<Request>>(gone);
+        for queue in [&self.later, &self.aside] {
+            let mut queue = lock(queue);
+            let (gone, rest) = queue.drain(..).partition(|request| request.link().id == id);
+            *queue = rest;
+            drop(queue);
+            drop::<VecDeque<Request>>(gone);
+        }
+    }
+
+    /// Serves the first request that was put aside. Whether there was one.
+    fn run_aside(&self, driving: &mut Driving<'_>) -> bool {
+        let Some(request) = lock(&self.aside).pop_front() else {
+            return false;
+        };
+        driving.release();
+        Link::serve_put_aside(request);
+        true
     }
 
     /// Runs what was put off. Whether anything was.
@@ -210,7 +288,9 @@ impl Core {
         if count == 0 {
             self.has_more.store(false, Ordering::Release);
             // Whoever adds something after its look sets the flag again, behind this.
-            let any = !lock(&self.later).is_empty() || !lock(&self.late).is_empty();
+            let any = !lock(&self.later).is_empty()
+                || !lock(&self.late).is_empty()
+                || !lock(&self.aside).is_empty();
             self.has_more.fetch_or(any, Ordering::AcqRel);
             return false;
         }
@@ -244,7 +324,8 @@ impl Core {
             Ok((_, Some(arrived))) => self.deliver(link, arrived, driving),
             Err(RecvError::TimedOut { .. } | RecvError::Empty) => return Looked::Nothing,
             // It waits in the connection until others have left the pool.
-            Err(RecvError::NoBuffer { .. }) => {
+            Err(error @ RecvError::NoBuffer { .. }) => {
+                link.note_no_room(&error);
                 driving.release();
                 thread::sleep(SOON);
             }
@@ -258,11 +339,26 @@ impl Core {
     fn look(&self, driving: &mut Driving<'_>) -> Looked {
         // What was put off has its turn, however much comes.
         if self.has_more.load(Ordering::Acquire) {
+            if self.run_aside(driving) {
+                return Looked::Something;
+            }
             let turns = self.turns.fetch_add(1, Ordering::Relaxed);
             if turns % PUT_OFF == 0 && self.run_put_off(driving) {
                 return Looked::Something;
             }
         }
+        if let Looked::Something = self.look_at_members(driving) {
+            return Looked::Something;
+        }
+        if self.has_more.load(Ordering::Acquire) && self.run_put_off(driving) {
+            return Looked::Something;
+        }
+        Looked::Nothing
+    }
+
+    /// Takes one message of a connection, if there is one.
+    #[inline]
+    fn look_at_members(&self, driving: &mut Driving<'_>) -> Looked {
         let members = self.members();
         let count = members.len();
         let first = self.next.load(Ordering::Relaxed);
@@ -287,9 +383,6 @@ impl Core {
             if let Some(done) = self.queue.get().and_then(CompletionQueue::poll_done) {
                 return self.take(done, driving);
             }
-        }
-        if self.has_more.load(Ordering::Acquire) && self.run_put_off(driving) {
-            return Looked::Something;
         }
         Looked::Nothing
     }

@@ -88,6 +88,8 @@ pub enum Reason {
     Malformed,
     /// The handler has an answer that could not be sent.
     Unsendable,
+    /// It was cancelled before its handler ran.
+    Cancelled,
     /// Something that this version does not know.
     Other(u16),
 }
@@ -103,6 +105,7 @@ impl Reason {
             Self::Unanswered => 6,
             Self::Malformed => 7,
             Self::Unsendable => 8,
+            Self::Cancelled => 9,
             Self::Other(code) => code,
         }
     }
@@ -117,6 +120,7 @@ impl Reason {
             6 => Self::Unanswered,
             7 => Self::Malformed,
             8 => Self::Unsendable,
+            9 => Self::Cancelled,
             code => Self::Other(code),
         }
     }
@@ -124,7 +128,10 @@ impl Reason {
     /// Whether the handler may have done something.
     #[must_use]
     pub fn may_have_run(self) -> bool {
-        !matches!(self, Self::NoSuchHandler | Self::Busy | Self::Ending)
+        !matches!(
+            self,
+            Self::NoSuchHandler | Self::Busy | Self::Ending | Self::Cancelled
+        )
     }
 }
 
@@ -139,6 +146,7 @@ impl fmt::Display for Reason {
             Self::Unanswered => "the handler gave no answer",
             Self::Malformed => "the payload is not of the handler's type",
             Self::Unsendable => "the answer could not be sent",
+            Self::Cancelled => "it was cancelled before",
             Self::Other(code) => return write!(f, "reason {code}"),
         })
     }
@@ -208,6 +216,14 @@ pub enum RequestError {
     Lost {
         /// The peer.
         peer: Address,
+    },
+    /// There is no room in this side's pool for what has come. The connection goes on when there is.
+    #[error("there is no room for what {peer} has sent: {why}")]
+    NoRoom {
+        /// The peer.
+        peer: Address,
+        /// What the pool says.
+        why: String,
     },
     /// The object could not be written. Nothing was sent.
     #[error("the object can't be written: {0}")]

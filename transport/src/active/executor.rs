@@ -16,6 +16,12 @@ pub trait Executor: Send + Sync {
     /// Has [`job.run()`](Job::run) called soon, by any thread. Where that is done before this returns, handlers
     /// that never wait inside one another may nest without an end: it is not.
     fn execute(&self, job: Job);
+
+    /// Whether a job would be run soon, also when those that run wait for others. Handlers that are nested too deep are
+    /// given back as [busy](super::Reason::Busy) where it would not.
+    fn has_room(&self) -> bool {
+        true
+    }
 }
 
 /// A handler that may go on.
@@ -106,6 +112,11 @@ impl Executor for ThreadPool {
             }
         }
         self.work.changed.notify_one();
+    }
+
+    fn has_room(&self) -> bool {
+        let state = self.work.lock();
+        state.idle > state.jobs.len() || state.threads < self.most
     }
 }
 

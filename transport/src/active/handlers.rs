@@ -74,6 +74,7 @@ pub(super) struct Entry {
     worker: bool,
     budget: Option<Duration>,
     runs: Box<dyn Runs>,
+    place: Place,
     pub(super) tally: Tally,
 }
 
@@ -212,10 +213,19 @@ impl Handlers {
 }
 
 impl Entry {
+    /// Whether what can't be nested any deeper is run elsewhere soon.
+    #[cold]
+    fn has_room(&self) -> bool {
+        self.place.get().is_none_or(|executor| executor.has_room())
+    }
+
     /// Runs the handler: here, unless it is to run elsewhere.
     #[inline]
     pub(super) fn run(&self, request: Request, nested: bool) {
         if self.worker || nested {
+            if nested && !self.has_room() {
+                return request.nack();
+            }
             self.tally.moved();
             return self.runs.send(request, self);
         }
@@ -382,6 +392,7 @@ impl Builder {
             worker: false,
             budget: None,
             runs,
+            place: self.place.clone(),
             tally: Tally::default(),
         });
         self

@@ -97,13 +97,21 @@ struct Place {
     call: Call,
 }
 
-/// A request of the peer.
+/// What is known of a request of the peer.
 pub(super) enum Open {
     No,
     /// Nobody waits in it, as far as is known.
     Running,
     /// Its handler waits, and can be cancelled.
     Moved(Arc<dyn Cancel>),
+}
+
+/// A request of the peer, or the place for one.
+struct OpenPlace {
+    number: u32,
+    open: Open,
+    /// Nobody wants its answer.
+    cancelled: bool,
 }
 
 /// The peer does what nobody of this version does.
@@ -120,7 +128,7 @@ pub(super) struct Ledger {
     due_bytes: u64,
     calls: Vec<Place>,
     free: Vec<u16>,
-    open: Vec<Open>,
+    open: Vec<OpenPlace>,
     /// Those who wait for credit.
     wanting: Vec<Waker>,
     ended: bool,
@@ -317,29 +325,49 @@ impl Ledger {
         };
         let index = (number & 0xffff) as usize;
         if self.open.len() <= index {
-            self.open.resize_with(index.saturating_add(1), || Open::No);
+            self.open
+                .resize_with(index.saturating_add(1), || OpenPlace {
+                    number: 0,
+                    open: Open::No,
+                    cancelled: false,
+                });
         }
         match self.open.get_mut(index) {
-            Some(open @ Open::No) => {
-                *open = Open::Running;
+            Some(place) if matches!(place.open, Open::No) => {
+                *place = OpenPlace {
+                    number,
+                    open: Open::Running,
+                    cancelled: false,
+                };
                 Ok(())
             }
             _ => Err(Violation("a number is used twice")),
         }
     }
 
-    /// The handler of a request waits. False when it was answered, or the connection has ended: then it is
-    /// not noted.
+    fn opened(&mut self, number: u32) -> Option<&mut OpenPlace> {
+        let place = self.open.get_mut((number & 0xffff) as usize)?;
+        (place.number == number && !matches!(place.open, Open::No)).then_some(place)
+    }
+
+    /// The handler of a request waits. False when nobody wants its answer: then it is not noted.
     pub(super) fn note_moved(&mut self, number: u32, task: &Arc<dyn Cancel>) -> bool {
         let ended = self.ended;
-        match self.open.get_mut((number & 0xffff) as usize) {
-            Some(open @ Open::Running) if !ended => {
-                *open = Open::Moved(task.clone());
-                true
+        match self.opened(number) {
+            Some(place) if matches!(place.open, Open::Running) => {
+                let wanted = !ended && !place.cancelled;
+                if wanted {
+                    place.open = Open::Moved(task.clone());
+                }
+                wanted
             }
-            Some(Open::Running) => false,
             _ => true,
         }
+    }
+
+    /// Whether nobody wants the answer to a request that is open.
+    pub(super) fn is_cancelled(&mut self, number: u32) -> bool {
+        self.ended || self.opened(number).is_some_and(|place| place.cancelled)
     }
 
     /// A message of the peer is done with. What it gets back with the frame that says so.
@@ -363,7 +391,7 @@ impl Ledger {
         self.due_bytes = self.due_bytes.saturating_add(length);
         number
             .and_then(|number| self.open.get_mut((number & 0xffff) as usize))
-            .map_or(Open::No, |open| mem::replace(open, Open::No))
+            .map_or(Open::No, |place| mem::replace(&mut place.open, Open::No))
     }
 
     /// What the peer is to get back; from now on it may use it.
@@ -376,10 +404,12 @@ impl Ledger {
         credit
     }
 
-    /// The task of a request that its maker does not want any more.
+    /// Nobody wants the answer to a request any more: its task, if it has one.
     pub(super) fn cancelled(&mut self, number: u32) -> Option<Arc<dyn Cancel>> {
-        match self.open.get((number & 0xffff) as usize) {
-            Some(Open::Moved(task)) => Some(task.clone()),
+        let place = self.opened(number)?;
+        place.cancelled = true;
+        match &place.open {
+            Open::Moved(task) => Some(task.clone()),
             _ => None,
         }
     }
@@ -398,8 +428,8 @@ impl Ledger {
             }
         }
         let mut tasks = Vec::new();
-        for open in &mut self.open {
-            if let Open::Moved(task) = mem::replace(open, Open::Running) {
+        for place in &mut self.open {
+            if let Open::Moved(task) = mem::replace(&mut place.open, Open::Running) {
                 tasks.push(task);
             }
         }

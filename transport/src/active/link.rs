@@ -1,10 +1,12 @@
 //! A connection, as all who use it share it.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Waker;
+use std::time::{Duration, Instant};
 
 use jstream::buffer::Filled;
 
@@ -29,6 +31,9 @@ use crate::header::Header;
 /// The longest reason that is told to a peer, in bytes.
 const LONGEST_TEXT: usize = 1024;
 
+/// How long who sends much waits for the connection to take it before it looks what has come.
+const PATIENCE: Duration = Duration::from_millis(1);
+
 /// One side of a connection.
 pub(super) struct Link {
     /// By which bundles know it.
@@ -48,7 +53,19 @@ pub(super) struct Link {
     stopping: AtomicBool,
     /// How many handles of the program there are.
     pub(super) handles: AtomicUsize,
+    /// What the program has of it.
+    attached: OnceLock<Arc<dyn Any + Send + Sync>>,
+    /// What is to be done when it has ended; nothing after that.
+    at_end: Mutex<Option<Vec<AtEnd>>>,
+    /// The peer has sent a message.
+    served: AtomicBool,
+    /// Since when the pool has no room for what has come, and what it says; there while `starves`.
+    starved: Mutex<Option<(Instant, String)>>,
+    starves: AtomicBool,
 }
+
+/// What is done once.
+type AtEnd = Box<dyn FnOnce() + Send>;
 
 /// Where it is served.
 struct Seat {
@@ -83,6 +100,11 @@ impl Link {
             returned: Mutex::default(),
             stopping: AtomicBool::new(false),
             handles: AtomicUsize::new(0),
+            attached: OnceLock::new(),
+            at_end: Mutex::new(Some(Vec::new())),
+            served: AtomicBool::new(false),
+            starved: Mutex::new(None),
+            starves: AtomicBool::new(false),
         });
         bundle.enter(&link);
         let attached: Weak<Self> = Arc::downgrade(&link);
@@ -93,6 +115,58 @@ impl Link {
             peer: link.endpoint.peer().clone(),
             reason: "this endpoint was joined before",
         })
+    }
+
+    pub(super) fn attach(&self, attached: Arc<dyn Any + Send + Sync>) -> bool {
+        self.attached.set(attached).is_ok()
+    }
+
+    #[inline]
+    pub(super) fn attached<T: Any>(&self) -> Option<&T> {
+        self.attached.get()?.downcast_ref()
+    }
+
+    /// Has something done when it has ended: now, if it has.
+    pub(super) fn on_end(&self, work: AtEnd) {
+        let mut work = Some(work);
+        if let Some(at_end) = lock_plainly(&self.at_end).as_mut() {
+            at_end.extend(work.take());
+        }
+        if let Some(work) = work {
+            work();
+        }
+    }
+
+    pub(super) fn has_served(&self) -> bool {
+        self.served.load(Ordering::Relaxed)
+    }
+
+    /// The pool has no room for what has come.
+    #[cold]
+    pub(super) fn note_no_room(&self, error: &RecvError) {
+        let mut starved = lock_plainly(&self.starved);
+        starved.get_or_insert_with(|| (Instant::now(), error.to_string()));
+        self.starves.store(true, Ordering::Relaxed);
+    }
+
+    /// What the pool says, where it has had no room for what has come for too long.
+    #[inline]
+    pub(super) fn starved(&self) -> Option<String> {
+        if !self.starves.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut starved = lock_plainly(&self.starved);
+        let (_, why) =
+            starved.take_if(|(since, _)| since.elapsed() >= self.settings.room_timeout)?;
+        // Who waits next waits as long.
+        self.starves.store(false, Ordering::Relaxed);
+        Some(why)
+    }
+
+    #[cold]
+    fn has_room(&self) {
+        self.starves.store(false, Ordering::Relaxed);
+        *lock_plainly(&self.starved) = None;
     }
 
     /// The one that stands on an endpoint.
@@ -198,6 +272,28 @@ impl Link {
         }
     }
 
+    /// The same from where the bytes are: serves until the connection has taken them. The peer may wait for somebody
+    /// to receive what it sends itself.
+    #[cold]
+    pub(super) fn send_large(
+        &self,
+        header: Header,
+        segments: &[IoSlice<'_>],
+    ) -> Result<(), SendError> {
+        self.endpoint.scope(|scope| {
+            let mut sending = scope.post_send(header, segments);
+            let mut patience = PATIENCE;
+            loop {
+                match sending.wait_timeout(patience) {
+                    Ok(sent) => return sent,
+                    Err(unsent) => sending = unsent,
+                }
+                let is_served = turn::waiting(|| self.bundle().poll()) > 0;
+                patience = if is_served { Duration::ZERO } else { PATIENCE };
+            }
+        })
+    }
+
     /// The same with a jbuf, which moves where jbufs do. One that was refused comes back.
     pub(super) fn send_filled(
         &self,
@@ -295,6 +391,11 @@ impl Link {
         self.ledger().note_moved(number, task)
     }
 
+    /// Whether nobody wants the answer to a request that is open.
+    pub(super) fn is_cancelled(&self, number: u32) -> bool {
+        self.ledger().is_cancelled(number)
+    }
+
     /// Runs a request again, a little later.
     pub(super) fn run_later(&self, request: Request) {
         self.bundle().run_later(request);
@@ -313,6 +414,9 @@ impl Link {
     /// A message has come. Before a handler runs, others may receive.
     #[inline]
     pub(super) fn arrived(self: &Arc<Self>, message: Message, driving: &mut Driving<'_>) {
+        if self.starves.load(Ordering::Relaxed) {
+            self.has_room();
+        }
         if let Err(violation) = self.take_in(message, driving) {
             self.break_off(violation);
         }
@@ -338,14 +442,12 @@ impl Link {
             } => {
                 ledger.accept(Some(number), header.length)?;
                 drop(ledger);
-                driving.release();
-                self.serve(Some(number), handler, word, payload);
+                self.serve(Some(number), handler, word, payload, driving);
             }
             Frame::Send { handler, word } => {
                 ledger.accept(None, header.length)?;
                 drop(ledger);
-                driving.release();
-                self.serve(None, handler, word, payload);
+                self.serve(None, handler, word, payload, driving);
             }
             Frame::Reply { number, word } => {
                 let told = ledger.answer(number, Answer::Reply { word, payload })?;
@@ -391,8 +493,22 @@ impl Link {
         Ok(())
     }
 
-    fn serve(self: &Arc<Self>, number: Option<u32>, handler: u16, word: u64, payload: Filled) {
+    #[inline]
+    fn serve(
+        self: &Arc<Self>,
+        number: Option<u32>,
+        handler: u16,
+        word: u64,
+        payload: Filled,
+        driving: &mut Driving<'_>,
+    ) {
+        if !self.has_served() {
+            self.served.store(true, Ordering::Relaxed);
+        }
         let request = Request::new(self.clone(), number, handler, word, payload);
+        let Some(request) = driving.serves(request) else {
+            return;
+        };
         if self.stopping.load(Ordering::Relaxed) {
             return request.give_back(Reason::Ending, "");
         }
@@ -400,6 +516,15 @@ impl Link {
             Some(entry) => entry.run(request, turn::depth() >= self.settings.nesting),
             None => request.give_back(Reason::NoSuchHandler, ""),
         }
+    }
+
+    /// Runs a request that was put aside, unless it was cancelled there.
+    pub(super) fn serve_put_aside(request: Request) {
+        let number = request.number();
+        if number.is_some_and(|number| request.link().is_cancelled(number)) {
+            return request.give_back(Reason::Cancelled, "");
+        }
+        Self::serve_again(request);
     }
 
     /// Runs a request that could not run before.
@@ -438,6 +563,8 @@ impl Link {
         self.bundle().leave(self.id);
         wake.into_iter().for_each(Waker::wake);
         tasks.into_iter().for_each(|task| task.cancel());
+        let at_end = lock_plainly(&self.at_end).take();
+        at_end.into_iter().flatten().for_each(|work| work());
     }
 
     /// Ends the connection.

@@ -84,6 +84,7 @@ mod sync;
 mod task;
 mod ticket;
 mod turn;
+mod watch;
 
 #[cfg(all(test, loom))]
 mod models;
@@ -95,6 +96,7 @@ pub use self::guarded::{Guarded, Held, When};
 pub use self::handlers::{Builder, Counters, Handlers, Outcome};
 pub use self::pause::{Yield, yield_now};
 pub use self::peer::{Function, Handler, Peer};
-pub use self::request::{Replier, Request};
+pub use self::request::{Mark, Replier, Request};
 pub use self::settings::Settings;
+pub use self::task::{Began, Tasks};
 pub use self::ticket::{ObjectTicket, Reply, Ticket};

@@ -1,10 +1,12 @@
 //! One end of a connection with handlers.
 
+use std::any::Any;
 use std::fmt;
 use std::io::{self, IoSlice};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use jstream::Transportable;
 use jstream::buffer::Filled;
@@ -20,6 +22,17 @@ use super::settings::Settings;
 use super::ticket::{ObjectTicket, Ticket, Unsent};
 use crate::device::deadline::Deadline;
 use crate::endpoint::Endpoint;
+
+/// From so many bytes on, what is sent stays where it is until the connection has taken it.
+const LARGE: u64 = 32 << 10;
+
+/// Whether the other side is waited for where it has to be done with others first.
+#[derive(Debug, Clone, Copy)]
+enum Wait {
+    No,
+    /// Until then, and not for too long.
+    Until(Option<Instant>),
+}
 
 /// A handler of the other side of a connection, which has found it by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -89,6 +102,31 @@ impl Peer {
         self.link.handlers()
     }
 
+    /// Keeps something of the program's with the connection, for its handlers and whoever has the peer. False when
+    /// there was something before.
+    ///
+    /// It is dropped with the last handle of the connection, so it should have none itself.
+    pub fn attach<T: Any + Send + Sync>(&self, attached: Arc<T>) -> bool {
+        self.link.attach(attached)
+    }
+
+    /// What was attached, if that is a `T`.
+    #[must_use]
+    pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.link.attached()
+    }
+
+    /// Has `work` done once the connection has ended, by whoever finds that out: at once, if it has.
+    pub fn on_end(&self, work: impl FnOnce() + Send + 'static) {
+        self.link.on_end(Box::new(work));
+    }
+
+    /// Whether the other side has sent any request or message yet.
+    #[must_use]
+    pub fn has_served(&self) -> bool {
+        self.link.has_served()
+    }
+
     /// The handler of the other side that has this name and takes bytes.
     ///
     /// # Errors
@@ -155,7 +193,24 @@ impl Peer {
         word: u64,
         bytes: &[u8],
     ) -> Result<Ticket, RequestError> {
-        self.request_segments(handler, word, &[IoSlice::new(bytes)], true)
+        self.request_segments(handler, word, &[IoSlice::new(bytes)], None)
+    }
+
+    /// As [`request`](Self::request), with bytes from several places, for which the other side is waited for until then
+    /// at most. Many bytes are sent from where they are: then this returns when the connection has taken them, and
+    /// serves meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError`]; nothing was sent, unless the connection broke.
+    pub fn request_segments(
+        &self,
+        handler: Handler,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        until: Option<Instant>,
+    ) -> Result<Ticket, RequestError> {
+        self.request_by(handler, word, segments, Wait::Until(until))
     }
 
     /// As [`request`](Self::request), without waiting.
@@ -169,7 +224,7 @@ impl Peer {
         word: u64,
         bytes: &[u8],
     ) -> Result<Ticket, RequestError> {
-        self.request_segments(handler, word, &[IoSlice::new(bytes)], false)
+        self.request_by(handler, word, &[IoSlice::new(bytes)], Wait::No)
     }
 
     /// As [`request`](Self::request), for a task: where the other side has to be done with others first, the
@@ -220,21 +275,26 @@ impl Peer {
         }
     }
 
-    fn request_segments(
+    fn request_by(
         &self,
         handler: Handler,
         word: u64,
         segments: &[IoSlice<'_>],
-        waits: bool,
+        wait: Wait,
     ) -> Result<Ticket, RequestError> {
         let link = &self.link;
         let length = total(segments);
         let begin = || link.begin(handler.number, word, length);
         let (number, header) = match begin() {
-            Err(Held::NoCredit) if waits => self.until_credit(begin)?,
+            Err(Held::NoCredit) => self.until_credit(wait, begin)?,
             begun => begun.map_err(|held| self.held(held))?,
         };
-        match link.send(header, segments) {
+        let sent = if length > LARGE && matches!(wait, Wait::Until(_)) {
+            link.send_large(header, segments)
+        } else {
+            link.send(header, segments)
+        };
+        match sent {
             Ok(()) => Ok(Ticket::new(link.clone(), handler.number, number)),
             Err(error) => {
                 link.ledger().unsend(number, length);
@@ -244,11 +304,20 @@ impl Peer {
     }
 
     /// Serves until there is credit.
-    fn until_credit<R>(&self, begin: impl Fn() -> Result<R, Held>) -> Result<R, RequestError> {
+    #[cold]
+    fn until_credit<R>(
+        &self,
+        wait: Wait,
+        begin: impl Fn() -> Result<R, Held>,
+    ) -> Result<R, RequestError> {
+        let Wait::Until(until) = wait else {
+            return Err(RequestError::NoCredit);
+        };
         let after = self.link.settings.credit_timeout;
-        let begun = self
-            .link
-            .wait(Deadline::after(after), |waker| match begin() {
+        let until = until.map_or(Deadline::NEVER, Deadline::at);
+        let begun = self.link.wait(
+            until.or_sooner(Deadline::after(after)),
+            |waker| match begin() {
                 Err(Held::NoCredit) => {
                     if let Some(waker) = waker {
                         self.link.ledger().want(waker);
@@ -261,7 +330,8 @@ impl Peer {
                     None
                 }
                 begun => Some(begun),
-            });
+            },
+        );
         match begun {
             Some(begun) => begun.map_err(|held| self.held(held)),
             None => Err(RequestError::TimedOut {
@@ -287,7 +357,23 @@ impl Peer {
     ///
     /// [`RequestError`]; nothing was sent.
     pub fn send(&self, handler: Handler, word: u64, bytes: &[u8]) -> Result<(), RequestError> {
-        self.send_segments(handler, word, &[IoSlice::new(bytes)], true)
+        self.send_segments(handler, word, &[IoSlice::new(bytes)], None)
+    }
+
+    /// As [`send`](Self::send), with bytes from several places, as
+    /// [`request_segments`](Self::request_segments) sends them.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError`]; nothing was sent, unless the connection broke.
+    pub fn send_segments(
+        &self,
+        handler: Handler,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        until: Option<Instant>,
+    ) -> Result<(), RequestError> {
+        self.send_by(handler, word, segments, Wait::Until(until))
     }
 
     /// As [`send`](Self::send), without waiting.
@@ -296,27 +382,46 @@ impl Peer {
     ///
     /// [`RequestError::NoCredit`] where that would wait, or another [`RequestError`].
     pub fn try_send(&self, handler: Handler, word: u64, bytes: &[u8]) -> Result<(), RequestError> {
-        self.send_segments(handler, word, &[IoSlice::new(bytes)], false)
+        self.try_send_segments(handler, word, &[IoSlice::new(bytes)])
     }
 
-    fn send_segments(
+    /// As [`try_send`](Self::try_send), with bytes from several places.
+    ///
+    /// # Errors
+    ///
+    /// As for [`try_send`](Self::try_send).
+    pub fn try_send_segments(
         &self,
         handler: Handler,
         word: u64,
         segments: &[IoSlice<'_>],
-        waits: bool,
+    ) -> Result<(), RequestError> {
+        self.send_by(handler, word, segments, Wait::No)
+    }
+
+    fn send_by(
+        &self,
+        handler: Handler,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        wait: Wait,
     ) -> Result<(), RequestError> {
         let length = total(segments);
         let begin = || self.link.ledger().charge(length);
         let credit = match begin() {
-            Err(Held::NoCredit) if waits => self.until_credit(begin)?,
+            Err(Held::NoCredit) => self.until_credit(wait, begin)?,
             begun => begun.map_err(|held| self.held(held))?,
         };
         let frame = Frame::Send {
             handler: handler.number,
             word,
         };
-        let sent = self.link.send(frame.header(credit), segments);
+        let header = frame.header(credit);
+        let sent = if length > LARGE && matches!(wait, Wait::Until(_)) {
+            self.link.send_large(header, segments)
+        } else {
+            self.link.send(header, segments)
+        };
         if let Err(error) = sent {
             self.link.ledger().uncharge(length);
             return Err(error.into());
@@ -343,7 +448,7 @@ impl Peer {
         let shared = self.endpoint().shared();
         let sent = shared.with_writer(|writer| {
             writer.gather(object, |segments| {
-                self.request_segments(handler, 0, segments, true)
+                self.request_segments(handler, 0, segments, None)
             })
         });
         let ticket = sent.map_err(RequestError::Write)??;

@@ -1,9 +1,11 @@
 //! A message as its handler has it.
 
+use std::any::Any;
 use std::fmt;
 use std::io::IoSlice;
 use std::mem;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use jstream::buffer::Filled;
 use jstream::{Received, Transportable};
@@ -27,6 +29,56 @@ use crate::header::Header;
 pub struct Request {
     payload: Option<Filled>,
     replier: Replier,
+    /// Since when it waits for its turn.
+    since: Option<Instant>,
+}
+
+/// Which request it is, for who has not got it any more.
+#[derive(Clone)]
+pub struct Mark {
+    link: Arc<Link>,
+    number: Option<u32>,
+}
+
+impl Mark {
+    /// Whether nobody wants the answer any more: it was cancelled, or the connection has ended. Looks at what has come
+    /// meanwhile, if nobody else receives; what is requested there is served later.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.number.map_or_else(
+            || self.link.has_ended(),
+            |number| {
+                self.link.bundle().look_aside();
+                self.link.is_cancelled(number)
+            },
+        )
+    }
+
+    /// Who made the request.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        Peer::of(self.link.clone())
+    }
+
+    /// What was [attached](Peer::attach) to the connection, if that is a `T`.
+    #[must_use]
+    pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.link.attached()
+    }
+
+    /// Notes the task of a request that waits, so that it can be cancelled. Whether it is still wanted.
+    pub(super) fn note(&self, task: &Arc<dyn task::Cancel>) -> bool {
+        self.number
+            .is_none_or(|number| self.link.note_moved(number, task))
+    }
+}
+
+impl fmt::Debug for Mark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mark")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The way back to whoever made a request; see [`Request`].
@@ -59,6 +111,7 @@ impl Request {
                 is_open: true,
             },
             payload: Some(payload),
+            since: None,
         }
     }
 
@@ -86,6 +139,29 @@ impl Request {
     #[must_use]
     pub fn peer(&self) -> Peer {
         self.replier.peer()
+    }
+
+    /// What was [attached](Peer::attach) to the connection, if that is a `T`.
+    #[must_use]
+    pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.replier.attached()
+    }
+
+    /// Which request it is.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        self.replier.mark()
+    }
+
+    /// How long it has waited here for its turn, where it has.
+    #[must_use]
+    pub fn waited(&self) -> Duration {
+        self.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// It waits for its turn from now on.
+    pub(super) fn wait(&mut self) {
+        self.since.get_or_insert_with(Instant::now);
     }
 
     pub(super) fn handler(&self) -> u16 {
@@ -170,6 +246,27 @@ impl Replier {
     #[must_use]
     pub fn peer(&self) -> Peer {
         Peer::of(self.link.clone())
+    }
+
+    /// What was [attached](Peer::attach) to the connection, if that is a `T`.
+    #[must_use]
+    pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.link.attached()
+    }
+
+    /// Which request it is.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        Mark {
+            link: self.link.clone(),
+            number: self.number,
+        }
+    }
+
+    /// Whether an answer is waited for.
+    #[must_use]
+    pub fn wants_reply(&self) -> bool {
+        self.number.is_some()
     }
 
     /// Answers with a word and bytes.

@@ -38,6 +38,11 @@ impl Role {
         self.owner.load(Ordering::Relaxed) == token
     }
 
+    /// Whether nobody has it. Who has left it before sees what the caller did before, or the other way round.
+    pub(super) fn is_free(&self) -> bool {
+        self.owner.fetch_add(0, Ordering::AcqRel) == 0
+    }
+
     /// Frees it, and wakes one who waits for it.
     #[inline]
     pub(super) fn leave(&self) {

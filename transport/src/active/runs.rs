@@ -60,8 +60,9 @@ where
         }
     }
 
-    fn send(&self, request: Request, _: &Entry) {
+    fn send(&self, mut request: Request, _: &Entry) {
         let moved = noted(&request);
+        request.wait();
         let future = AtWorker {
             handler: self.handler.clone(),
             request: Some(request),
@@ -150,8 +151,9 @@ where
         }
     }
 
-    fn send(&self, request: Request, entry: &Entry) {
+    fn send(&self, mut request: Request, entry: &Entry) {
         let moved = noted(&request);
+        request.wait();
         if let Some(future) = self.begin(request, entry) {
             self.slots.send(future, moved);
         }
@@ -160,8 +162,6 @@ where
 
 /// Notes the task of a request that waits, so that it can be cancelled. Whether it is still wanted.
 fn noted(request: &Request) -> impl FnOnce(&Arc<dyn Cancel>) -> bool + use<> {
-    let noted = request
-        .number()
-        .map(|number| (request.link().clone(), number));
-    move |task| noted.is_none_or(|(link, number)| link.note_moved(number, task))
+    let mark = request.mark();
+    move |task| mark.note(task)
 }

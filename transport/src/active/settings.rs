@@ -27,6 +27,9 @@ pub struct Settings {
     /// How long the peer may take to tell its handlers (default 5 s). Answers the threat of connections that are
     /// made and then silent.
     pub handshake_timeout: Duration,
+    /// How long who waits for an answer waits for room in the pool (default 200 ms), before it gives up: what has come
+    /// stays in the connection. Answers the threat of answers that are kept, and stand in the way of others.
+    pub room_timeout: Duration,
     /// How long sending waits for credit (default 30 s). Answers the threat of a peer that is done with nothing.
     pub credit_timeout: Duration,
 }
@@ -41,6 +44,7 @@ impl Default for Settings {
             backoff: Duration::from_micros(50),
             kept_returns: 64,
             handshake_timeout: Duration::from_secs(5),
+            room_timeout: Duration::from_millis(200),
             credit_timeout: Duration::from_secs(30),
         }
     }

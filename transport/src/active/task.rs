@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::fmt;
 use std::future::Future;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,6 +15,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 
 use super::executor::{Executor, Job};
+use super::request::Mark;
 use super::state::{Paused, State};
 use super::sync::{Mutex, lock};
 use super::turn;
@@ -41,6 +43,50 @@ pub(super) trait Cancel: Send + Sync {
 pub(super) struct Slots<F> {
     free: Mutex<Vec<Arc<Task<F>>>>,
     place: Place,
+}
+
+/// Futures of one kind that begin where a handler runs, as those of `async` handlers do: each is polled once there, and
+/// goes on at an executor if it has to wait. Their slots are used again.
+///
+/// A handler that finds out only from its request what is to be run has some of these.
+pub struct Tasks<F> {
+    slots: Arc<Slots<F>>,
+}
+
+/// What came of a task's first poll.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Began {
+    /// It has ended.
+    Ended,
+    /// It panicked, and has ended.
+    Panicked,
+    /// It goes on elsewhere.
+    Moved,
+}
+
+impl<F: Future<Output = ()> + Send + 'static> Tasks<F> {
+    /// None, for an executor.
+    #[must_use]
+    pub fn new(executor: Arc<dyn Executor>) -> Self {
+        Self {
+            slots: Slots::new(Arc::new(OnceLock::from(executor))),
+        }
+    }
+
+    /// Polls a future once, here and now, for the request of that mark, by whose maker it is cancelled where it waits.
+    pub fn run(&self, mark: &Mark, future: F) -> Began {
+        match self.slots.run(future, |task| mark.note(task)) {
+            First::Ready => Began::Ended,
+            First::Panicked => Began::Panicked,
+            First::Moved => Began::Moved,
+        }
+    }
+}
+
+impl<F> fmt::Debug for Tasks<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tasks").finish_non_exhaustive()
+    }
 }
 
 /// A slot, and the future in it.

@@ -1,5 +1,6 @@
 //! Requests whose answers are to come.
 
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -7,7 +8,7 @@ use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jstream::buffer::Filled;
 use jstream::{Received, Transportable};
@@ -17,6 +18,7 @@ use super::error::{Reason, RequestError, Returned};
 use super::frame::{Credit, Frame};
 use super::ledger::{Answer, Held};
 use super::link::{Link, returned};
+use super::peer::Peer;
 use crate::device::deadline::Deadline;
 use crate::endpoint::object::read;
 use crate::endpoint::timer::Timer;
@@ -158,6 +160,23 @@ impl Ticket {
         self.wait_until(Deadline::after(timeout))
     }
 
+    /// As [`wait`](Self::wait), until then at most: `None` when the answer is not here then, or was taken before.
+    pub fn wait_deadline(&mut self, until: Instant) -> Option<Result<Reply, RequestError>> {
+        self.wait_until(Deadline::at(until))
+    }
+
+    /// The other side.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        Peer::of(self.link.clone())
+    }
+
+    /// What was [attached](Peer::attach) to the connection, if that is a `T`.
+    #[must_use]
+    pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
+        self.link.attached()
+    }
+
     /// The answer, if it is here; takes the messages that are. It is given once.
     pub fn try_take(&mut self) -> Option<Result<Reply, RequestError>> {
         if let Some(outcome) = self.attempt(None) {
@@ -223,7 +242,12 @@ impl Ticket {
                         }
                         Ok(None) => {
                             self.state = State::Sent(number);
-                            return None;
+                            let why = self.link.starved()?;
+                            self.give_up();
+                            return Some(Err(RequestError::NoRoom {
+                                peer: self.link.endpoint().peer().clone(),
+                                why,
+                            }));
                         }
                         Err(_) => return Some(Err(self.lost())),
                     }
@@ -379,6 +403,13 @@ impl Future for Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
+        self.give_up();
+    }
+}
+
+impl Ticket {
+    /// Nobody wants the answer.
+    fn give_up(&mut self) {
         if let State::Sent(number) = mem::replace(&mut self.state, State::Over) {
             let (is_open, answer) = self.link.ledger().forget(number);
             drop(answer);

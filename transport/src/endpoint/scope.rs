@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process;
 use std::slice;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::Endpoint;
 use super::ops::Notify;
@@ -179,6 +180,22 @@ impl ScopedTicket<'_> {
             Some(result) => std::mem::replace(result, Ok(())),
             None => unreachable!("who waits for ever waits until it has ended"),
         }
+    }
+
+    /// As [`wait`](Self::wait), for so long at most: the ticket comes back when the device is not done then.
+    ///
+    /// # Errors
+    ///
+    /// The ticket.
+    pub(crate) fn wait_timeout(self, timeout: Duration) -> Result<Result<(), SendError>, Self> {
+        if let Some(posted) = self.posted.borrow_mut().get_mut(self.index) {
+            posted.wait(Patience::For(timeout));
+            if let Some(result) = &mut posted.result {
+                // Nobody else asks for it.
+                return Ok(std::mem::replace(result, Ok(())));
+            }
+        }
+        Err(self)
     }
 
     /// Whether the device is done with the memory.

@@ -1,0 +1,56 @@
+//! What becomes of a call when it arrives.
+
+use std::time::Instant;
+
+use jstream_transport::active::Request;
+
+use super::incoming::{Answer, Incoming, refuse};
+use crate::context::Context;
+use crate::frame::{Code, Word};
+use crate::session::Session;
+
+/// A call of the other side has come.
+pub(crate) fn called(request: Request) {
+    let word = Word::of(request.word());
+    let now = Instant::now();
+    // It may have waited here for its turn.
+    let deadline = word
+        .time
+        .and_then(|time| now.checked_add(time)?.checked_sub(request.waited()));
+    if deadline.is_some_and(|deadline| deadline <= now) {
+        return fail(request, Code::TooLate, "");
+    }
+    let Some(session) = request.attached::<Session>() else {
+        return request.nack();
+    };
+    let found = session
+        .exports()
+        .and_then(|exports| exports.object(word.object));
+    let Some((interface, callee)) = found else {
+        return fail(request, Code::UnknownObject, "");
+    };
+    let method = usize::from(word.method);
+    if method >= interface.len() {
+        let known = format!("it has {}", interface.description());
+        return fail(request, Code::UnknownMethod, &known);
+    }
+    if !session.may_wait() {
+        return request.nack();
+    }
+    let mark = request.mark();
+    let (payload, replier) = request.into_parts();
+    let context = Context {
+        deadline,
+        call: Some(mark.clone()),
+    };
+    let call = Incoming {
+        payload,
+        answer: Answer::new(replier),
+    };
+    callee.call(method, call, context, mark);
+}
+
+fn fail(request: Request, code: Code, why: &str) {
+    let (_, replier) = request.into_parts();
+    refuse(replier, code, why);
+}

@@ -1,0 +1,110 @@
+//! Objects whatever their type: how a method is called, and where the futures of those stand that wait.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Instant;
+
+use jstream_transport::Reminder;
+use jstream_transport::active::{Executor, Mark, Tasks};
+
+use super::incoming::ending;
+use super::{Failed, Incoming};
+use crate::context::{Context, entered};
+use crate::frame::Code;
+use crate::interface::Skeleton;
+use crate::session::Waits;
+
+/// An object whatever its type and interface.
+pub(crate) trait Callee: Send + Sync {
+    /// Calls a method. One that has to wait goes on elsewhere.
+    fn call(&self, method: usize, call: Incoming, context: Context, mark: Mark);
+}
+
+/// An object with the functions of its skeleton, and the futures that these make.
+struct Typed<H, C, R, F> {
+    holder: H,
+    call: C,
+    run: R,
+    tasks: Tasks<F>,
+}
+
+/// The object that `T`'s skeleton for `O` calls. Methods that wait go on at `executor`.
+pub(crate) fn callee<T, O>(holder: T::Holder, executor: Arc<dyn Executor>) -> Arc<dyn Callee>
+where
+    T: Skeleton<O> + ?Sized + 'static,
+    O: ?Sized + 'static,
+{
+    let run =
+        |holder, method, call, context, mark| waiting(T::run(holder, method, call), context, mark);
+    typed(holder, T::call, run, executor)
+}
+
+/// Gives the futures' type, which has no name, a parameter to be known by.
+fn typed<H, C, R, F>(holder: H, call: C, run: R, executor: Arc<dyn Executor>) -> Arc<dyn Callee>
+where
+    H: Clone + Send + Sync + 'static,
+    C: Fn(&H, usize, Incoming) -> Result<Option<Incoming>, Failed> + Send + Sync + 'static,
+    R: Fn(H, usize, Incoming, Context, Mark) -> F + Send + Sync + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
+    Arc::new(Typed {
+        holder,
+        call,
+        run,
+        tasks: Tasks::new(executor),
+    })
+}
+
+impl<H, C, R, F> Callee for Typed<H, C, R, F>
+where
+    H: Clone + Send + Sync + 'static,
+    C: Fn(&H, usize, Incoming) -> Result<Option<Incoming>, Failed> + Send + Sync + 'static,
+    R: Fn(H, usize, Incoming, Context, Mark) -> F + Send + Sync + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
+    fn call(&self, method: usize, call: Incoming, mut context: Context, mark: Mark) {
+        let called = entered(&mut context, || (self.call)(&self.holder, method, call));
+        // What has failed has told so.
+        if let Ok(Some(call)) = called {
+            let future = (self.run)(self.holder.clone(), method, call, context, mark.clone());
+            self.tasks.run(&mark, future);
+        }
+    }
+}
+
+/// Runs a method that may wait: in its context, and no longer than its caller.
+async fn waiting<F>(method: F, mut context: Context, mark: Mark)
+where
+    F: Future<Output = Result<(), Failed>>,
+{
+    let mut method = pin!(Some(method));
+    let mut waits = None;
+    let mut reminder = None;
+    std::future::poll_fn(|task| {
+        let polled = entered(&mut context, || match method.as_mut().as_pin_mut() {
+            Some(method) => method.poll(task).map(drop),
+            None => Poll::Ready(()),
+        });
+        if polled.is_ready() {
+            return polled;
+        }
+        waits.get_or_insert_with(|| Waits::new(mark.clone()));
+        let Some(deadline) = context.deadline else {
+            return Poll::Pending;
+        };
+        if deadline <= Instant::now() {
+            ending(Code::Overdue, || {
+                entered(&mut context, || method.set(None));
+            });
+            return Poll::Ready(());
+        }
+        // Where none is to be had its caller keeps the deadline alone.
+        reminder = reminder.take().or_else(|| Reminder::new().ok());
+        if let Some(reminder) = &reminder {
+            reminder.set(deadline, task.waker());
+        }
+        Poll::Pending
+    })
+    .await;
+}

@@ -1,0 +1,148 @@
+//! Threads that serve in reserve: one of them watches, and takes over when a handler runs for long.
+//!
+//! Who receives lets go of the role before a handler runs. To wake another thread each time would cost more than most
+//! handlers do. So one looks from time to time, as long as there is something to do: where the same handler has run since
+//! its last look, and nobody receives, it does.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::role::Role;
+
+/// How long a handler runs at least before another thread goes on.
+const TICK: Duration = Duration::from_millis(1);
+
+/// After so many looks that found nothing new, who watches sleeps until it is called.
+const QUIET: u32 = 10;
+
+/// Where threads in reserve are.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    state: Mutex<State>,
+    /// Somebody is to look, or to watch.
+    changed: Condvar,
+    /// How often the role was let go of.
+    begun: AtomicUsize,
+    /// Who watches sleeps until it is called.
+    asleep: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    watched: bool,
+    /// How often all were called.
+    calls: usize,
+    /// Who watches was called.
+    called: bool,
+}
+
+impl Watch {
+    /// The role is let go of.
+    #[inline]
+    pub(super) fn begin(&self) {
+        let begun = self.begun.load(Ordering::Relaxed);
+        // Who has the role does this alone.
+        self.begun.store(begun.wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// The role was let go of: whoever watches is to know. Where that one has fallen asleep, it looked at the role behind
+    /// its note, and both have changed the word of the role.
+    #[inline]
+    pub(super) fn left(&self) {
+        if self.asleep.load(Ordering::Relaxed) {
+            self.wake();
+        }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        let mut state = self.lock();
+        if self.asleep.swap(false, Ordering::Relaxed) {
+            state.called = true;
+            self.changed.notify_all();
+        }
+    }
+
+    /// Has all look.
+    pub(super) fn call_all(&self) {
+        let mut state = self.lock();
+        state.calls = state.calls.wrapping_add(1);
+        self.asleep.store(false, Ordering::Relaxed);
+        self.changed.notify_all();
+    }
+
+    /// Waits until there may be something to do: the role is free, and nobody comes back to it soon, or all were
+    /// called. `stops` says whether to wait at all.
+    pub(super) fn stand_by(&self, role: &Role, stops: impl Fn() -> bool) {
+        let mut state = self.lock();
+        let calls = state.calls;
+        if stops() {
+            return;
+        }
+        while state.watched {
+            state = self.wait(state, None);
+            if state.calls != calls {
+                return;
+            }
+        }
+        state.watched = true;
+        let mut quiet = 0u32;
+        loop {
+            let begun = self.begun.load(Ordering::Relaxed);
+            if quiet < QUIET {
+                state = self.wait(state, Some(TICK));
+            } else {
+                self.asleep.store(true, Ordering::Relaxed);
+                if role.is_free() {
+                    self.asleep.store(false, Ordering::Relaxed);
+                } else {
+                    while !state.called && state.calls == calls {
+                        state = self.wait(state, None);
+                    }
+                }
+                state.called = false;
+                quiet = 0;
+            }
+            if state.calls != calls {
+                break;
+            }
+            if self.begun.load(Ordering::Relaxed) != begun {
+                quiet = 0;
+            } else if role.is_free() {
+                break;
+            } else {
+                quiet = quiet.saturating_add(1);
+            }
+        }
+        state.watched = false;
+        self.asleep.store(false, Ordering::Relaxed);
+        drop(state);
+        // Another one watches while this one receives.
+        self.changed.notify_all();
+    }
+
+    fn wait<'w>(
+        &self,
+        state: MutexGuard<'w, State>,
+        timeout: Option<Duration>,
+    ) -> MutexGuard<'w, State> {
+        match timeout {
+            None => self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner),
+            Some(timeout) => {
+                self.changed
+                    .wait_timeout(state, timeout)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0
+            }
+        }
+    }
+
+    /// A panic elsewhere can't leave the state half changed: it holds between statements.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
