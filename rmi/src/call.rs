@@ -4,24 +4,25 @@ use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
 use jstream::{Covariant, Filled, Limits, ReadError, Reader, Received, Transportable};
-use jstream_transport::Reminder;
+use jstream_transport::active::{self, Reason, RequestError, Returned, Ticket};
+use jstream_transport::{Reminder, SendError};
 
-use crate::connection::Connection;
 use crate::error::{CallError, Outcome, shown};
 use crate::frame::Code;
 use crate::interface::Method;
+use crate::session::Session;
 
 /// A call that was sent. Waiting for it gives its result: by [`wait`](Self::wait), which blocks, or as a
 /// future, which needs no runtime. Dropping it before gives it up: the server does not begin it, or ends
 /// its method where that waits.
 ///
-/// The calls of one connection begin in the order in which they were sent, and run one after another,
-/// but for async methods that wait. When the last handle of a connection is dropped, calls that were not
+/// The calls of one connection begin in the order in which they were sent, where one thread serves them, and each runs
+/// to its end or to where its async method waits before the next one begins. A method that takes long is not waited
+/// for: another thread of the server goes on. When the last handle of a connection is dropped, calls that were not
 /// waited for may not run.
 #[must_use = "a call's result, or failure, is known only after waiting for it, and dropping it gives it up"]
 pub struct Call<R: Transportable + 'static> {
@@ -32,33 +33,11 @@ pub struct Call<R: Transportable + 'static> {
     result: PhantomData<fn() -> R>,
 }
 
-/// A call whose reply is to come.
+/// A call whose reply is to come. The server is told when it is dropped before.
 pub(crate) struct Sent {
-    pub(crate) connection: Arc<Connection>,
-    pub(crate) number: u64,
+    pub(crate) ticket: Ticket,
     pub(crate) method: &'static Method,
     pub(crate) deadline: Option<Instant>,
-}
-
-impl Drop for Sent {
-    fn drop(&mut self) {
-        if self.connection.forget(self.number) {
-            self.connection.cancel(self.number);
-        }
-    }
-}
-
-/// What came for a call.
-pub(crate) enum Answer {
-    Reply(Filled),
-    Error(Code, Filled),
-}
-
-/// Why nothing came for a call.
-pub(crate) enum Unanswered {
-    Lost(Arc<str>),
-    /// Its time is over.
-    Overdue,
 }
 
 thread_local! {
@@ -88,34 +67,71 @@ impl<R: Transportable + 'static> Call<R> {
         let Some(sent) = self.sent.take() else {
             panic!("the call has given its result before");
         };
-        let sent = sent?;
-        let answer = sent.connection.wait(sent.number, sent.deadline);
+        let mut sent = sent?;
+        let answer = match sent.deadline {
+            Some(deadline) => sent.ticket.wait_deadline(deadline),
+            None => return sent.wait(),
+        };
         sent.result(answer)
     }
 }
 
+/// What came of a request; nothing in time.
+type Answered = Option<Result<active::Reply, RequestError>>;
+
 impl Sent {
-    fn result<R>(self, answer: Result<Answer, Unanswered>) -> Result<Reply<R>, CallError>
+    fn wait<R>(self) -> Result<Reply<R>, CallError>
     where
         R: Transportable + 'static,
     {
-        let method = self.method.name();
-        match answer {
-            Ok(Answer::Reply(filled)) => read::<R>(filled, self.connection.limits())
+        let limits = self.limits();
+        result(self.method, limits, Some(self.ticket.wait()))
+    }
+
+    fn limits(&self) -> Limits {
+        let session = self.ticket.attached::<Session>();
+        session.map_or_else(Limits::default, |session| session.terms.limits)
+    }
+
+    fn result<R>(self, answer: Answered) -> Result<Reply<R>, CallError>
+    where
+        R: Transportable + 'static,
+    {
+        let limits = self.limits();
+        result(self.method, limits, answer)
+    }
+
+    fn is_overdue(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| deadline <= Instant::now())
+    }
+}
+
+fn result<R>(
+    method: &'static Method,
+    limits: Limits,
+    answer: Answered,
+) -> Result<Reply<R>, CallError>
+where
+    R: Transportable + 'static,
+{
+    let name = method.name();
+    match answer {
+        Some(Ok(reply)) if reply.word == 0 => {
+            read::<R>(reply.payload, limits)
                 .map(Reply)
-                .map_err(|source| CallError::Result { method, source }),
-            Ok(Answer::Error(code, text)) => Err(failure(self.method, code, text)),
-            Err(Unanswered::Lost(reason)) => Err(CallError::Lost {
-                method,
-                reason: reason.to_string(),
-                idempotent: self.method.is_idempotent(),
-            }),
-            Err(Unanswered::Overdue) => Err(CallError::Deadline {
-                method,
-                outcome: Outcome::MayHaveRun,
-                idempotent: self.method.is_idempotent(),
-            }),
+                .map_err(|source| CallError::Result {
+                    method: name,
+                    source,
+                })
         }
+        Some(Ok(reply)) => Err(failure(method, reply.word, &reply.payload)),
+        Some(Err(error)) => Err(unanswered(method, error)),
+        None => Err(CallError::Deadline {
+            method: name,
+            outcome: Outcome::MayHaveRun,
+            idempotent: method.is_idempotent(),
+        }),
     }
 }
 
@@ -127,33 +143,30 @@ impl<R: Transportable + 'static> Future for Call<R> {
     /// When it has given its result before.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let polled = match &this.sent {
-            Some(Ok(sent)) => sent.connection.poll(sent.number, sent.deadline, context),
-            Some(Err(_)) => Poll::Ready(Err(Unanswered::Overdue)),
+        let answer = match &mut this.sent {
+            Some(Ok(sent)) => match Pin::new(&mut sent.ticket).poll(context) {
+                Poll::Ready(answer) => Some(answer),
+                Poll::Pending if sent.is_overdue() => None,
+                Poll::Pending => {
+                    if let Some(deadline) = sent.deadline {
+                        // Where none is to be had the server keeps the deadline alone.
+                        this.reminder = this.reminder.take().or_else(|| Reminder::new().ok());
+                        if let Some(reminder) = &this.reminder {
+                            reminder.set(deadline, context.waker());
+                        }
+                    }
+                    return Poll::Pending;
+                }
+            },
+            Some(Err(_)) => None,
             None => panic!("the call has given its result before"),
         };
-        match (polled, this.sent.take()) {
-            (Poll::Ready(answer), Some(Ok(sent))) => {
-                this.reminder = None;
-                Poll::Ready(sent.result(answer))
-            }
-            (Poll::Ready(_), Some(Err(error))) => Poll::Ready(Err(error)),
-            (_, sent) => {
-                if let Some(Ok(Sent {
-                    deadline: Some(deadline),
-                    ..
-                })) = &sent
-                {
-                    // Where none is to be had the server keeps the deadline alone.
-                    this.reminder = this.reminder.take().or_else(|| Reminder::new().ok());
-                    if let Some(reminder) = &this.reminder {
-                        reminder.set(*deadline, context.waker());
-                    }
-                }
-                this.sent = sent;
-                Poll::Pending
-            }
-        }
+        this.reminder = None;
+        Poll::Ready(match this.sent.take() {
+            Some(Ok(sent)) => sent.result(answer),
+            Some(Err(error)) => Err(error),
+            None => unreachable!("it was here"),
+        })
     }
 }
 
@@ -161,51 +174,105 @@ fn read<R: Transportable + 'static>(
     filled: Filled,
     limits: Limits,
 ) -> Result<Received<R>, ReadError> {
-    READER
-        .with_borrow_mut(|reader| {
-            reader.set_limits(limits);
-            reader.read::<R>(filled)
-        })
-        .map_err(|failure| failure.error)
+    let read = READER.with(|kept| {
+        let (mut kept, mut own) = (kept.try_borrow_mut(), None);
+        // Reading may run code of the program, which may wait for another call.
+        let reader = match &mut kept {
+            Ok(kept) => &mut **kept,
+            Err(_) => own.insert(Reader::default()),
+        };
+        reader.set_limits(limits);
+        reader.read::<R>(filled)
+    });
+    read.map_err(|failure| failure.error)
 }
 
 /// The error that a peer reported, whose words are not to be trusted with more than being shown.
-fn failure(method: &'static Method, code: Code, text: Filled) -> CallError {
-    let text = read::<String>(text, Limits::default())
-        .map_or_else(|_| "no reason given".to_owned(), |text| shown(text.get()));
+fn failure(method: &'static Method, code: u64, text: &Filled) -> CallError {
+    let text = || match shown(&String::from_utf8_lossy(text.as_bytes())) {
+        text if text.is_empty() => "no reason given".to_owned(),
+        text => text,
+    };
     let name = method.name();
     let overdue = |outcome| CallError::Deadline {
         method: name,
         outcome,
         idempotent: method.is_idempotent(),
     };
+    match Code::of(code) {
+        Some(Code::UnknownObject) => CallError::UnknownObject { method: name },
+        Some(Code::UnknownMethod) => CallError::UnknownMethod {
+            signature: method.signature(),
+            known: text(),
+        },
+        Some(Code::Arguments) => CallError::Refused {
+            method: name,
+            reason: text(),
+        },
+        Some(Code::Result) => CallError::NoResult {
+            method: name,
+            reason: text(),
+        },
+        Some(Code::TooLate) => overdue(Outcome::DidNotRun),
+        Some(Code::Overdue) => overdue(Outcome::MayHaveRun),
+        None => lost(method, format!("it answers with the unknown code {code}")),
+    }
+}
+
+fn lost(method: &'static Method, reason: String) -> CallError {
+    CallError::Lost {
+        method: method.name(),
+        reason,
+        idempotent: method.is_idempotent(),
+    }
+}
+
+/// Why a call has no answer.
+fn unanswered(method: &'static Method, error: RequestError) -> CallError {
+    match error {
+        RequestError::Returned { returned, .. } => returned_as(method, &returned),
+        RequestError::Lost { .. } | RequestError::NoRoom { .. } => lost(method, error.to_string()),
+        error => unsent(method, error),
+    }
+}
+
+/// Why a call was given back.
+fn returned_as(method: &'static Method, returned: &Returned) -> CallError {
+    let name = method.name();
     let given_up = |outcome| CallError::Cancelled {
         method: name,
         outcome,
     };
-    match code {
-        Code::UnknownObject => CallError::UnknownObject { method: name },
-        Code::UnknownMethod => CallError::UnknownMethod {
-            signature: method.signature(),
-            known: text,
-        },
-        Code::Arguments => CallError::Refused {
-            method: name,
-            reason: text,
-        },
-        Code::Panicked => CallError::Panicked {
+    match returned.reason {
+        Reason::Busy => CallError::Busy { method: name },
+        Reason::Ending => CallError::Ending { method: name },
+        Reason::Panicked => CallError::Panicked {
             method: name,
             idempotent: method.is_idempotent(),
         },
-        Code::Result => CallError::NoResult {
+        Reason::Cancelled => given_up(Outcome::DidNotRun),
+        Reason::Unanswered => given_up(Outcome::MayHaveRun),
+        Reason::Unsendable => CallError::NoResult {
             method: name,
-            reason: text,
+            reason: shown(&returned.text),
         },
-        Code::TooLate => overdue(Outcome::DidNotRun),
-        Code::Overdue => overdue(Outcome::MayHaveRun),
-        Code::NotBegun => given_up(Outcome::DidNotRun),
-        Code::GivenUp => given_up(Outcome::MayHaveRun),
-        Code::Busy => CallError::Busy { method: name },
+        _ => lost(method, shown(&returned.to_string())),
+    }
+}
+
+/// Why a call was not sent.
+pub(crate) fn unsent(method: &'static Method, error: RequestError) -> CallError {
+    let name = method.name();
+    let not_sent = |source| CallError::NotSent {
+        method: name,
+        source,
+    };
+    match error {
+        RequestError::Send(source) => not_sent(source),
+        RequestError::Ended { peer } => not_sent(SendError::Closed { peer }),
+        RequestError::TimedOut { peer, after } => not_sent(SendError::TimedOut { after, peer }),
+        RequestError::NoCredit => CallError::Busy { method: name },
+        error => lost(method, error.to_string()),
     }
 }
 
@@ -213,9 +280,7 @@ impl<R: Transportable + 'static> fmt::Debug for Call<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut call = f.debug_struct("Call");
         match &self.sent {
-            Some(Ok(sent)) => call
-                .field("method", &sent.method.name())
-                .field("number", &sent.number),
+            Some(Ok(sent)) => call.field("method", &sent.method.name()),
             Some(Err(error)) => call.field("failed", error),
             None => call.field("ended", &true),
         };
