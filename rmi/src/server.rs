@@ -48,7 +48,8 @@ pub struct ServerOptions {
     /// until some have ended. Answers the threat of peers who have more wait than we have memory for.
     pub max_waiting: usize,
     /// How many threads receive and run methods (default: as many as there are processors, and two at least). While a
-    /// method computes for long, the others go on; with one alone all connections wait for it.
+    /// method computes for long, the others go on; with one alone all connections wait for it. While methods keep all
+    /// of them for long, up to 16 more are started.
     pub threads: usize,
     /// How long calls wait that methods make of their [callers](crate::Context::caller) (default 60 s), as
     /// [`ClientOptions::call_timeout`](crate::ClientOptions::call_timeout).

@@ -27,7 +27,7 @@ const STREAMS: &str = "jstream.streams";
 const MUCH: usize = 256 << 10;
 
 /// How many plain methods may wait at other threads than those that receive.
-const MOST_WAITING: usize = 16;
+pub(crate) const MOST_WAITING: usize = 16;
 
 /// What belongs to a connection, and is kept with it.
 pub(crate) struct Session {

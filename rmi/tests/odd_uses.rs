@@ -441,7 +441,7 @@ fn contexts_outlive_their_calls() {
 #[test]
 fn methods_call_their_own_server() {
     each_device("deeper", |of| {
-        assert_eq!(*of.odd.deeper(1).wait().unwrap().get(), 1);
+        assert_eq!(*of.odd.deeper(12).wait().unwrap().get(), 12);
     });
 }
 

@@ -15,6 +15,7 @@
 //! | [`i_failures`] | what a failed call says, and when to make it again |
 //! | [`j_testing`] | mocks, and servers inside a test |
 //! | [`k_threads`] | which thread runs what |
+//! | [`l_both_ways`] | clients whose objects are called |
 
 pub mod a_first;
 pub mod b_arguments;
@@ -27,3 +28,4 @@ pub mod h_deadlines;
 pub mod i_failures;
 pub mod j_testing;
 pub mod k_threads;
+pub mod l_both_ways;

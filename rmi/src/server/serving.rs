@@ -13,7 +13,7 @@ use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener, Remind
 use super::{Place, Places, ServerOptions};
 use crate::error::ServeError;
 use crate::exports::Exports;
-use crate::session::{Connection, Terms, handlers, spare_threads};
+use crate::session::{Connection, MOST_WAITING, Terms, handlers, spare_threads};
 use crate::sync::lock;
 
 /// A server that accepts connections at an address. Dropping it ends them all.
@@ -22,7 +22,7 @@ pub struct Serving {
     address: Address,
     state: Arc<State>,
     accepting: Option<JoinHandle<()>>,
-    serving: Vec<active::Serving>,
+    serving: Option<active::Serving>,
 }
 
 #[derive(Debug)]
@@ -64,10 +64,9 @@ impl Serving {
             connections: Mutex::default(),
         });
         let address = listener.local_address().clone();
-        let serving = (0..options.threads.max(1)).map(|_| state.bundle.start());
-        let serving = serving
-            .collect::<Result<_, _>>()
-            .map_err(ServeError::Thread)?;
+        let most = options.threads.saturating_add(MOST_WAITING);
+        let serving = state.bundle.start_many(options.threads, most);
+        let serving = Some(serving.map_err(ServeError::Thread)?);
         let accepting = {
             let state = state.clone();
             thread::Builder::new()
@@ -117,7 +116,7 @@ impl Drop for Serving {
             open.peer.close();
         }
         drop(all);
-        self.serving.clear();
+        self.serving = None;
     }
 }
 

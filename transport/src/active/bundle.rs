@@ -3,10 +3,9 @@
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
+use super::crew::Crew;
 use super::driving::Core;
 use super::peer::Peer;
 use crate::device::deadline::Deadline;
@@ -76,7 +75,20 @@ impl Bundle {
     ///
     /// What the system says when it is out of threads.
     pub fn start(&self) -> io::Result<Serving> {
-        Serving::start(self.core.clone())
+        Serving::start(self.core.clone(), 1, 1)
+    }
+
+    /// Starts `least` threads that serve, one at least, until the handle is dropped. While all of them are at handlers
+    /// that wait or compute for long, more are started, one after another, so that there are `most` at most. Those end
+    /// when enough others stand by again.
+    ///
+    /// With one alone nobody sees that it is busy, and no other is started.
+    ///
+    /// # Errors
+    ///
+    /// What the system says when it is out of threads.
+    pub fn start_many(&self, least: usize, most: usize) -> io::Result<Serving> {
+        Serving::start(self.core.clone(), least.max(1), most)
     }
 }
 
@@ -99,42 +111,23 @@ impl fmt::Debug for Bundle {
     }
 }
 
-/// A thread that serves. It ends when this is dropped, behind the handler that it is at.
-#[must_use = "the thread ends when this is dropped"]
+/// Threads that serve. They end when this is dropped, behind the handlers that they are at.
+#[must_use = "the threads end when this is dropped"]
 pub struct Serving {
     core: Arc<Core>,
-    stopped: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    crew: Arc<Crew>,
 }
 
 impl Serving {
-    pub(super) fn start(core: Arc<Core>) -> io::Result<Self> {
-        let stopped = Arc::new(AtomicBool::new(false));
-        let (its, flag) = (core.clone(), stopped.clone());
-        let name = "jstream-serving".to_owned();
-        let thread = Builder::new().name(name).spawn(move || {
-            its.work(|| flag.load(Ordering::Acquire));
-        })?;
-        Ok(Self {
-            core,
-            stopped,
-            thread: Some(thread),
-        })
+    pub(super) fn start(core: Arc<Core>, least: usize, most: usize) -> io::Result<Self> {
+        let crew = Crew::start(&core, least, most)?;
+        Ok(Self { core, crew })
     }
 }
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        self.stopped.store(true, Ordering::Release);
-        let Some(thread) = self.thread.take() else {
-            return;
-        };
-        // It may be dropped by one of its own handlers.
-        if thread.thread().id() == std::thread::current().id() {
-            return;
-        }
-        self.core.call_all();
-        let _ = thread.join();
+        self.crew.stop(&self.core);
     }
 }
 

@@ -10,6 +10,7 @@ use std::task::{Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
+use super::crew::Crew;
 use super::link::Link;
 use super::parker::Parker;
 use super::request::Request;
@@ -165,16 +166,29 @@ impl Core {
         self.watch.call_all();
     }
 
-    /// Serves until `stops` says so, behind a call of all. While others do, it stands by.
-    pub(super) fn work(self: &Arc<Self>, stops: impl Fn() -> bool) {
+    /// Serves until `crew` says so, behind a call of all. While others do, it stands by; where nobody does any more,
+    /// since all are at handlers that run for long, there may be more. One that `is_more` stands by first.
+    pub(super) fn work(self: &Arc<Self>, crew: &Arc<Crew>, is_more: bool) {
         turn::waiting(|| {
             let (mut spin, mut slept) = (None, false);
-            while !stops() {
-                match self.try_drive() {
-                    Some(driving) => {
-                        self.step(driving, Deadline::NEVER, &mut spin, &mut slept);
-                    }
-                    None => self.watch.stand_by(&self.role, &stops),
+            let mut stands_by = is_more;
+            while !crew.has_stopped() {
+                let driving = if stands_by { None } else { self.try_drive() };
+                stands_by = false;
+                if let Some(driving) = driving {
+                    self.step(driving, Deadline::NEVER, &mut spin, &mut slept);
+                    continue;
+                }
+                let mut leaves = false;
+                let was_last = self.watch.stand_by(&self.role, |standing| {
+                    leaves = crew.leaves(standing);
+                    leaves || crew.has_stopped()
+                });
+                if leaves {
+                    return;
+                }
+                if was_last {
+                    crew.grow(self);
                 }
             }
         });

@@ -63,6 +63,7 @@
 //! it: to the ticket of a request, and else to [`Peer::take_returned`].
 
 mod bundle;
+mod crew;
 mod driving;
 mod error;
 mod executor;
