@@ -44,9 +44,9 @@ pub struct Guarded<T: ?Sized> {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    /// By numbers that grow.
+    /// By the wait that entered them.
     tasks: Vec<(u64, Waker)>,
-    /// The number of the last that waited.
+    /// The number of the wait that was entered last.
     last: u64,
     /// Somebody did not even get to look.
     contended: bool,
@@ -113,27 +113,33 @@ impl<T: ?Sized> Guarded<T> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has `waker` called when somebody lets go of the object; the object, if nobody has it now. `number` is that
-    /// of who waits, which it has until it is woken.
+    /// Has `waker` called when somebody lets go of the object; the object, if nobody has it now. `number` is that of
+    /// the wait, once it was entered.
     fn enter(&self, number: &mut Option<u64>, waker: &Waker) -> Option<Held<'_, T>> {
         let mut waiting = self.waiting();
-        let mut before = None;
-        match number.and_then(|number| waiting.task(number)) {
-            Some((_, waits)) if waits.will_wake(waker) => {}
-            Some((_, waits)) => before = Some(mem::replace(waits, waker.clone())),
-            None => {
-                waiting.last = waiting.last.wrapping_add(1);
-                let last = waiting.last;
-                waiting.tasks.push((last, waker.clone()));
-                *number = Some(last);
-            }
+        let number = *number.get_or_insert_with(|| {
+            waiting.last = waiting.last.wrapping_add(1);
+            waiting.last
+        });
+        let mut tasks = waiting.tasks.iter_mut();
+        match tasks.find(|(other, _)| *other == number) {
+            Some((_, known)) => known.clone_from(waker),
+            None => waiting.tasks.push((number, waker.clone())),
         }
         let held = self.try_lock();
         // Who has it lets go of it first and gets this lock then: it finds the note.
         waiting.contended |= held.is_none();
-        drop(waiting);
-        drop(before);
         held
+    }
+
+    /// A wait has ended, maybe in vain.
+    fn leave(&self, number: u64) {
+        let mut waiting = self.waiting();
+        let mut tasks = waiting.tasks.iter();
+        let place = tasks.position(|(other, _)| *other == number);
+        let left = place.map(|place| waiting.tasks.swap_remove(place));
+        drop(waiting);
+        drop(left);
     }
 
     /// Wakes those who wait now; where nothing has changed, only if one could not look.
@@ -153,18 +159,6 @@ impl<T: ?Sized> Guarded<T> {
         if waiting.tasks.capacity() == 0 {
             waiting.tasks = woken;
         }
-    }
-}
-
-impl Waiting {
-    /// The task of that number, if it was not woken since.
-    fn task(&mut self, number: u64) -> Option<&mut (u64, Waker)> {
-        let place = self.place(number)?;
-        self.tasks.get_mut(place)
-    }
-
-    fn place(&self, number: u64) -> Option<usize> {
-        self.tasks.binary_search_by_key(&number, |(of, _)| *of).ok()
     }
 }
 
@@ -216,8 +210,16 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Held<'_, T> {
 pub struct When<'g, T: ?Sized, C> {
     guarded: &'g Guarded<T>,
     condition: C,
-    /// Where it waits.
+    /// Once it was entered with those who wait.
     number: Option<u64>,
+}
+
+impl<T: ?Sized, C> Drop for When<'_, T, C> {
+    fn drop(&mut self) {
+        if let Some(number) = self.number {
+            self.guarded.leave(number);
+        }
+    }
 }
 
 impl<T: ?Sized, C> Unpin for When<'_, T, C> {}
@@ -226,36 +228,52 @@ impl<'g, T: ?Sized, C: FnMut(&T) -> bool> Future for When<'g, T, C> {
     type Output = Held<'g, T>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let guarded = this.guarded;
+        let guarded = self.guarded;
         if let Some(held) = guarded.try_lock() {
-            if (this.condition)(&held) {
+            if (self.condition)(&held) {
                 return Poll::Ready(held);
             }
         }
         // Who changes it from here on wakes this; who did before is seen now.
-        match guarded.enter(&mut this.number, context.waker()) {
-            Some(held) if (this.condition)(&held) => Poll::Ready(held),
+        match guarded.enter(&mut self.number, context.waker()) {
+            Some(held) if (self.condition)(&held) => Poll::Ready(held),
             _ => Poll::Pending,
         }
-    }
-}
-
-impl<T: ?Sized, C> Drop for When<'_, T, C> {
-    /// Who was given up is not woken, and its waker is not kept until somebody else is.
-    fn drop(&mut self) {
-        let Some(number) = self.number else { return };
-        let mut waiting = self.guarded.waiting();
-        let left = waiting
-            .place(number)
-            .map(|place| waiting.tasks.remove(place));
-        drop(waiting);
-        drop(left);
     }
 }
 
 impl<T: ?Sized, C> fmt::Debug for When<'_, T, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("When").finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::pin::pin;
+
+    use super::*;
+
+    #[test]
+    fn waits_that_are_given_up_leave_nothing() {
+        let guarded = Guarded::new(0);
+        let mut context = Context::from_waker(Waker::noop());
+        {
+            let mut one = pin!(guarded.when(|count| *count > 0));
+            let mut other = pin!(guarded.when(|count| *count > 1));
+            for _ in 0..3 {
+                assert!(one.as_mut().poll(&mut context).is_pending());
+                assert!(other.as_mut().poll(&mut context).is_pending());
+            }
+            assert_eq!(guarded.waiting().tasks.len(), 2);
+            *guarded.lock() = 1;
+            assert!(guarded.waiting().tasks.is_empty());
+            assert!(other.as_mut().poll(&mut context).is_pending());
+            let held = one.as_mut().poll(&mut context);
+            assert!(held.is_ready());
+            drop(held);
+            assert_eq!(guarded.waiting().tasks.len(), 1);
+        }
+        assert!(guarded.waiting().tasks.is_empty());
     }
 }
