@@ -9,7 +9,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -86,6 +86,8 @@ trait Odd {
     async fn later(&self, n: u64) -> u64;
     /// Calls itself by another connection, so many times.
     fn deeper(&self, times: u64) -> u64;
+    /// Keeps its thread until so many do.
+    fn blocks(&self, until: u64) -> u64;
 }
 
 #[derive(Default)]
@@ -94,6 +96,8 @@ struct Object {
     address: Mutex<Option<jstream_rmi::Address>>,
     contexts: Mutex<Vec<Context>>,
     dropped: Option<mpsc::Sender<()>>,
+    blocked: Mutex<u64>,
+    more: Condvar,
 }
 
 impl Drop for Object {
@@ -162,6 +166,16 @@ impl Odd for Object {
         }
         let odd = Client::connect(&address).unwrap().lookup::<dyn Odd>("odd");
         1 + *odd.unwrap().deeper(times - 1).wait().unwrap().get()
+    }
+
+    fn blocks(&self, until: u64) -> u64 {
+        let mut blocked = self.blocked.lock().unwrap();
+        *blocked += 1;
+        self.more.notify_all();
+        while *blocked < until {
+            blocked = self.more.wait(blocked).unwrap();
+        }
+        *blocked
     }
 }
 
@@ -442,6 +456,23 @@ fn contexts_outlive_their_calls() {
 fn methods_call_their_own_server() {
     each_device("deeper", |of| {
         assert_eq!(*of.odd.deeper(12).wait().unwrap().get(), 12);
+    });
+}
+
+#[test]
+fn methods_that_block_hold_up_nobody() {
+    each_device("block", |of| {
+        let client = Client::connect(of.serving.address()).unwrap();
+        let other = client.lookup::<dyn Odd>("odd").unwrap();
+        for turn in 1..=3 {
+            let until = 12 * turn;
+            let blocked: Vec<_> = (1..12).map(|_| of.odd.blocks(until)).collect();
+            assert_eq!(*other.add(1, 2).wait().unwrap().get(), 3);
+            assert_eq!(*other.blocks(until).wait().unwrap().get(), until);
+            for call in blocked {
+                assert_eq!(*call.wait().unwrap().get(), until);
+            }
+        }
     });
 }
 
