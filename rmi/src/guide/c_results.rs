@@ -68,7 +68,7 @@
 //! # Owners
 //!
 //! A type that owns its parts has another form where it is received: the derive makes `RefusalRef` beside `Refusal`,
-//! whose `String` is a `&str`. [`to_owned`](jstream::Received::to_owned) leads back.
+//! whose `String` is a `&str`. How that leads back to owners, [`jstream::guide::c_owners`] says.
 //!
 //! # One way
 //!
