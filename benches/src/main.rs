@@ -25,7 +25,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 
 use crate::progress::Progress;
-use crate::suites::{Effort, Outcome, buffers, serialization, transport};
+use crate::suites::{Effort, Outcome, buffers, rmi, serialization, transport};
 
 #[global_allocator]
 static ALLOCATOR: alloc::Counting = alloc::Counting;
@@ -55,6 +55,15 @@ enum Command {
     /// The other side of a subject of that suite, which the suite starts itself.
     #[command(hide = true)]
     TransportPeer {
+        case: String,
+        subject: String,
+        core: usize,
+    },
+    /// Remote calls between two threads or two processes.
+    Rmi(Rmi),
+    /// The server of a subject of that suite, which the suite starts itself.
+    #[command(hide = true)]
+    RmiPeer {
         case: String,
         subject: String,
         core: usize,
@@ -136,6 +145,18 @@ struct Transport {
 }
 
 #[derive(Debug, Args)]
+struct Rmi {
+    /// Measure this case only; may be given several times.
+    #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(rmi::names()))]
+    cases: Vec<String>,
+    /// Also write the rows to FILE, as a JSON array.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    run: Run,
+}
+
+#[derive(Debug, Args)]
 struct Report {
     /// Files written by --json. Without any, the suites are run.
     #[arg(conflicts_with = "quick")]
@@ -192,12 +213,24 @@ fn run(command: Command) -> Result<(), Failure> {
             subject,
             core,
         } => transport::other_process(&case, &subject, core),
+        Command::Rmi(args) => {
+            let (effort, mut progress) = (args.run.effort(), args.run.progress());
+            let chosen = |name: &str| args.cases.is_empty() || args.cases.iter().any(|c| c == name);
+            let outcome = rmi::run(&effort, &mut progress, chosen)?;
+            show(&outcome, args.json.as_deref())
+        }
+        Command::RmiPeer {
+            case,
+            subject,
+            core,
+        } => rmi::other_process(&case, &subject, core),
         Command::Report(args) => {
             let outcome = if args.files.is_empty() {
                 let (effort, mut progress) = (args.run.effort(), args.run.progress());
                 let mut outcome = serialization::run(&effort, &mut progress, |_| true)?;
                 outcome.add(buffers::run(&effort, &mut progress, |_| true)?);
                 outcome.add(transport::run(&effort, &mut progress, |_| true)?);
+                outcome.add(rmi::run(&effort, &mut progress, |_| true)?);
                 outcome
             } else {
                 Outcome::from_files(&args.files)?

@@ -249,12 +249,17 @@ fn read<R: Transportable + 'static>(
     filled: Filled,
     limits: Limits,
 ) -> Result<Received<R>, ReadError> {
-    READER
-        .with_borrow_mut(|reader| {
-            reader.set_limits(limits);
-            reader.read::<R>(filled)
-        })
-        .map_err(|failure| failure.error)
+    let read = READER.with(|kept| {
+        let (mut kept, mut own) = (kept.try_borrow_mut(), None);
+        // Reading may run code of the program, which may wait for another call.
+        let reader = match &mut kept {
+            Ok(kept) => &mut **kept,
+            Err(_) => own.insert(Reader::default()),
+        };
+        reader.set_limits(limits);
+        reader.read::<R>(filled)
+    });
+    read.map_err(|failure| failure.error)
 }
 
 /// The error that a peer reported, whose words are not to be trusted with more than being shown.

@@ -34,6 +34,8 @@
 //! # }
 //! ```
 //!
+//! The [guide] says all of this at length, with examples.
+//!
 //! # Arguments and results
 //!
 //! | in the trait | the stub takes | the server gets |
@@ -240,6 +242,7 @@ mod error;
 mod exclusive;
 mod exports;
 mod frame;
+pub mod guide;
 mod interface;
 mod local;
 pub mod mock;
@@ -260,7 +263,7 @@ pub use exclusive::{Alone, Exclusive, Shared};
 pub use interface::{BoxFuture, Interface, Remotable, Serves, Skeleton, Stub};
 pub use jstream::Received;
 pub use jstream_derive::remote;
-pub use jstream_transport::active::Settings;
+pub use jstream_transport::active::{Guarded, Held, Settings, When};
 pub use jstream_transport::{Address, Options};
 pub use local::{Local, LocalServer};
 pub use registry::{Found, Registry, RegistryStub};

@@ -59,7 +59,8 @@ pub struct ServerOptions {
     /// same threat with large items.
     pub stream_bytes: u64,
     /// How many threads receive and run methods (default: as many as there are processors, and two at least). While a
-    /// method computes for long, the others go on; with one alone all connections wait for it.
+    /// method computes for long, the others go on; with one alone all connections wait for it. While methods keep all
+    /// of them for long, up to 16 more are started.
     pub threads: usize,
     /// Where methods go on that have waited, and those run that can't be nested deeper.
     pub workers: Workers,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jstream_transport::active::{Executor, ThreadPool};
 
 /// How many plain methods may wait at other threads than those that receive.
-const MOST_WAITING: usize = 16;
+pub(crate) const MOST_WAITING: usize = 16;
 
 /// Does something inside something else.
 type Around = dyn Fn(&mut dyn FnMut()) + Send + Sync;

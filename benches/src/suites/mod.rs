@@ -1,6 +1,7 @@
 //! The suites, and what they have in common.
 
 pub(crate) mod buffers;
+pub(crate) mod rmi;
 pub(crate) mod serialization;
 pub(crate) mod transport;
 

@@ -17,6 +17,7 @@ use crate::exports::Exports;
 use crate::session::{Connection, Terms, Waiting, handlers};
 use crate::stream::Window;
 use crate::sync::lock;
+use crate::workers::MOST_WAITING;
 
 /// A server that accepts connections at an address. Dropping it ends them all.
 #[derive(Debug)]
@@ -24,7 +25,7 @@ pub struct Serving {
     address: Address,
     state: Arc<State>,
     accepting: Option<JoinHandle<()>>,
-    serving: Vec<active::Serving>,
+    serving: Option<active::Serving>,
 }
 
 #[derive(Debug)]
@@ -71,18 +72,15 @@ impl Serving {
             connections: Mutex::default(),
         });
         let address = listener.local_address().clone();
-        let threads = if has_threads {
-            options.threads.max(1)
-        } else {
-            0
-        };
-        let serving = (0..threads).map(|_| {
+        let serving = if has_threads {
             let workers = options.workers.clone();
-            state.bundle.start_in(move |work| workers.around(work))
-        });
-        let serving = serving
-            .collect::<Result<_, _>>()
-            .map_err(ServeError::Thread)?;
+            let most = options.threads.saturating_add(MOST_WAITING);
+            let around = move |work: &mut dyn FnMut()| workers.around(work);
+            let started = state.bundle.start_many(options.threads, most, around);
+            Some(started.map_err(ServeError::Thread)?)
+        } else {
+            None
+        };
         let accepting = {
             let state = state.clone();
             thread::Builder::new()
@@ -136,8 +134,8 @@ impl Drop for Serving {
             open.peer.close();
         }
         drop(all);
-        let has_threads = !self.serving.is_empty();
-        self.serving.clear();
+        let has_threads = self.serving.is_some();
+        self.serving = None;
         self.state.bundle.call();
         // A method may own the handle that is dropped here. Those of one thread end there.
         if has_threads && context().call.is_none() {

@@ -2,11 +2,10 @@
 
 use std::fmt;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
-use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
+use super::crew::{Around, Crew};
 use super::driving::{Core, Wait};
 use super::executor::{Executor, Job};
 use super::peer::Peer;
@@ -76,7 +75,7 @@ impl Bundle {
     /// Serves, also when there is no connection yet, until `stops` says so, which is asked when something has happened
     /// and behind each [call](Self::call).
     pub fn serve_until(&self, stops: impl Fn() -> bool) {
-        self.core.work(stops);
+        self.core.work(None, false, stops);
     }
 
     /// Has those who serve look again whether to stop.
@@ -91,25 +90,32 @@ impl Bundle {
         Arc::new(Here(Arc::downgrade(&self.core)))
     }
 
-    /// As [`start`](Self::start), in a thread that does what `around` says: which calls what it is given once.
-    ///
-    /// # Errors
-    ///
-    /// What the system says when it is out of threads.
-    pub fn start_in(
-        &self,
-        around: impl FnOnce(&mut dyn FnMut()) + Send + 'static,
-    ) -> io::Result<Serving> {
-        Serving::start_in(self.core.clone(), around)
-    }
-
     /// Starts a thread that serves, also when there is no connection yet, until its handle is dropped.
     ///
     /// # Errors
     ///
     /// What the system says when it is out of threads.
     pub fn start(&self) -> io::Result<Serving> {
-        Serving::start(self.core.clone())
+        Serving::start(self.core.clone(), 1, 1, Box::new(|work| work()))
+    }
+
+    /// Starts `least` threads that serve, one at least, until the handle is dropped. While all of them are at handlers
+    /// that wait or compute for long, more are started, one after another, so that there are `most` at most. Those end
+    /// when enough others stand by again.
+    ///
+    /// With one alone nobody sees that it is busy, and no other is started. Each thread does what `around` says, which
+    /// calls what it is given once.
+    ///
+    /// # Errors
+    ///
+    /// What the system says when it is out of threads.
+    pub fn start_many(
+        &self,
+        least: usize,
+        most: usize,
+        around: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static,
+    ) -> io::Result<Serving> {
+        Serving::start(self.core.clone(), least.max(1), most, Box::new(around))
     }
 }
 
@@ -148,49 +154,28 @@ impl Executor for Here {
     }
 }
 
-/// A thread that serves. It ends when this is dropped, behind the handler that it is at.
-#[must_use = "the thread ends when this is dropped"]
+/// Threads that serve. They end when this is dropped, behind the handlers that they are at.
+#[must_use = "the threads end when this is dropped"]
 pub struct Serving {
     core: Arc<Core>,
-    stopped: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
+    crew: Arc<Crew>,
 }
 
 impl Serving {
-    pub(super) fn start(core: Arc<Core>) -> io::Result<Self> {
-        Self::start_in(core, |work| work())
-    }
-
-    fn start_in(
+    pub(super) fn start(
         core: Arc<Core>,
-        around: impl FnOnce(&mut dyn FnMut()) + Send + 'static,
+        least: usize,
+        most: usize,
+        around: Box<Around>,
     ) -> io::Result<Self> {
-        let stopped = Arc::new(AtomicBool::new(false));
-        let (its, flag) = (core.clone(), stopped.clone());
-        let name = "jstream-serving".to_owned();
-        let thread = Builder::new().name(name).spawn(move || {
-            around(&mut || its.work(|| flag.load(Ordering::Acquire)));
-        })?;
-        Ok(Self {
-            core,
-            stopped,
-            thread: Some(thread),
-        })
+        let crew = Crew::start(&core, least, most, around)?;
+        Ok(Self { core, crew })
     }
 }
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        self.stopped.store(true, Ordering::Release);
-        let Some(thread) = self.thread.take() else {
-            return;
-        };
-        // It may be dropped by one of its own handlers.
-        if thread.thread().id() == std::thread::current().id() {
-            return;
-        }
-        self.core.call_all();
-        let _ = thread.join();
+        self.crew.stop(&self.core);
     }
 }
 

@@ -70,6 +70,7 @@
 mod attendant;
 mod budget;
 mod bundle;
+mod crew;
 mod driving;
 mod error;
 mod executor;

@@ -426,7 +426,7 @@ impl Peer {
     ///
     /// What the system says when it is out of threads.
     pub fn start(&self) -> io::Result<Serving> {
-        Serving::start(self.link.bundle())
+        Serving::start(self.link.bundle(), 1, 1, Box::new(|work| work()))
     }
 
     /// A message that came back though nobody waits for an answer to it, the oldest first.

@@ -30,6 +30,8 @@ pub(super) struct Watch {
 
 #[derive(Debug, Default)]
 struct State {
+    /// How many stand by, whoever watches included.
+    standing: usize,
     watched: bool,
     /// How often all were called.
     calls: usize,
@@ -73,17 +75,20 @@ impl Watch {
     }
 
     /// Waits until there may be something to do: the role is free, and nobody comes back to it soon, or all were
-    /// called. `stops` says whether to wait at all.
-    pub(super) fn stand_by(&self, role: &Role, stops: impl Fn() -> bool) {
+    /// called. `stops`, which gets how many stand by, says whether to wait at all. True where this was the last who stood
+    /// by, and is to receive now.
+    pub(super) fn stand_by(&self, role: &Role, stops: impl FnOnce(usize) -> bool) -> bool {
         let mut state = self.lock();
         let calls = state.calls;
-        if stops() {
-            return;
+        if stops(state.standing) {
+            return false;
         }
+        state.standing = state.standing.saturating_add(1);
         while state.watched {
             state = self.wait(state, None);
             if state.calls != calls {
-                return;
+                state.standing = state.standing.saturating_sub(1);
+                return false;
             }
         }
         state.watched = true;
@@ -116,10 +121,13 @@ impl Watch {
             }
         }
         state.watched = false;
+        state.standing = state.standing.saturating_sub(1);
+        let was_last = state.standing == 0 && state.calls == calls;
         self.asleep.store(false, Ordering::Relaxed);
         drop(state);
         // Another one watches while this one receives.
         self.changed.notify_all();
+        was_last
     }
 
     fn wait<'w>(

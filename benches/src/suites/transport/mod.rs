@@ -9,7 +9,7 @@ mod raw;
 mod side;
 mod subject;
 mod trusted;
-mod watch;
+pub(in crate::suites) mod watch;
 mod with_channel;
 #[cfg(feature = "peers")]
 mod with_iceoryx2;
@@ -23,6 +23,7 @@ mod with_threads;
 use self::case::{Case, NAMES, Pattern};
 use self::mpi::Ranks;
 use self::pair::Pair;
+pub(in crate::suites) use self::pair::end;
 pub(crate) use self::pair::other_process;
 use super::{Bench, Effort, Outcome};
 use crate::Failure;
@@ -43,18 +44,18 @@ pub(crate) fn names() -> [&'static str; NAMES.len() + matching::NAMES.len() + ac
 
 /// Where the two sides stay.
 #[derive(Debug, Clone, Copy)]
-struct Cores {
+pub(in crate::suites) struct Cores {
     /// The core of the side that takes the times.
-    first: usize,
+    pub(in crate::suites) first: usize,
     /// The core of the side that doesn't take the times.
-    other: usize,
+    pub(in crate::suites) other: usize,
     /// Whether that is a core of its own.
-    apart: bool,
+    pub(in crate::suites) apart: bool,
 }
 
 impl Cores {
     /// Whoever takes the times stays on the last core.
-    fn find() -> Self {
+    pub(in crate::suites) fn find() -> Self {
         let cores = core_affinity::get_core_ids().unwrap_or_default();
         Self {
             first: cores.last().map_or(0, |core| core.id),

@@ -208,7 +208,7 @@ impl Drop for Other {
 }
 
 /// Gives a process that was told to end a moment, and then ends it.
-pub(super) fn end(child: &mut Child) {
+pub(in crate::suites) fn end(child: &mut Child) {
     let until = Instant::now() + Duration::from_secs(1);
     while Instant::now() < until {
         if !matches!(child.try_wait(), Ok(None)) {

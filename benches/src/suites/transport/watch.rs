@@ -28,7 +28,7 @@ static GIVEN_UP: AtomicBool = AtomicBool::new(false);
 static START: Once = Once::new();
 
 /// Does `f`, and ends `other`, or at last the program, where that takes too long.
-pub(super) fn during<R>(
+pub(in crate::suites) fn during<R>(
     what: &str,
     other: Option<Pid>,
     f: impl FnOnce() -> Result<R, Failure>,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use super::{Core, Driving, Seen};
+use crate::active::crew::Crew;
 use crate::active::ledger::Answer;
 use crate::active::link::Link;
 use crate::active::parker::Parker;
@@ -106,27 +107,45 @@ impl Core {
         answer
     }
 
-    /// Serves until `stops` says so, behind a call of all. While others do, it stands by.
-    pub(in crate::active) fn work(self: &Arc<Self>, stops: impl Fn() -> bool) {
+    /// Serves until `stops` says so, behind a call of all. While others do, it stands by; where nobody does any more,
+    /// since all are at handlers that run for long, there may be more in the crew. One that `is_more` stands by first.
+    pub(in crate::active) fn work(
+        self: &Arc<Self>,
+        crew: Option<&Arc<Crew>>,
+        is_more: bool,
+        stops: impl Fn() -> bool,
+    ) {
         let wait = Wait {
             link: None,
             number: None,
             until: Deadline::NEVER,
         };
         turn::waiting(|| {
-            let mut driving = None;
+            let (mut driving, mut stands_by) = (None, is_more);
             let mut progress = Progress {
                 // Who has it stop calls.
                 is_entered: true,
                 ..Progress::default()
             };
             while !stops() {
-                match driving.take().or_else(|| self.try_drive(None)) {
-                    Some(mut held) => {
-                        self.step(&mut held, &wait, &mut progress);
-                        driving = Some(held).filter(|held| held.is_held);
-                    }
-                    None => self.watch.stand_by(&self.role, &stops),
+                let held = driving.take();
+                let held = held.or_else(|| (!stands_by).then(|| self.try_drive(None)).flatten());
+                stands_by = false;
+                if let Some(mut held) = held {
+                    self.step(&mut held, &wait, &mut progress);
+                    driving = Some(held).filter(|held| held.is_held);
+                    continue;
+                }
+                let mut leaves = false;
+                let was_last = self.watch.stand_by(&self.role, |standing| {
+                    leaves = crew.is_some_and(|crew| crew.leaves(standing));
+                    leaves || stops()
+                });
+                if leaves {
+                    return;
+                }
+                if let Some(crew) = crew.filter(|_| was_last) {
+                    crew.grow(self);
                 }
             }
         });

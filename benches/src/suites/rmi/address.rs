@@ -1,0 +1,39 @@
+//! Where jstream's subjects are found, and how they wait.
+
+use std::process;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use jstream_transport::{Address, Options};
+
+use super::case::{Case, Way};
+use crate::Failure;
+
+/// A name that nobody else has.
+pub(super) fn name() -> String {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("jstream-benches-{}-{count}", process::id())
+}
+
+/// An address that nobody else has.
+pub(super) fn address(case: &Case) -> Result<Address, Failure> {
+    let name = name();
+    Ok(match case.way {
+        Way::Inproc => Address::inproc(&name)?,
+        Way::Shm => Address::shm(&name)?,
+        Way::Uds => Address::uds(&format!("@{name}"))?,
+        Way::Tcp => Address::tcp("127.0.0.1", 0)?,
+    })
+}
+
+/// The same for all of jstream's subjects.
+pub(super) fn options(case: &Case) -> Options {
+    let mut options = Options::default();
+    options.spin = if case.spins() {
+        Duration::MAX
+    } else {
+        Duration::ZERO
+    };
+    options
+}

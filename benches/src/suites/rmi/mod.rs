@@ -1,0 +1,179 @@
+//! Remote calls between two threads or two processes: how long they take, and how many go.
+
+mod address;
+mod case;
+#[cfg(feature = "peers")]
+mod generated;
+mod pair;
+mod raw;
+mod samples;
+mod service;
+mod subject;
+#[cfg(feature = "peers")]
+mod with_capnp;
+mod with_endpoint;
+mod with_jstream;
+#[cfg(feature = "peers")]
+mod with_tarpc;
+#[cfg(feature = "peers")]
+mod with_tokio;
+#[cfg(feature = "peers")]
+mod with_tonic;
+
+use std::time::Instant;
+
+use self::case::{Case, NAMES, What};
+pub(crate) use self::pair::other_process;
+use self::pair::{Allocs, Pair};
+use self::samples::Samples;
+use self::service::Given;
+use super::transport::Cores;
+use super::{Bench, Effort, Outcome};
+use crate::Failure;
+use crate::measure::{self, Times, since};
+use crate::progress::Progress;
+use crate::suites;
+
+const SUITE: &str = "rmi";
+
+/// The names of all cases, in the order in which they are run.
+pub(crate) fn names() -> [&'static str; NAMES.len()] {
+    NAMES
+}
+
+/// Runs the cases that are `chosen` by their names.
+pub(crate) fn run(
+    effort: &Effort,
+    progress: &mut Progress,
+    chosen: impl Fn(&str) -> bool + Sync,
+) -> Result<Outcome, Failure> {
+    // Cases are many, and their rounds are long.
+    let effort = Effort {
+        at_most: effort.at_most / 3,
+        rounds: effort.rounds / 5,
+    };
+    let cores = Cores::find();
+    suites::measured(SUITE, &effort, progress, |bench| {
+        for name in NAMES.into_iter().filter(|name| chosen(name)) {
+            bench.calls(&Case::named(name)?, cores)?;
+        }
+        Ok(())
+    })
+}
+
+/// A subject at work, and what all its rounds came to but the first.
+struct Subject {
+    name: &'static str,
+    case: Case,
+    pair: Pair,
+    samples: Samples,
+    rounds: usize,
+    allocs: Allocs,
+    /// For how long the server's thread had computed after the first round, and after the last, in nanoseconds.
+    computed: Option<(u64, u64)>,
+}
+
+impl Subject {
+    fn start(
+        case: &Case,
+        name: &'static str,
+        cores: Cores,
+        effort: &Effort,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            name,
+            case: *case,
+            pair: Pair::start(case, name, cores)?,
+            samples: Samples::new(case.work(), effort.rounds),
+            rounds: 0,
+            allocs: Allocs::default(),
+            computed: None,
+        })
+    }
+
+    /// Nanoseconds per call.
+    fn round(&mut self) -> Result<f64, Failure> {
+        let (ns, allocs) = if self.case.what == What::Flood {
+            let calls = self.case.flood();
+            self.pair.round(|caller| {
+                let start = Instant::now();
+                caller.flood(calls)?;
+                Ok(since(start, calls))
+            })?
+        } else {
+            let samples = &mut self.samples;
+            let (given, allocs) = self.pair.round(|caller| caller.calls(samples))?;
+            if let Given::Computed(now) = given {
+                let first = self.computed.map_or(now, |(first, _)| first);
+                self.computed = Some((first, now));
+            }
+            (self.samples.round(), allocs)
+        };
+        if self.rounds == 0 {
+            self.samples.forget();
+        } else {
+            self.allocs.ours += allocs.ours;
+            if let Some(server) = allocs.server {
+                *self.allocs.server.get_or_insert(0) += server;
+            }
+        }
+        self.rounds += 1;
+        Ok(ns)
+    }
+
+    /// The calls of all rounds but the first.
+    fn calls(&self) -> f64 {
+        let calls = match self.case.what {
+            What::Flood => self.case.flood(),
+            _ => self.case.work().calls(),
+        };
+        (self.rounds.saturating_sub(1) * calls) as f64
+    }
+}
+
+impl Bench<'_> {
+    /// Measures all subjects of a case in turn.
+    fn calls(&mut self, case: &Case, cores: Cores) -> Result<(), Failure> {
+        self.progress.step(&format!("{SUITE} / {}", case.name));
+        let effort = self.effort;
+        let mut subjects = Vec::new();
+        for name in subject::subjects(case) {
+            subjects.push(Box::new(Subject::start(case, name, cores, &effort)?));
+        }
+        let times = measure::interleave(&mut subjects, &effort, Subject::round)?;
+        for (subject, times) in subjects.iter_mut().zip(times) {
+            self.figures(subject, times);
+        }
+        if !self.pinned || !(case.one_cpu || cores.apart) {
+            let text = "the two sides were not where the case's name says";
+            self.note(case.name, text.to_owned());
+        }
+        Ok(())
+    }
+
+    fn figures(&mut self, subject: &mut Subject, times: Times) {
+        let (case, name) = (subject.case.name, subject.name);
+        if subject.case.what == What::Flood {
+            self.row(case, name, "rate", 1e9 / times.median, "1/s");
+        } else {
+            self.row(case, name, "rtt_p50", times.median, "ns");
+            self.row(case, name, "rtt_p99", subject.samples.p99(), "ns");
+        }
+        let calls = subject.calls();
+        if let Some((first, last)) = subject.computed {
+            let each = (last - first) as f64 / calls;
+            self.row(case, name, "server_cpu", each, "ns");
+        }
+        let Allocs { ours, server } = subject.allocs;
+        let metric = if server.is_some() {
+            "allocs_client"
+        } else {
+            "allocs"
+        };
+        self.row(case, name, metric, ours as f64 / calls, "count");
+        if let Some(server) = server {
+            let each = server as f64 / calls;
+            self.row(case, name, "allocs_server", each, "count");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Both sides of a subject: this thread calls, and another thread or process serves.
+
+use std::any::Any;
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use rustix::process::Pid;
+
+use super::case::{Case, Way};
+use super::subject::{Caller, join, serve};
+use crate::suites::transport::{Cores, end, watch};
+use crate::{Failure, alloc};
+
+/// A server at work, in threads of its own.
+pub(super) struct Serving {
+    /// Where it is found.
+    address: String,
+    /// What it ends with, if not with its connection.
+    _server: Box<dyn Any>,
+}
+
+impl Serving {
+    pub(super) fn new(address: String, server: impl Any) -> Self {
+        Self {
+            address,
+            _server: Box::new(server),
+        }
+    }
+}
+
+/// How often each side has allocated memory, or both together where they are one process.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Allocs {
+    pub(super) ours: usize,
+    pub(super) server: Option<usize>,
+}
+
+/// A subject of a case, with both sides.
+pub(super) struct Pair {
+    what: String,
+    // Dropped before its server.
+    caller: Box<dyn Caller>,
+    server: Server,
+}
+
+impl Pair {
+    /// Starts the server, and joins it.
+    pub(super) fn start(case: &Case, subject: &str, cores: Cores) -> Result<Self, Failure> {
+        let what = format!("{}, {subject}", case.name);
+        let core = if case.one_cpu {
+            cores.first
+        } else {
+            cores.other
+        };
+        let mut server = if case.way == Way::Inproc {
+            Server::thread(*case, subject, core)?
+        } else {
+            Server::process(case, subject, core)?
+        };
+        let id = server.id();
+        let caller = watch::during(&what, id, || join(case, subject, &server.address()?))?;
+        Ok(Self {
+            what,
+            caller,
+            server,
+        })
+    }
+
+    /// A round of calls, and how many allocations there were.
+    pub(super) fn round<R>(
+        &mut self,
+        calls: impl FnOnce(&mut dyn Caller) -> Result<R, Failure>,
+    ) -> Result<(R, Allocs), Failure> {
+        let id = self.server.id();
+        watch::during(&self.what, id, || {
+            self.server.count()?;
+            let (result, ours) = alloc::count(|| calls(&mut *self.caller));
+            let server = self.server.counted()?;
+            Ok((result?, Allocs { ours, server }))
+        })
+    }
+}
+
+enum Server {
+    Thread {
+        address: String,
+        /// Serves until nobody holds this.
+        until: Option<SyncSender<()>>,
+        thread: Option<JoinHandle<()>>,
+    },
+    Process {
+        child: Child,
+        told: Option<ChildStdin>,
+        said: BufReader<ChildStdout>,
+        line: String,
+    },
+}
+
+impl Server {
+    fn thread(case: Case, subject: &str, core: usize) -> Result<Self, Failure> {
+        let subject = subject.to_owned();
+        let (until, told) = sync_channel::<()>(0);
+        let (say, said) = sync_channel(1);
+        // The server's threads stay where this one is that starts them.
+        let thread = thread::Builder::new().name("server".to_owned());
+        let thread = thread.spawn(move || {
+            core_affinity::set_for_current(core_affinity::CoreId { id: core });
+            let serving = serve(&case, &subject);
+            let address = serving.as_ref().map(|serving| serving.address.clone());
+            // Nobody listens any more when this fails.
+            let _ = say.send(address.map_err(ToString::to_string));
+            let _ = told.recv();
+        })?;
+        Ok(Self::Thread {
+            address: said.recv()??,
+            until: Some(until),
+            thread: Some(thread),
+        })
+    }
+
+    fn process(case: &Case, subject: &str, core: usize) -> Result<Self, Failure> {
+        let mut child = Command::new(std::env::current_exe()?)
+            .args(["rmi-peer", case.name, subject])
+            .arg(core.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let (told, said) = (child.stdin.take(), child.stdout.take());
+        let said = said.ok_or("a process without an output")?;
+        Ok(Self::Process {
+            child,
+            told,
+            said: BufReader::new(said),
+            line: String::with_capacity(256),
+        })
+    }
+
+    /// The process, if it is one.
+    fn id(&self) -> Option<Pid> {
+        match self {
+            Self::Thread { .. } => None,
+            Self::Process { child, .. } => Some(Pid::from_child(child)),
+        }
+    }
+
+    fn address(&mut self) -> Result<String, Failure> {
+        match self {
+            Self::Thread { address, .. } => Ok(address.clone()),
+            Self::Process { .. } => Ok(self.said("at ")?.to_owned()),
+        }
+    }
+
+    /// Has the server's allocations counted.
+    fn count(&mut self) -> Result<(), Failure> {
+        self.tell(b"count\n")?;
+        if let Self::Process { .. } = self {
+            self.said("counting")?;
+        }
+        Ok(())
+    }
+
+    /// How many there were since then; those of a thread are in our count.
+    fn counted(&mut self) -> Result<Option<usize>, Failure> {
+        self.tell(b"counted\n")?;
+        match self {
+            Self::Thread { .. } => Ok(None),
+            Self::Process { .. } => Ok(Some(self.said("allocs ")?.parse()?)),
+        }
+    }
+
+    fn tell(&mut self, line: &[u8]) -> Result<(), Failure> {
+        if let Self::Process { told, .. } = self {
+            let told = told.as_mut().ok_or("the server has ended")?;
+            told.write_all(line)?;
+        }
+        Ok(())
+    }
+
+    /// What the process says next, behind what it should begin with.
+    fn said(&mut self, begin: &str) -> Result<&str, Failure> {
+        let Self::Process { said, line, .. } = self else {
+            return Err("a thread says nothing".into());
+        };
+        line.clear();
+        said.read_line(line)?;
+        let line = line.trim_end();
+        line.strip_prefix(begin).ok_or_else(|| match line {
+            "" => "the server has ended".into(),
+            _ => line.strip_prefix("failed ").unwrap_or(line).into(),
+        })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        match self {
+            Self::Thread { until, thread, .. } => {
+                until.take();
+                let thread = thread.take();
+                if let Some(thread) = thread.filter(|_| !thread::panicking()) {
+                    let _ = thread.join();
+                }
+            }
+            Self::Process { child, told, .. } => {
+                told.take();
+                end(child);
+            }
+        }
+    }
+}
+
+/// What a process does that serves: counts its allocations when it is told to, until nobody tells it any more.
+pub(crate) fn other_process(case: &str, subject: &str, core: usize) -> Result<(), Failure> {
+    // Where the system won't, the end of stdin still ends it.
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    core_affinity::set_for_current(core_affinity::CoreId { id: core });
+    let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
+    let serving = Case::named(case).and_then(|case| serve(&case, subject));
+    let serving = match serving {
+        Ok(serving) => serving,
+        Err(e) => {
+            writeln!(output, "failed {}", e.to_string().replace('\n', " "))?;
+            return Ok(());
+        }
+    };
+    writeln!(output, "at {}", serving.address)?;
+    output.flush()?;
+    let mut line = String::with_capacity(16);
+    let mut next = || -> io::Result<bool> {
+        line.clear();
+        Ok(input.read_line(&mut line)? > 0)
+    };
+    while next()? {
+        let (told, allocs) = alloc::count(|| -> io::Result<bool> {
+            output.write_all(b"counting\n")?;
+            output.flush()?;
+            next()
+        });
+        if !told? {
+            break;
+        }
+        writeln!(output, "allocs {allocs}")?;
+        output.flush()?;
+    }
+    Ok(())
+}

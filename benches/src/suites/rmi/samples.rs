@@ -1,0 +1,132 @@
+//! The times of the calls of a round, taken by whoever makes them.
+
+use std::time::Instant;
+
+use super::case::Work;
+use crate::measure::since;
+
+/// The times of a round, in memory that stays.
+#[derive(Debug)]
+pub(super) struct Samples {
+    work: Work,
+    /// How many samples of this round were begun.
+    begun: usize,
+    /// What is timed now.
+    running: Option<(Instant, usize)>,
+    /// Nanoseconds per call, of this round.
+    batches: Vec<f64>,
+    /// Of calls that were timed each by itself, in all rounds.
+    alone: Vec<f64>,
+}
+
+impl Samples {
+    /// For so many rounds.
+    pub(super) fn new(work: Work, rounds: usize) -> Self {
+        let each = if work.batch == 1 {
+            work.batches
+        } else {
+            work.alone
+        };
+        Self {
+            work,
+            begun: 0,
+            running: None,
+            batches: Vec::with_capacity(work.batches + 1),
+            alone: Vec::with_capacity(each * rounds),
+        }
+    }
+
+    /// How many calls to make until this is asked again; nothing when the round is over.
+    pub(super) fn next(&mut self) -> Option<usize> {
+        let Work {
+            batch,
+            batches,
+            alone,
+        } = self.work;
+        if let Some((start, calls)) = self.running.take() {
+            self.push(since(start, calls));
+        }
+        let calls = match self.begun.checked_sub(batches + 1) {
+            None => batch,
+            Some(done) if done < alone => 1,
+            Some(_) => return None,
+        };
+        self.begun += 1;
+        self.running = Some((Instant::now(), calls));
+        Some(calls)
+    }
+
+    fn push(&mut self, ns: f64) {
+        let batches = self.work.batches + 1;
+        if self.begun <= batches {
+            self.batches.push(ns);
+        }
+        // Both sides have just woken for the first.
+        let counts = self.begun > if self.work.batch == 1 { 1 } else { batches };
+        // What finds no room is left out, rather than counted as an allocation.
+        if counts && self.alone.len() < self.alone.capacity() {
+            self.alone.push(ns);
+        }
+    }
+
+    /// The middle one of the round that is over, the first left out; the next round begins.
+    pub(super) fn round(&mut self) -> f64 {
+        let median = at(self.batches.get_mut(1..).unwrap_or_default(), 0.5);
+        self.batches.clear();
+        self.begun = 0;
+        median
+    }
+
+    /// Forgets the calls of all rounds until now.
+    pub(super) fn forget(&mut self) {
+        self.alone.clear();
+    }
+
+    /// What 99 of 100 calls took at most.
+    pub(super) fn p99(&mut self) -> f64 {
+        at(&mut self.alone, 0.99)
+    }
+}
+
+/// The sample that so large a part of all comes before.
+fn at(samples: &mut [f64], part: f64) -> f64 {
+    samples.sort_unstable_by(f64::total_cmp);
+    let place = (samples.len() as f64 * part) as usize;
+    samples.get(place).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_calls_of_a_round_are_asked_for() {
+        for (batch, batches, alone) in [(1, 5, 0), (16, 3, 7)] {
+            let work = Work {
+                batch,
+                batches,
+                alone,
+            };
+            let mut samples = Samples::new(work, 2);
+            for _ in 0..2 {
+                let mut calls = 0;
+                while let Some(more) = samples.next() {
+                    calls += more;
+                }
+                assert_eq!(calls, work.calls());
+                assert!(samples.round() >= 0.0);
+            }
+            let each = if batch == 1 { batches } else { alone };
+            assert_eq!(samples.alone.len(), 2 * each);
+            assert!(samples.p99() >= 0.0);
+        }
+    }
+
+    #[test]
+    fn places_are_found() {
+        let mut samples: Vec<f64> = (0..200).rev().map(f64::from).collect();
+        assert_eq!(at(&mut samples, 0.5).to_bits(), 100f64.to_bits());
+        assert_eq!(at(&mut samples, 0.99).to_bits(), 198f64.to_bits());
+        assert!(at(&mut [], 0.5).is_nan());
+    }
+}

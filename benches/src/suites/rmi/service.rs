@@ -1,0 +1,262 @@
+//! What is called, and the arguments of the calls.
+
+use std::future;
+use std::hint::black_box;
+use std::mem;
+use std::task::Poll;
+
+use jstream::Transportable;
+use jstream_rmi::remote;
+use rustix::time::{ClockId, clock_gettime};
+
+use super::case::{Case, What};
+use crate::Failure;
+
+/// A struct of some text and some numbers.
+#[derive(Transportable, Debug, Clone, Copy)]
+pub(super) struct Item<'a> {
+    pub(super) id: u64,
+    /// Of 12 bytes.
+    pub(super) name: &'a str,
+    pub(super) scores: [f32; 8],
+}
+
+/// How many structs there were, and what comes of adding all that is in them.
+#[derive(Transportable, Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Tally {
+    pub(super) count: u64,
+    pub(super) sum: f64,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, id: u64, name: &[u8], scores: impl Iterator<Item = f32>) {
+        self.count += 1;
+        self.sum += id as f64 + name.len() as f64 + f64::from(scores.sum::<f32>());
+    }
+}
+
+/// What all subjects serve in their own way.
+#[remote]
+pub(super) trait Service {
+    fn null(&self);
+
+    fn sum(&self, numbers: &[f64]) -> f64;
+
+    fn structs(&self, items: &[Item<'_>]) -> Tally;
+
+    /// Could wait, and does not have to.
+    async fn ready(&self);
+
+    /// Is put aside, and woken at once.
+    async fn waits(&self);
+
+    /// Does not look at the numbers; says for how long the thread has computed, in nanoseconds.
+    fn untouched(&self, numbers: &[f64]) -> u64;
+}
+
+pub(super) struct Plain;
+
+#[remote]
+impl Service for Plain {
+    fn null(&self) {}
+
+    fn sum(&self, numbers: &[f64]) -> f64 {
+        sum(numbers)
+    }
+
+    fn structs(&self, items: &[Item<'_>]) -> Tally {
+        let mut tally = Tally::default();
+        for item in items {
+            tally.add(item.id, item.name.as_bytes(), item.scores.into_iter());
+        }
+        tally
+    }
+
+    async fn ready(&self) {}
+
+    async fn waits(&self) {
+        let mut waited = false;
+        future::poll_fn(|context| {
+            if mem::replace(&mut waited, true) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+    }
+
+    fn untouched(&self, numbers: &[f64]) -> u64 {
+        black_box(numbers);
+        computed()
+    }
+}
+
+/// For how long this thread has computed, in nanoseconds.
+pub(super) fn computed() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// So many sums are made at once, as a sum of floats has to be made in order.
+const LANES: usize = 16;
+
+/// The sum of numbers.
+pub(super) fn sum(numbers: &[f64]) -> f64 {
+    let mut lanes = [0.0; LANES];
+    let chunks = numbers.chunks_exact(LANES);
+    let rest: f64 = chunks.remainder().iter().sum();
+    for chunk in chunks {
+        for (lane, number) in lanes.iter_mut().zip(chunk) {
+            *lane += number;
+        }
+    }
+    rest + lanes.iter().sum::<f64>()
+}
+
+/// The [`sum`] of numbers that stand there as bytes.
+pub(super) fn sum_of_bytes(bytes: &[u8]) -> f64 {
+    let mut lanes = [0.0; LANES];
+    let chunks = bytes.chunks_exact(LANES * 8);
+    let rest: f64 = chunks.remainder().chunks_exact(8).map(number).sum();
+    for chunk in chunks {
+        for (lane, word) in lanes.iter_mut().zip(chunk.chunks_exact(8)) {
+            *lane += number(word);
+        }
+    }
+    rest + lanes.iter().sum::<f64>()
+}
+
+fn number(word: &[u8]) -> f64 {
+    // Each word is of 8 bytes.
+    word.try_into().map_or(0.0, f64::from_le_bytes)
+}
+
+/// What stands in a struct, one behind the other.
+const PACKED: usize = 8 + 12 + 32;
+
+/// The [`Tally`] of structs that stand there packed.
+pub(super) fn tally_of_bytes(bytes: &[u8]) -> Tally {
+    let mut tally = Tally::default();
+    for item in bytes.chunks_exact(PACKED) {
+        let (id, rest) = item.split_at(8);
+        let (name, scores) = rest.split_at(12);
+        let score = |word: &[u8]| word.try_into().map_or(0.0, f32::from_le_bytes);
+        let id = id.try_into().map_or(0, u64::from_le_bytes);
+        tally.add(id, name, scores.chunks_exact(4).map(score));
+    }
+    tally
+}
+
+/// The arguments of a case.
+#[derive(Debug, Default)]
+pub(super) struct Arguments {
+    pub(super) numbers: Vec<f64>,
+    pub(super) items: Vec<Item<'static>>,
+}
+
+impl Arguments {
+    pub(super) fn of(case: &Case) -> Self {
+        let mut arguments = Self::default();
+        match case.what {
+            What::Null | What::Flood | What::Waits => {}
+            What::Sum(count) | What::Untouched(count) => {
+                arguments.numbers = (0..count).map(|i| i as f64).collect();
+            }
+            What::Structs(count) => arguments.items = (0..count).map(item).collect(),
+        }
+        arguments
+    }
+
+    /// The same as bytes, without anything that says what they are.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for number in &self.numbers {
+            bytes.extend(number.to_le_bytes());
+        }
+        for item in &self.items {
+            bytes.extend(item.id.to_le_bytes());
+            bytes.extend(item.name.as_bytes());
+            bytes.extend(item.scores.iter().flat_map(|score| score.to_le_bytes()));
+        }
+        bytes
+    }
+}
+
+fn item(i: usize) -> Item<'static> {
+    const NAMES: [&str; 4] = [
+        "a first name",
+        "a second one",
+        "one of three",
+        "and the last",
+    ];
+    Item {
+        id: i as u64,
+        name: NAMES.get(i % NAMES.len()).copied().unwrap_or_default(),
+        scores: [i as f32; 8],
+    }
+}
+
+/// What a call should give, and what it gave.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Given {
+    Nothing,
+    Sum(f64),
+    Tally(Tally),
+    /// For how long the server's thread has computed, in nanoseconds.
+    Computed(u64),
+}
+
+/// What calls of a case should give.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected(Given);
+
+impl Expected {
+    pub(super) fn of(case: &Case, arguments: &Arguments) -> Self {
+        Self(match case.what {
+            What::Null | What::Flood | What::Waits => Given::Nothing,
+            What::Sum(_) => Given::Sum(sum(&arguments.numbers)),
+            What::Structs(_) => Given::Tally(Plain.structs(&arguments.items)),
+            What::Untouched(_) => Given::Computed(0),
+        })
+    }
+
+    /// Fails where a call gave something else.
+    pub(super) fn check(&self, given: Given) -> Result<(), Failure> {
+        let same = match (self.0, given) {
+            (Given::Nothing, Given::Nothing) | (Given::Computed(_), Given::Computed(_)) => true,
+            (Given::Sum(expected), Given::Sum(given)) => expected.to_bits() == given.to_bits(),
+            (Given::Tally(expected), Given::Tally(given)) => expected == given,
+            _ => false,
+        };
+        if same {
+            return Ok(());
+        }
+        Err("a call gave another result".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_give_what_objects_give() {
+        for name in ["tcp/one-cpu/sum-1024", "tcp/one-cpu/structs-1000"] {
+            let case = Case::named(name).unwrap();
+            let arguments = Arguments::of(&case);
+            let bytes = arguments.bytes();
+            let given = match case.what {
+                What::Structs(_) => Given::Tally(tally_of_bytes(&bytes)),
+                _ => Given::Sum(sum_of_bytes(&bytes)),
+            };
+            let expected = Expected::of(&case, &arguments);
+            expected.check(given).unwrap();
+            assert!(expected.check(Given::Sum(1.0)).is_err());
+        }
+        assert_eq!(
+            sum(&[1.5; 37]).to_bits(),
+            sum_of_bytes(&1.5f64.to_le_bytes().repeat(37)).to_bits()
+        );
+    }
+}

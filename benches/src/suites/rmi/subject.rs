@@ -1,0 +1,86 @@
+//! Who is measured in which case.
+
+use super::case::{Case, Way, What};
+use super::pair::Serving;
+use super::samples::Samples;
+use super::service::Given;
+use super::{raw, with_endpoint, with_jstream};
+#[cfg(feature = "peers")]
+use super::{with_capnp, with_tarpc, with_tonic};
+use crate::Failure;
+
+/// The side that calls.
+pub(super) trait Caller {
+    /// Makes the calls of a round one after another; what the last one gave.
+    fn calls(&mut self, samples: &mut Samples) -> Result<Given, Failure>;
+
+    /// Makes so many calls without arguments, [`IN_FLIGHT`](super::case::IN_FLIGHT) of them on their way.
+    fn flood(&mut self, calls: usize) -> Result<(), Failure>;
+}
+
+/// The calls of a round, of who blocks until each is done.
+pub(super) fn one_by_one(
+    samples: &mut Samples,
+    mut call: impl FnMut() -> Result<Given, Failure>,
+) -> Result<Given, Failure> {
+    let mut given = Given::Nothing;
+    while let Some(calls) = samples.next() {
+        for _ in 0..calls {
+            given = call()?;
+        }
+    }
+    Ok(given)
+}
+
+/// The subjects of a case, ours first.
+pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
+    if case.what == What::Waits {
+        return vec!["jstream", "jstream-ready", "jstream-inline"];
+    }
+    let mut subjects = vec!["jstream", "jstream-endpoint"];
+    if matches!(case.way, Way::Tcp | Way::Uds) {
+        subjects.push("raw");
+    }
+    #[cfg(feature = "peers")]
+    match (case.way, case.what) {
+        (_, What::Untouched(_)) => {}
+        (Way::Tcp, _) => subjects.extend(["tarpc", "tonic", "capnp-rpc"]),
+        (Way::Uds, _) => subjects.push("tarpc"),
+        _ => {}
+    }
+    subjects
+}
+
+/// The side that serves.
+pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
+    match subject {
+        "jstream" | "jstream-ready" | "jstream-inline" => with_jstream::serve(case),
+        "jstream-endpoint" => with_endpoint::serve(case),
+        "raw" => raw::serve(case),
+        #[cfg(feature = "peers")]
+        "tarpc" => with_tarpc::serve(case),
+        #[cfg(feature = "peers")]
+        "tonic" => with_tonic::serve(case),
+        #[cfg(feature = "peers")]
+        "capnp-rpc" => with_capnp::serve(case),
+        _ => Err(format!("there is no subject {subject}").into()),
+    }
+}
+
+/// The side that calls it.
+pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Caller>, Failure> {
+    match subject {
+        "jstream" | "jstream-ready" | "jstream-inline" => {
+            with_jstream::join(case, subject, address)
+        }
+        "jstream-endpoint" => with_endpoint::join(case, address),
+        "raw" => raw::join(case, address),
+        #[cfg(feature = "peers")]
+        "tarpc" => with_tarpc::join(case, address),
+        #[cfg(feature = "peers")]
+        "tonic" => with_tonic::join(case, address),
+        #[cfg(feature = "peers")]
+        "capnp-rpc" => with_capnp::join(case, address),
+        _ => Err(format!("there is no subject {subject}").into()),
+    }
+}

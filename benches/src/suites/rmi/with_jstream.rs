@@ -1,0 +1,113 @@
+//! jstream's remote calls.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use jstream_rmi::{Call, Client, ClientOptions, Server, ServerOptions};
+
+use super::address::{address, options};
+use super::case::{Case, IN_FLIGHT, What};
+use super::pair::Serving;
+use super::samples::Samples;
+use super::service::{Arguments, Expected, Given, Plain, Service, ServiceStub};
+use super::subject::{Caller, one_by_one};
+use crate::Failure;
+
+const NAME: &str = "service";
+
+/// Serves until the handle is dropped.
+pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
+    let mut settings = ServerOptions::default();
+    settings.transport = options(case);
+    let server = Server::new(settings);
+    server.bind::<dyn Service>(NAME, Arc::new(Plain))?;
+    let serving = server.listen(&address(case)?)?;
+    Ok(Serving::new(serving.address().to_string(), serving))
+}
+
+/// Connects to who serves.
+pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Caller>, Failure> {
+    let mut settings = ClientOptions::default();
+    settings.transport = options(case);
+    let client = Client::connect_with(&address.parse()?, &settings)?;
+    let arguments = Arguments::of(case);
+    Ok(Box::new(Ours {
+        what: case.what,
+        method: match subject {
+            "jstream-inline" => Method::Inline,
+            "jstream-ready" => Method::Ready,
+            _ => Method::Waits,
+        },
+        service: client.lookup::<dyn Service>(NAME)?,
+        expected: Expected::of(case, &arguments),
+        arguments,
+        on_their_way: VecDeque::with_capacity(IN_FLIGHT),
+    }))
+}
+
+/// Which method is called where one is to wait.
+#[derive(Debug, Clone, Copy)]
+enum Method {
+    /// A plain one.
+    Inline,
+    /// One that could.
+    Ready,
+    Waits,
+}
+
+struct Ours {
+    what: What,
+    method: Method,
+    service: ServiceStub,
+    arguments: Arguments,
+    expected: Expected,
+    /// Calls that were made and not waited for, in order.
+    on_their_way: VecDeque<Call<()>>,
+}
+
+impl Ours {
+    fn call(&self) -> Result<Given, Failure> {
+        let (service, numbers) = (&self.service, &self.arguments.numbers);
+        let given = match self.what {
+            What::Null | What::Flood => {
+                service.null().wait()?;
+                Given::Nothing
+            }
+            What::Waits => {
+                match self.method {
+                    Method::Inline => service.null(),
+                    Method::Ready => service.ready(),
+                    Method::Waits => service.waits(),
+                }
+                .wait()?;
+                Given::Nothing
+            }
+            What::Sum(_) => Given::Sum(*service.sum(numbers).wait()?.get()),
+            What::Structs(_) => Given::Tally(*service.structs(&self.arguments.items).wait()?.get()),
+            What::Untouched(_) => Given::Computed(*service.untouched(numbers).wait()?.get()),
+        };
+        self.expected.check(given)?;
+        Ok(given)
+    }
+}
+
+impl Caller for Ours {
+    fn calls(&mut self, samples: &mut Samples) -> Result<Given, Failure> {
+        one_by_one(samples, || self.call())
+    }
+
+    fn flood(&mut self, calls: usize) -> Result<(), Failure> {
+        for _ in 0..calls {
+            if self.on_their_way.len() == IN_FLIGHT {
+                if let Some(first) = self.on_their_way.pop_front() {
+                    first.wait()?;
+                }
+            }
+            self.on_their_way.push_back(self.service.null());
+        }
+        while let Some(first) = self.on_their_way.pop_front() {
+            first.wait()?;
+        }
+        Ok(())
+    }
+}

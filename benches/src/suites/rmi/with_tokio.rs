@@ -1,0 +1,159 @@
+//! What the peers stand on: a runtime of one thread at either side.
+
+use std::future::Future;
+use std::net::{TcpListener, TcpStream};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::thread;
+
+use futures::future::try_join_all;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::LocalSet;
+
+use super::address::name;
+use super::case::{Case, IN_FLIGHT, Way};
+use super::pair::Serving;
+use super::samples::Samples;
+use super::service::{Arguments, Expected, Given};
+use super::subject::Caller;
+use crate::Failure;
+
+/// A connection over any socket.
+pub(super) trait Io: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Io for S {}
+
+/// Where a server accepts its one connection.
+pub(super) enum Listener {
+    Tcp(TcpListener),
+    Uds(UnixListener),
+}
+
+impl Listener {
+    /// For servers that accept by themselves.
+    pub(super) fn into_tcp(self) -> Result<net::TcpListener, Failure> {
+        let Self::Tcp(listener) = self else {
+            return Err("it is served over tcp only".into());
+        };
+        Ok(net::TcpListener::from_std(listener)?)
+    }
+
+    pub(super) async fn accept(self) -> Result<Box<dyn Io>, Failure> {
+        Ok(match self {
+            Self::Tcp(_) => {
+                let socket = self.into_tcp()?.accept().await?.0;
+                socket.set_nodelay(true)?;
+                Box::new(socket)
+            }
+            Self::Uds(listener) => {
+                let listener = net::UnixListener::from_std(listener)?;
+                Box::new(listener.accept().await?.0)
+            }
+        })
+    }
+}
+
+/// Serves in a thread of its own, which ends with the process.
+pub(super) fn serve<F>(
+    case: &Case,
+    serve: impl FnOnce(Listener) -> F + Send + 'static,
+) -> Result<Serving, Failure>
+where
+    F: Future<Output = Result<(), Failure>>,
+{
+    let (address, listener) = if case.way == Way::Uds {
+        let name = name();
+        let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name)?)?;
+        listener.set_nonblocking(true)?;
+        (name, Listener::Uds(listener))
+    } else {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        listener.set_nonblocking(true)?;
+        (listener.local_addr()?.to_string(), Listener::Tcp(listener))
+    };
+    let server = thread::Builder::new().name("runtime".to_owned());
+    let server = server.spawn(move || -> Result<(), Failure> {
+        LocalSet::new().block_on(&runtime()?, serve(listener))
+    })?;
+    Ok(Serving::new(address, server))
+}
+
+fn runtime() -> Result<Runtime, Failure> {
+    Ok(Builder::new_current_thread().enable_all().build()?)
+}
+
+/// A connection to who serves.
+pub(super) async fn connect(case: &Case, address: &str) -> Result<Box<dyn Io>, Failure> {
+    if case.way == Way::Uds {
+        let address = SocketAddr::from_abstract_name(address)?;
+        let socket = UnixStream::connect_addr(&address)?;
+        socket.set_nonblocking(true)?;
+        return Ok(Box::new(net::UnixStream::from_std(socket)?));
+    }
+    let socket = TcpStream::connect(address)?;
+    socket.set_nonblocking(true)?;
+    socket.set_nodelay(true)?;
+    Ok(Box::new(net::TcpStream::from_std(socket)?))
+}
+
+/// A peer's client.
+pub(super) trait Remote {
+    /// Makes a call of the case, with arguments that it was given before.
+    async fn call(&self) -> Result<Given, Failure>;
+}
+
+/// The side that calls, by tasks of one thread.
+pub(super) struct Tasks<R> {
+    // Dropped before the runtime that it uses.
+    remote: R,
+    local: LocalSet,
+    runtime: Runtime,
+    expected: Expected,
+}
+
+/// Connects a client and makes calls by it.
+pub(super) fn join<R: Remote + 'static, F>(
+    case: &Case,
+    client: impl FnOnce(Arguments) -> F,
+) -> Result<Box<dyn Caller>, Failure>
+where
+    F: Future<Output = Result<R, Failure>>,
+{
+    let (local, runtime, arguments) = (LocalSet::new(), runtime()?, Arguments::of(case));
+    Ok(Box::new(Tasks {
+        expected: Expected::of(case, &arguments),
+        remote: local.block_on(&runtime, client(arguments))?,
+        local,
+        runtime,
+    }))
+}
+
+impl<R: Remote> Caller for Tasks<R> {
+    fn calls(&mut self, samples: &mut Samples) -> Result<Given, Failure> {
+        let all = async {
+            let mut given = Given::Nothing;
+            while let Some(calls) = samples.next() {
+                for _ in 0..calls {
+                    given = self.remote.call().await?;
+                    self.expected.check(given)?;
+                }
+            }
+            Ok(given)
+        };
+        self.local.block_on(&self.runtime, all)
+    }
+
+    fn flood(&mut self, calls: usize) -> Result<(), Failure> {
+        let one = |_| async {
+            for _ in 0..calls / IN_FLIGHT {
+                self.remote.call().await?;
+            }
+            Ok::<_, Failure>(())
+        };
+        let all = try_join_all((0..IN_FLIGHT).map(one));
+        self.local.block_on(&self.runtime, all)?;
+        Ok(())
+    }
+}

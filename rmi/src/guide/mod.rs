@@ -1,0 +1,31 @@
+//! The guide: from the first remote trait to methods that wait, deadlines, failures and tests.
+//!
+//! There is nothing in these modules but text and examples that run.
+//!
+//! | page | tells |
+//! |---|---|
+//! | [`a_first`] | a trait, its server, and its client |
+//! | [`b_arguments`] | what methods take: references into the receive buffer, and buffers to keep |
+//! | [`c_results`] | what methods give, and errors of one's own |
+//! | [`d_async`] | methods that wait, and calls that are awaited |
+//! | [`e_alone`] | methods on `&mut self`, one at a time |
+//! | [`f_conditions`] | methods that wait until their object is in a state |
+//! | [`g_polymorphic`] | arguments that are trait objects |
+//! | [`h_deadlines`] | how long calls wait, who is told, and calls that are given up |
+//! | [`i_failures`] | what a failed call says, and when to make it again |
+//! | [`j_testing`] | mocks, and servers inside a test |
+//! | [`k_threads`] | which thread runs what |
+//! | [`l_both_ways`] | clients whose objects are called |
+
+pub mod a_first;
+pub mod b_arguments;
+pub mod c_results;
+pub mod d_async;
+pub mod e_alone;
+pub mod f_conditions;
+pub mod g_polymorphic;
+pub mod h_deadlines;
+pub mod i_failures;
+pub mod j_testing;
+pub mod k_threads;
+pub mod l_both_ways;
