@@ -91,28 +91,30 @@ fn what_nobody_receives_is_taken_back_and_room_is_for_others() {
 #[test]
 fn what_has_no_room_is_taken_back_from_the_middle() {
     let mut options = Options::default();
-    options.bounds.messages = 1;
+    options.bounds.messages = 4;
     let all = group("threads", 2, &options);
     let (zero, one) = (&all[0], &all[1]);
     let post = |number: u64| zero.isend(1, 1, filled(&number.to_ne_bytes()));
-    let (first, second, third) = (post(1), post(2), post(3));
-    first.wait().unwrap();
-    let unsent = second.cancel().unwrap_err();
+    for number in 1..=4 {
+        post(number).wait().unwrap();
+    }
+    let (fifth, sixth) = (post(5), post(6));
+    let unsent = fifth.cancel().unwrap_err();
     assert!(matches!(unsent.error, Error::Cancelled), "{unsent}");
-    assert_eq!(unsent.filled.unwrap().as_bytes(), 2u64.to_ne_bytes());
-    for number in [1u64, 3] {
+    assert_eq!(unsent.filled.unwrap().as_bytes(), 5u64.to_ne_bytes());
+    for number in [1u64, 2, 3, 4, 6] {
         let message = one.recv_filled(0, 1).unwrap();
         assert_eq!(message.payload.as_bytes(), number.to_ne_bytes());
     }
-    third.wait().unwrap();
+    sixth.wait().unwrap();
     // One that was found is its finder's.
-    let fourth = zero.issend(1, 1, filled(b"fourth"));
+    let last = zero.issend(1, 1, filled(b"last"));
     let found = one.probe(0, 1).unwrap();
     thread::scope(|threads| {
-        let cancelling = threads.spawn(|| fourth.cancel());
+        let cancelling = threads.spawn(|| last.cancel());
         thread::sleep(SHORT / 20);
         let message = found.recv_filled().unwrap();
-        assert_eq!(message.payload.as_bytes(), b"fourth");
+        assert_eq!(message.payload.as_bytes(), b"last");
         cancelling.join().unwrap().unwrap();
     });
 }

@@ -200,11 +200,10 @@ impl Node {
                     let header = Frame::Eager { label, offer: None }.header();
                     let segments = [IoSlice::new(filled.as_bytes())];
                     let endpoint = &line.endpoint;
+                    let cost = Credit::of_message(length);
                     // Whatever else comes of it is found again by what is posted.
-                    if endpoint
-                        .send_segments(header, &segments, Patience::None)
-                        .is_ok()
-                    {
+                    let sent = endpoint.send_costly(header, &segments, Patience::None, cost);
+                    if sent.is_ok() {
                         return Posted::Gone(filled.into_spent());
                     }
                 }

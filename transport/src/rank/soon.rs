@@ -309,6 +309,7 @@ impl State {
         let Some((heading, Letter::Here { payload, .. })) = self.matcher.receive(pattern) else {
             return Look::Other;
         };
+        self.settle(heading.envelope.source, heading.held, todo);
         self.let_in(todo);
         Look::Came(Came::Whole(heading, payload))
     }

@@ -51,11 +51,8 @@ fn on_threads(way: &'static str) {
     if std::env::var_os("PROPTEST_CASES").is_none() {
         config.cases = PLANS;
     }
-    let result = TestRunner::new(config).run(&plan::plan(), |mut plan| {
-        // Two ranks that both are held don't hear each other's answers.
-        plan.setting.tight &= way == "threads";
-        verdict(&threads::run(way, &plan))
-    });
+    let result =
+        TestRunner::new(config).run(&plan::plan(), |plan| verdict(&threads::run(way, &plan)));
     if let Err(error) = result {
         panic!("over {way}: {error}");
     }
@@ -82,7 +79,6 @@ fn in_simulations(overtaken: Option<u64>) -> Result<(), TestError<(Plan, u64)>> 
         Err(_) => SCHEDULES,
     };
     TestRunner::new(config).run(&(plan::plan(), any::<u64>()), |(mut plan, seed)| {
-        plan.setting.tight = false;
         if overtaken.is_some() {
             plan.victim = None;
         }
