@@ -170,7 +170,7 @@ impl Client {
 
     /// Ends the connection: calls that are on their way fail, here and at the other side.
     pub fn close(&self) {
-        self.connection.peer().close();
+        self.connection.close();
     }
 
     fn object(&self, id: u32) -> Object {

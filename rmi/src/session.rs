@@ -100,6 +100,7 @@ pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
     Handlers::builder()
         .on(CALLS, called)
         .on(STREAMS, streamed)
+        .short()
         .executor(executor)
         .build()
 }
@@ -204,6 +205,14 @@ impl Connection {
         }
         let session = self.session();
         session.lane.as_ref()?.open(session)
+    }
+
+    /// Ends it, with its lane.
+    pub(crate) fn close(&self) {
+        self.peer.close();
+        if let Some(lane) = &self.session().lane {
+            lane.close();
+        }
     }
 
     /// That of a peer which has been joined.

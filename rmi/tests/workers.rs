@@ -116,6 +116,48 @@ fn all_methods_run_on_one_thread() {
     assert_eq!(count.count.get(), 400);
 }
 
+#[remote]
+trait Flag {
+    fn set(&self);
+    /// Wakes itself until it is set.
+    async fn is_set(&self);
+}
+
+struct Set(AtomicBool);
+
+#[remote]
+impl Flag for Set {
+    fn set(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    async fn is_set(&self) {
+        while !self.0.load(Ordering::SeqCst) {
+            jstream_transport::active::yield_now().await;
+        }
+    }
+}
+
+#[test]
+fn a_method_that_wakes_itself_lets_calls_come() {
+    let server = LocalServer::new(ServerOptions::default());
+    let flag = Arc::new(Set(AtomicBool::new(false)));
+    server.bind::<dyn Flag>("flag", flag).unwrap();
+    let serving = server
+        .listen(&"tcp://127.0.0.1:0".parse().unwrap())
+        .unwrap();
+    let caller = thread::spawn(move || {
+        let client = Client::connect(serving.address()).unwrap();
+        let flag = client.lookup::<dyn Flag>("flag").unwrap();
+        let waits = flag.is_set();
+        flag.set().wait().unwrap();
+        waits.wait().unwrap();
+        serving.stop();
+    });
+    server.serve();
+    caller.join().unwrap();
+}
+
 #[test]
 fn a_value_stays_on_its_thread() {
     struct Drops(Arc<AtomicBool>);

@@ -18,11 +18,11 @@ use std::thread;
 use std::time::Duration;
 
 use common::tasks::block_on;
-use common::{LONG, bytes, default_pair, over_devices};
+use common::{LONG, bytes, default_pair, over_devices, pair};
 use jstream_transport::active::{
     Guarded, Handlers, JoinError, Peer, Reason, Request, RequestError, Settings, yield_now,
 };
-use jstream_transport::{Endpoint, Header};
+use jstream_transport::{Endpoint, Header, Options};
 
 fn joined(scheme: &str, here: &Handlers, there: &Handlers, settings: &Settings) -> (Peer, Peer) {
     let (client, server) = default_pair(scheme);
@@ -46,6 +46,37 @@ fn bare(scheme: &str, handlers: &Handlers, settings: &Settings) -> (Endpoint, Pe
     let peer = Peer::join(server, handlers, settings.clone()).unwrap();
     assert_eq!(client.recv_message().unwrap().header.kind, HELLO);
     (client, peer)
+}
+
+/// What can't be sent costs nothing of the windows.
+fn answers_that_are_too_long_leave_the_windows_whole(scheme: &str) {
+    const LIMIT: usize = 1 << 16;
+    let mut options = Options::default();
+    options.max_message = LIMIT as u64;
+    let (client, server) = pair(scheme, &options, &Options::default());
+    let handlers = Handlers::builder()
+        .on("long", |request: Request| {
+            request.reply(0, &[0; LIMIT + 1]);
+        })
+        .build();
+    let mut settings = Settings::default();
+    settings.window_messages = 4;
+    settings.credit_timeout = LONG / 4;
+    let one = thread::scope(|scope| {
+        let other = scope.spawn(|| Peer::join(server, &handlers, settings.clone()).unwrap());
+        let one = Peer::join(client, &Handlers::none(), settings.clone()).unwrap();
+        let other = other.join().unwrap();
+        thread::spawn(move || other.serve());
+        one
+    });
+    let long = one.handler("long").unwrap();
+    for _ in 0..20 {
+        let error = one.request(long, 0, b"").unwrap().wait().unwrap_err();
+        assert!(matches!(
+            error,
+            RequestError::Returned { ref returned, .. } if returned.reason == Reason::Unsendable
+        ));
+    }
 }
 
 /// A peer that sends and never reads has its answers wait, but not more of them than its window.
@@ -370,6 +401,7 @@ fn random_frames_harm_nobody(scheme: &str) {
 
 over_devices!(inproc shm uds tcp uring: {
     who_does_not_read_is_cut_off
+    answers_that_are_too_long_leave_the_windows_whole
     windows_are_whole_after_cancels_at_every_moment
     handlers_that_ask_each_other_without_end_come_to_one
     every_wait_ends_with_the_peer

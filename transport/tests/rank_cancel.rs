@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use common::ranks::{group, ways};
 use common::{LONG, SHORT, bytes, filled};
-use jstream_transport::rank::{Error, Options};
+use jstream_transport::rank::{Error, Options, Source};
 
 /// Fails instead of hanging.
 fn in_time<R: Send>(what: &str, work: impl FnOnce() -> R + Send) -> R {
@@ -117,4 +117,43 @@ fn what_has_no_room_is_taken_back_from_the_middle() {
         assert_eq!(message.payload.as_bytes(), b"last");
         cancelling.join().unwrap().unwrap();
     });
+}
+
+/// Those behind a message that never had room get what it had waited for.
+#[test]
+fn what_is_first_without_room_is_taken_back() {
+    let mut options = Options::default();
+    options.bounds.bytes = 64 << 10;
+    let all = group("threads", 2, &options);
+    let (zero, one) = (&all[0], &all[1]);
+    thread::scope(|threads| {
+        let short = bytes(60 << 10, 1);
+        one.isend(0, 3, filled(&short)).wait().unwrap();
+        let long = one.isend(0, 1, filled(&short));
+        let behind = one.isend(0, 2, filled(b"behind"));
+        let receiving = threads.spawn(|| zero.recv_filled(1, 2).unwrap());
+        thread::sleep(SHORT / 8);
+        assert!(matches!(long.cancel().unwrap_err().error, Error::Cancelled));
+        let received = in_time("a message behind one that was cancelled", || {
+            receiving.join().unwrap()
+        });
+        assert_eq!(received.payload.as_bytes(), b"behind");
+        behind.wait().unwrap();
+    });
+}
+
+/// A message to oneself is there, also when nobody else is.
+#[test]
+fn a_message_to_oneself_outlives_all_others() {
+    let mut all = group("threads", 2, &Options::default());
+    let one = all.pop().unwrap();
+    let zero = all.pop().unwrap();
+    thread::scope(|threads| {
+        threads.spawn(|| one.send(0, 1, b"soon").unwrap());
+        zero.recv(1, 1, &mut [0_u8; 4]).unwrap();
+    });
+    drop(one);
+    zero.send(0, 7, b"own").unwrap();
+    let received = zero.irecv(Source::Any, 7).wait().unwrap();
+    assert_eq!(received.payload.as_bytes(), b"own");
 }

@@ -372,3 +372,42 @@ fn many_threads_exceed_the_room_at_once() {
         });
     }
 }
+
+/// Receives without a request, and jbufs that leave at once, count as all others do.
+#[test]
+fn much_more_than_a_window_comes_whatever_the_call() {
+    const COUNT: u64 = 3_000;
+    for scheme in SCHEMES {
+        let (zero, one) = two(scheme, 64, 1 << 16);
+        in_time(scheme, || {
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    for n in 0..COUNT {
+                        let jbuf = filled(&n.to_ne_bytes());
+                        match n % 3 {
+                            0 => drop(zero.isend(1, 1, jbuf).wait().unwrap()),
+                            1 => zero.send(1, 1, &[n]).unwrap(),
+                            _ => drop(zero.issend(1, 1, jbuf)),
+                        }
+                    }
+                    zero.recv(1, 2, &mut [0_u8]).unwrap();
+                });
+                for n in 0..COUNT {
+                    let mut here = [0];
+                    match n % 4 {
+                        0 => _ = one.recv(0, 1, &mut here).unwrap(),
+                        1 => _ = one.recv(rank::Source::Any, 1, &mut here).unwrap(),
+                        _ => {
+                            let received = one.recv_filled(0, 1).unwrap();
+                            here = [u64::from_ne_bytes(
+                                received.payload.as_bytes().try_into().unwrap(),
+                            )];
+                        }
+                    }
+                    assert_eq!(here, [n], "{scheme}");
+                }
+                one.send(0, 2, &[0_u8]).unwrap();
+            });
+        });
+    }
+}

@@ -25,6 +25,8 @@ enum State {
     Open(Connection),
     /// Not before then.
     Refused(Instant),
+    /// The session has been closed.
+    Ended,
 }
 
 impl Lane {
@@ -43,6 +45,7 @@ impl Lane {
         match &*state {
             State::Open(lane) if !lane.peer.has_ended() => return Some(lane.clone()),
             State::Refused(then) if *then > Instant::now() => return None,
+            State::Ended => return None,
             _ => {}
         }
         match self.connect(session) {
@@ -56,6 +59,14 @@ impl Lane {
                 *state = State::Refused(now.checked_add(PAUSE).unwrap_or(now));
                 None
             }
+        }
+    }
+
+    /// Ends it: calls on their way fail, and there are no more.
+    pub(super) fn close(&self) {
+        let before = std::mem::replace(&mut *lock(&self.state), State::Ended);
+        if let State::Open(lane) = before {
+            lane.peer.close();
         }
     }
 

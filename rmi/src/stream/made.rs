@@ -9,11 +9,12 @@ use super::StreamError;
 use super::flow::Flow;
 use super::line::{Line, length, read, written};
 use super::pump::{Drive, Ended, Pump};
-use super::source::{Made, Source};
+use super::source::{Made, Over, Source};
 use super::word::Key;
 
-/// How many items go through one buffer in a program that takes what it makes.
-const TOGETHER: usize = 256;
+/// How many items go through one buffer in a program that takes what it makes: what is sent on then lacks none that
+/// were not taken.
+const TOGETHER: usize = 1;
 
 /// Items that can be sent, whatever makes them.
 pub(super) trait Here<T: Transportable + 'static>: Send {
@@ -51,6 +52,16 @@ where
     })
 }
 
+impl<T: Transportable + Send + 'static> Local<T> {
+    /// What was not taken here.
+    fn rest(self) -> Source<T> {
+        match self.last {
+            None => self.source,
+            Some(last) => Source::Made(Box::new(Over(last))),
+        }
+    }
+}
+
 impl<T: Transportable + Send + 'static> Here<T> for Local<T> {
     fn poll_frame(&mut self, context: &mut Context<'_>) -> Poll<Option<Frame<T>>> {
         if self.last.is_none() {
@@ -75,11 +86,11 @@ impl<T: Transportable + Send + 'static> Here<T> for Local<T> {
     }
 
     fn argument(self: Box<Self>, line: Arc<dyn Line>, key: Key, flow: Arc<Flow>) -> Arc<dyn Drive> {
-        Pump::new(line, key, flow, self.source, true)
+        Pump::new(line, key, flow, (*self).rest(), true)
     }
 
     fn result(self: Box<Self>, line: Arc<dyn Line>, key: Key, flow: Arc<Flow>) -> Run {
-        Box::pin(Pump::new(line, key, flow, self.source, false).run())
+        Box::pin(Pump::new(line, key, flow, (*self).rest(), false).run())
     }
 }
 

@@ -133,3 +133,12 @@ impl Make<u8> for Gone {
         Poll::Ready(Made::Gone)
     }
 }
+
+/// A source of which everything was taken elsewhere, and how it ended.
+pub(super) struct Over(pub(super) Made);
+
+impl<T> Make<T> for Over {
+    fn poll_make(&mut self, _: &mut Vec<T>, _: usize, _: &mut Context<'_>) -> Poll<Made> {
+        Poll::Ready(self.0)
+    }
+}

@@ -17,10 +17,16 @@ use super::word::{Window, Word};
 use crate::session::{Connection, Session};
 use crate::sync::lock;
 
+/// How many frames may wait for credit for each stream that there may be. Answers the threat of a peer that begins streams
+/// and takes nothing.
+const MOST_FRAMES: usize = 16;
+
 /// The streams of a connection, and the frames without a payload that wait for credit.
 pub(crate) struct Wire {
     streams: Arc<Streams>,
     waiting: Mutex<VecDeque<u64>>,
+    /// Sends them when there is some.
+    again: Waker,
 }
 
 impl Wire {
@@ -32,6 +38,7 @@ impl Wire {
         Self {
             streams,
             waiting: Mutex::default(),
+            again: Arc::new(Again(peer.downgrade())).into(),
         }
     }
 
@@ -44,8 +51,7 @@ impl Wire {
                 if std::mem::replace(&mut is_told, true) {
                     return;
                 }
-                let again = Arc::new(Again(connection.peer().downgrade()));
-                connection.peer().wake_at_credit(&again.into());
+                connection.peer().wake_at_credit(&self.again);
                 // There may be some since.
                 continue;
             }
@@ -111,7 +117,12 @@ impl Line for Connection {
         let mut waiting = lock(&wire.waiting);
         waiting.retain(|known| !is_replaced(*known, word));
         waiting.push_back(word);
+        let most = self.session().terms.max_streams.saturating_mul(MOST_FRAMES);
+        let is_stuck = waiting.len() > most.max(MOST_FRAMES);
         drop(waiting);
+        if is_stuck {
+            return self.peer().close();
+        }
         wire.flush(self);
     }
 

@@ -92,6 +92,11 @@ impl Driving<'_> {
         }
     }
 
+    /// Whether who drives only looks.
+    pub(super) fn is_aside(&self) -> bool {
+        self.is_aside
+    }
+
     /// Whether a request is to be served now: else it is put aside.
     #[inline]
     pub(super) fn serves(&mut self, request: Request) -> Option<Request> {
@@ -221,18 +226,22 @@ impl Core {
     fn look(&self, driving: &mut Driving<'_>, seen: &mut Seen) -> Looked {
         // What was put off has its turn, however much comes.
         if self.has_more() {
-            if self.run_job(driving) || self.run_aside(driving) {
+            if self.run_late(driving) || self.run_aside(driving) {
                 return Looked::Something;
             }
             let turns = self.turns.fetch_add(1, Ordering::Relaxed);
-            if turns % PUT_OFF == 0 && self.run_put_off(driving) {
+            // A task that wakes itself each time lets others be received.
+            if turns % 2 == 0 && self.run_job(driving) {
+                return Looked::Something;
+            }
+            if turns % PUT_OFF == 1 && self.run_put_off(driving) {
                 return Looked::Something;
             }
         }
         if let Looked::Something = self.look_at_members(driving, seen) {
             return Looked::Something;
         }
-        if self.has_more() && self.run_put_off(driving) {
+        if self.has_more() && (self.run_job(driving) || self.run_put_off(driving)) {
             return Looked::Something;
         }
         Looked::Nothing

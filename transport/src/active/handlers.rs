@@ -75,6 +75,8 @@ pub(super) struct Entry {
     pub(super) types: String,
     /// It runs at a worker at once.
     worker: bool,
+    /// It never waits.
+    short: bool,
     budget: Budget,
     runs: Box<dyn Runs>,
     place: Place,
@@ -157,6 +159,7 @@ impl Entry {
     /// Runs the handler: here, unless it is to run elsewhere.
     #[inline]
     pub(super) fn run(&self, link: &Arc<Link>, request: Request, nested: bool) {
+        let nested = nested && !self.short;
         if self.worker || nested {
             if nested && !self.has_room() {
                 return request.nack();

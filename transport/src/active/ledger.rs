@@ -162,13 +162,21 @@ impl Ledger {
     }
 
     /// A request that was begun was not sent after all.
-    pub(super) fn unsend(&mut self, number: u32, length: u64) {
-        self.uncharge(length);
+    pub(super) fn unsend(&mut self, number: u32, length: u64, credit: Credit) {
+        self.uncharge(length, credit);
         self.release(number);
     }
 
     /// The same of a message that nobody answers.
-    pub(super) fn uncharge(&mut self, length: u64) {
+    pub(super) fn uncharge(&mut self, length: u64, credit: Credit) {
+        // What the message was to give back is still due.
+        self.due_messages = self.due_messages.saturating_add(u32::from(credit.messages));
+        self.due_bytes = self.due_bytes.saturating_add(credit.bytes);
+        self.inward.messages_out = self
+            .inward
+            .messages_out
+            .saturating_add(u32::from(credit.messages));
+        self.inward.bytes_out = self.inward.bytes_out.saturating_add(credit.bytes);
         self.out.messages_out = self.out.messages_out.saturating_sub(1);
         self.out.bytes_out = self.out.bytes_out.saturating_sub(length);
     }

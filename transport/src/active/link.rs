@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use super::driving::{Core, Wait};
 use super::error::{JoinError, Returned};
+use super::frame::Credit;
 use super::handlers::Handlers;
 use super::hello::{Known, Theirs};
 use super::ledger::{Answer, Ledger, Number, Violation, Window};
@@ -30,6 +31,8 @@ pub(super) struct Asked {
     pub(super) number: u32,
     /// How many answers there were before.
     pub(super) answers: u64,
+    /// What it gives back.
+    pub(super) credit: Credit,
 }
 
 /// One side of a connection, on cache lines of its own: the other one may be another thread's.

@@ -230,7 +230,7 @@ impl Peer {
         match self.put(header, length, segments, wait) {
             Ok(()) => Ok(Ticket::new(link.clone(), handler.number, asked, length)),
             Err(error) => {
-                link.ledger().unsend(asked.number, length);
+                link.ledger().unsend(asked.number, length, asked.credit);
                 Err(error.into())
             }
         }
@@ -364,7 +364,7 @@ impl Peer {
         };
         let sent = self.put(frame.header(credit), length, segments, wait);
         if let Err(error) = sent {
-            self.link.ledger().uncharge(length);
+            self.link.ledger().uncharge(length, credit);
             return Err(error.into());
         }
         Ok(())

@@ -11,7 +11,7 @@ use jstream::buffer::Filled;
 use jstream::{Received, Transportable};
 
 use super::error::Reason;
-use super::frame::Frame;
+use super::frame::{Credit, Frame};
 use super::ledger::Number;
 use super::link::Link;
 use super::peer::Peer;
@@ -278,7 +278,7 @@ impl Replier {
                 let reply = Frame::Reply { number, word };
                 let credit = self.link.close(self.number, self.length);
                 let sent = self.link.reply(reply.header(credit), segments);
-                self.unless_sent(sent);
+                self.unless_sent(sent, credit);
             }
             told => self.link.close_silently(told, self.length),
         }
@@ -292,7 +292,7 @@ impl Replier {
                 let reply = Frame::Reply { number, word };
                 let credit = self.link.close(self.number, self.length);
                 let sent = self.link.reply_filled(reply.header(credit), payload);
-                self.unless_sent(sent);
+                self.unless_sent(sent, credit);
             }
             told => self.link.close_silently(told, self.length),
         }
@@ -338,11 +338,10 @@ impl Replier {
     }
 
     /// An answer that the other side does not take leaves it with the reason alone.
-    fn unless_sent(&self, sent: Result<(), crate::SendError>) {
+    fn unless_sent(&self, sent: Result<(), crate::SendError>, credit: Credit) {
         if let Err(error) = sent {
             let why = error.to_string();
             let back = (self.number, self.handler, self.word);
-            let credit = Default::default();
             self.link
                 .give_back(back, credit, Reason::Unsendable, &[], &why);
         }

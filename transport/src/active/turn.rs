@@ -145,7 +145,7 @@ pub(super) fn go_on() {
 }
 
 /// Leaves what was woken to the executors.
-fn send_away() {
+pub(super) fn send_away() {
     while let Some(job) = next() {
         job.elsewhere();
     }

@@ -84,6 +84,22 @@ impl<'r, T: Transportable + 'static> Wait<'r, T> {
     }
 
     pub(super) fn poll<O: Taken<T>>(&mut self, waker: &Waker) -> Poll<Result<O, RecvError>> {
+        let polled = self.look(waker);
+        if polled.is_ready() {
+            self.leave();
+        }
+        polled
+    }
+
+    /// Waits for nothing any more. What it was woken for, and does not take, is another one's.
+    fn leave(&mut self) {
+        let crew = &*self.receiver.crew;
+        if crew.arrived.leave(&mut self.place) && crew.is_near_ready() {
+            crew.arrived.ring();
+        }
+    }
+
+    fn look<O: Taken<T>>(&mut self, waker: &Waker) -> Poll<Result<O, RecvError>> {
         let receiver = self.receiver;
         let crew = &*receiver.crew;
         loop {
@@ -126,10 +142,7 @@ impl<T: Transportable + 'static> Drop for Wait<'_, T> {
         if let (Some(number), Some(queue)) = (self.number, &crew.queue) {
             queue.forget_task(number);
         }
-        // What it was woken for, and does not take, is another one's.
-        if crew.arrived.leave(&mut self.place) && crew.is_near_ready() {
-            crew.arrived.ring();
-        }
+        self.leave();
     }
 }
 

@@ -123,7 +123,8 @@ impl<T: Transportable + 'static> Send<T> {
                 Ok(parcel) => Self::put(sender, &link, parcel),
                 Err(error) => State::Failed(error),
             },
-            None => match cargo.parcel.take() {
+            // Who comes may take messages only.
+            None => match cargo.parcel.take().filter(|_| cargo.lent.is_none()) {
                 Some(parcel) => State::Waiting(parcel),
                 None => match Writer::new().write_to(cargo.object(), &sender.crew.options.pool) {
                     Ok(filled) => State::Waiting(Parcel::message(filled)),

@@ -228,6 +228,11 @@ impl<R, M> Matcher<R, M> {
         self.sources.has_stalled()
     }
 
+    /// A source has taken back the message that it had to keep.
+    pub(crate) fn is_kept_no_more(&mut self, source: u32) {
+        self.sources.tries(source);
+    }
+
     /// Takes back a receive; `None` if it has its message already, or has ended.
     #[inline]
     pub fn cancel(&mut self, receive: ReceiveId) -> Option<R> {

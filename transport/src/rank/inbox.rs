@@ -69,6 +69,8 @@ pub(super) struct State {
     pub(super) is_watched: bool,
     /// How many wait for a message to be here, whoever receives it.
     pub(super) probers: u32,
+    /// Whose queue is looked at first where any source is wanted.
+    pub(super) first: u32,
     /// How many requests a task waits for.
     pub(super) tasks: u32,
     pub(super) closed: bool,
@@ -122,6 +124,7 @@ impl Inbox {
                 sleepers: 0,
                 is_watched: false,
                 probers: 0,
+                first: 0,
                 tasks: 0,
                 closed: false,
             }),

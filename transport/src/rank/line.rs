@@ -181,7 +181,10 @@ impl Sink for Offers {
                 state.remove_offer(id, sends);
                 state.complete(id, Outcome::sent_from(Some(sent.body)), &mut todo);
             }
-            (Ok(()), Some(offer)) => offer.half = Half::Gone,
+            (Ok(()), Some(offer)) => {
+                offer.half = Half::Gone;
+                state.news();
+            }
             (Err(error), Some(_)) => {
                 let offer = state.remove_offer(id, sends);
                 // What was offered is what is left, or else what was to go with the offer.

@@ -276,13 +276,18 @@ impl State {
     #[inline]
     pub(super) fn let_in(&mut self, todo: &mut Todo) {
         while let Some(rank) = self.matcher.next_ready() {
-            while let Some((heading, letter)) = self.next_in_backlog(rank) {
-                if let Err(letter) = self.arrive(heading, letter, todo) {
-                    if let Some(peer) = self.peer(rank) {
-                        peer.backlog.push_front((heading, letter));
-                    }
-                    break;
+            self.let_in_from(rank, todo);
+        }
+    }
+
+    /// Lets in what waits of one rank, in order, as far as there is room.
+    pub(super) fn let_in_from(&mut self, rank: u32, todo: &mut Todo) {
+        while let Some((heading, letter)) = self.next_in_backlog(rank) {
+            if let Err(letter) = self.arrive(heading, letter, todo) {
+                if let Some(peer) = self.peer(rank) {
+                    peer.backlog.push_front((heading, letter));
                 }
+                return;
             }
         }
     }

@@ -244,10 +244,16 @@ impl Inbox {
                 look
             }
             None => {
-                for source in 0..self.size {
+                for offset in 0..self.size {
+                    let source = state.first.wrapping_add(offset);
+                    let source = source.checked_rem(self.size).unwrap_or(0);
                     match self.take_queued(state, source, pattern, wanted, todo) {
                         Look::Nothing => {}
-                        found => return found,
+                        found => {
+                            // One that sends without end holds up nobody else.
+                            state.first = source.wrapping_add(1);
+                            return found;
+                        }
                     }
                 }
                 if state.nobody_is_left() {

@@ -46,7 +46,13 @@ impl Inbox {
                 let peer = state.peer(source)?;
                 let mut backlog = peer.backlog.iter();
                 let place = backlog.position(|(_, letter)| is_it(letter))?;
-                peer.backlog.remove(place).map(|(_, letter)| letter)
+                let removed = peer.backlog.remove(place);
+                if place == 0 {
+                    // Those behind it have waited for the room that it needed.
+                    state.matcher.is_kept_no_more(source);
+                    state.let_in_from(source, &mut todo);
+                }
+                removed.map(|(_, letter)| letter)
             }
         };
         // There is room for others now.

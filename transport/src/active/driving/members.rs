@@ -112,7 +112,8 @@ impl Core {
         }
         // What it asked to be run again is run here.
         before.hand_over(link.id, self);
-        before.role.nudge();
+        // The call that its leaving was may have been taken here.
+        before.call();
         // Its end may have come in between, and was told to where it was.
         if link.has_ended() {
             self.leave(link.id);

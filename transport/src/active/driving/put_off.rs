@@ -114,7 +114,7 @@ impl Core {
             return false;
         };
         driving.release();
-        Link::serve_put_aside(request);
+        Link::serve_put_off(request);
         true
     }
 
@@ -154,13 +154,18 @@ impl Core {
         }
     }
 
-    /// Runs what was put off. Whether anything was.
-    pub(super) fn run_put_off(&self, driving: &mut Driving<'_>) -> bool {
+    /// Takes the first message that came elsewhere, before what comes here. Whether there was one.
+    pub(super) fn run_late(&self, driving: &mut Driving<'_>) -> bool {
         let late = lock(&self.put_off.late).pop_front();
-        if let Some((link, arrived)) = late {
-            self.deliver(&link, arrived, driving);
-            return true;
-        }
+        let Some((link, arrived)) = late else {
+            return false;
+        };
+        self.deliver(&link, arrived, driving);
+        true
+    }
+
+    /// Runs what was put off, unless nobody wants it any more. Whether anything was.
+    pub(super) fn run_put_off(&self, driving: &mut Driving<'_>) -> bool {
         let count = lock(&self.put_off.later).len();
         if count == 0 {
             self.has_more.store(false, Ordering::Release);
@@ -177,7 +182,7 @@ impl Core {
             let Some(request) = lock(&self.put_off.later).pop_front() else {
                 break;
             };
-            Link::serve_again(request);
+            Link::serve_put_off(request);
         }
         true
     }

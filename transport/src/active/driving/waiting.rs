@@ -58,11 +58,19 @@ impl Core {
         mut driving: Option<Driving<'c>>,
         mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
     ) -> Option<R> {
-        let (mut own, mut parker) = (None, None);
+        let (mut own, mut parker) = (None, None::<Parker>);
         let mut progress = Progress::default();
         let mut is_new = driving.is_some();
         let answer = loop {
-            if let Some(mut held) = driving.take().or_else(|| self.try_drive(wait.wanted())) {
+            let held = driving.take().or_else(|| {
+                let held = self.try_drive(wait.wanted())?;
+                if let Some(parker) = &parker {
+                    // Who leaves the role wakes another one.
+                    self.role.forget(parker.waker());
+                }
+                Some(held)
+            });
+            if let Some(mut held) = held {
                 if !std::mem::take(&mut is_new) {
                     let own = progress.slept.then(|| {
                         let made = || Waker::from(self.clone());

@@ -123,6 +123,14 @@ impl Builder {
         self
     }
 
+    /// The handler named last never waits: it runs where it is received, however deep handlers are nested.
+    pub fn short(mut self) -> Self {
+        if let Some(entry) = self.entries.last_mut() {
+            entry.short = true;
+        }
+        self
+    }
+
     /// Has the handler named last counted and reported (as a warning of `tracing`) when it runs in the receive loop
     /// for longer than `budget` at a time, and with it what it wakes (default: 10 ms). Waiting for answers does not
     /// count. Budgets of 10 ms and more are watched to the tick of the system's clock, 1 to 10 ms; shorter ones cost two
@@ -168,6 +176,7 @@ impl Builder {
             gives: of.1,
             types,
             worker: false,
+            short: false,
             budget: Budget::default(),
             runs,
             place: self.place.clone(),

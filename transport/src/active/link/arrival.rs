@@ -28,7 +28,10 @@ impl Link {
         if self.starves() {
             self.has_room();
         }
-        if let Err(violation) = self.take_in(header, payload, driving) {
+        let mut wake = Vec::new();
+        let taken = self.take_in(header, payload, driving, &mut wake);
+        wake.into_iter().for_each(Waker::wake);
+        if let Err(violation) = taken {
             driving.release();
             self.break_off(violation);
         }
@@ -40,12 +43,12 @@ impl Link {
         header: &Header,
         payload: Filled,
         driving: &mut Driving<'_>,
+        wake: &mut Vec<Waker>,
     ) -> Result<(), Violation> {
         let unknown = Violation("it sends what is no active message");
         let (frame, credit) = Frame::of(header).ok_or(unknown)?;
-        let mut wake = Vec::new();
         let mut ledger = self.ledger();
-        ledger.absorb(credit, &mut wake)?;
+        ledger.absorb(credit, wake)?;
         match frame {
             Frame::Request {
                 number,
@@ -53,10 +56,13 @@ impl Link {
                 word,
             } => {
                 let number = self.accept(ledger, Some(number), header.length)?;
+                // The handler may take long, or wait for one of them.
+                wake.drain(..).for_each(Waker::wake);
                 self.serve(number, handler, word, payload, driving);
             }
             Frame::Send { handler, word } => {
                 let number = self.accept(ledger, None, header.length)?;
+                wake.drain(..).for_each(Waker::wake);
                 self.serve(number, handler, word, payload, driving);
             }
             Frame::Reply { number, word } => {
@@ -98,7 +104,6 @@ impl Link {
             Frame::Credit => drop(ledger),
             Frame::Hello { .. } => return Err(unknown),
         }
-        wake.into_iter().for_each(Waker::wake);
         Ok(())
     }
 
@@ -169,16 +174,11 @@ impl Link {
         }
     }
 
-    /// Runs a request that was put aside, unless it was cancelled there.
-    pub(in crate::active) fn serve_put_aside(request: Request) {
+    /// Runs a request that could not run before, unless nobody wants it any more.
+    pub(in crate::active) fn serve_put_off(request: Request) {
         if request.link().is_cancelled(request.number()) {
             return request.give_back(Reason::Cancelled, "");
         }
-        Self::serve_again(request);
-    }
-
-    /// Runs a request that could not run before.
-    pub(in crate::active) fn serve_again(request: Request) {
         let link = request.link().clone();
         match link.handlers.entry(request.handler()) {
             Some(entry) => entry.run(&link, request, turn::depth() >= link.settings.nesting),
@@ -207,10 +207,15 @@ fn tell((waker, unwanted): (Option<Waker>, Option<Answer>), driving: &mut Drivin
     drop(unwanted);
     if let Some(waker) = waker {
         turn::gathering(|| waker.wake());
-        if turn::has_jobs() {
-            driving.release();
-            turn::go_on();
+        if !turn::has_jobs() {
+            return;
         }
+        if driving.is_aside() {
+            // Whoever only looks holds what the program likes.
+            return turn::send_away();
+        }
+        driving.release();
+        turn::go_on();
     }
 }
 

@@ -40,7 +40,12 @@ impl Link {
             handler,
             word,
         };
-        Ok((Asked { number, answers }, frame.header(credit)))
+        let asked = Asked {
+            number,
+            answers,
+            credit,
+        };
+        Ok((asked, frame.header(credit)))
     }
 
     /// Sends a frame without waiting: one for which there is no room goes on by itself, from a copy. How many

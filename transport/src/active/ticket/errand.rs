@@ -40,7 +40,7 @@ impl Unsent {
             Ok((asked, header)) => match link.send_filled(header, filled) {
                 Ok(()) => Ok(asked),
                 Err((error, _)) => {
-                    link.ledger().unsend(asked.number, length);
+                    link.ledger().unsend(asked.number, length, asked.credit);
                     Err(Kept::Failed(error.into()))
                 }
             },

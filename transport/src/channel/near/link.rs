@@ -110,7 +110,8 @@ impl<T: Transportable + 'static> Link<T> {
         if self.state.0.load(Ordering::Acquire) & RECEIVER_GONE != 0 {
             return Err((Stop::Closed, parcel));
         }
-        if self.posted.0.load(Ordering::Relaxed) != 0 {
+        // What was posted before, by any thread, is in the ring when there is nothing posted.
+        if self.posted.0.load(Ordering::Acquire) != 0 {
             return Err((Stop::Full, parcel));
         }
         match self.put(parcel) {
@@ -202,7 +203,7 @@ impl<T: Transportable + 'static> Link<T> {
     /// The lock is held.
     fn count(&self, queue: &MutexGuard<'_, Queue<T>>) {
         let count = u32::try_from(queue.posted.len()).unwrap_or(u32::MAX);
-        self.posted.0.store(count, Ordering::Relaxed);
+        self.posted.0.store(count, Ordering::Release);
     }
 
     /// The next parcel, if one is here.
