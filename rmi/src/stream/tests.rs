@@ -257,17 +257,16 @@ proptest! {
 }
 
 /// A stream that is taken, with what a peer sends it.
-fn taking(window: Window) -> (Arc<Side>, Arc<Inbox>, Stream<u64>) {
-    let [side, other] = Side::pair(window, 10);
-    // The other side is there as long as this one.
-    std::mem::forget(other);
+fn taking(window: Window) -> ([Arc<Side>; 2], Arc<Inbox>, Stream<u64>) {
+    let sides = Side::pair(window, 10);
     let inbox = Arc::new(Inbox::new(window));
-    let key = side.streams.join(1, Half::Takes(inbox.clone())).unwrap();
-    let line: Arc<dyn Line> = side.clone();
+    let streams = &sides[0].streams;
+    let key = streams.join(1, Half::Takes(inbox.clone())).unwrap();
+    let line: Arc<dyn Line> = sides[0].clone();
     let stream = Stream {
         of: super::Of::Peer(Receiving::new(line, key, inbox.clone())),
     };
-    (side, inbox, stream)
+    (sides, inbox, stream)
 }
 
 fn frame(items: &[u64]) -> Filled {
@@ -288,55 +287,55 @@ fn broken(stream: Stream<u64>) -> &'static str {
 
 #[test]
 fn more_than_the_window_is_refused() {
-    let (_side, inbox, stream) = taking(Window::of(3, 1 << 20));
+    let (_sides, inbox, stream) = taking(Window::of(3, 1 << 20));
     inbox.arrive(0, 2, frame(&[1, 2]));
     inbox.arrive(1, 2, frame(&[3, 4]));
     assert_eq!(broken(stream), "it sends more items than it may");
 
-    let (_side, inbox, stream) = taking(Window::of(1000, 1024));
+    let (_sides, inbox, stream) = taking(Window::of(1000, 1024));
     inbox.arrive(0, 200, frame(&[0; 200]));
     inbox.arrive(1, 1, frame(&[0]));
     assert_eq!(broken(stream), "it sends more bytes than it may");
 
-    let (_side, inbox, stream) = taking(Window::of(3, 1 << 20));
+    let (_sides, inbox, stream) = taking(Window::of(3, 1 << 20));
     inbox.arrive(3, 1, frame(&[1]));
     assert_eq!(broken(stream), "it sends more items than it may");
 }
 
 #[test]
 fn a_frame_comes_once_and_says_what_it_has() {
-    let (_side, inbox, stream) = taking(Window::of(8, 1024));
+    let (_sides, inbox, stream) = taking(Window::of(8, 1024));
     inbox.arrive(1, 1, frame(&[1]));
     inbox.arrive(1, 1, frame(&[1]));
     assert_eq!(broken(stream), "it sends a frame twice");
 
-    let (_side, inbox, stream) = taking(Window::of(8, 1024));
+    let (_sides, inbox, stream) = taking(Window::of(8, 1024));
     inbox.arrive(0, 1, frame(&[1, 2]));
     assert_eq!(broken(stream), "a frame has other items than it says");
 
-    let (_side, inbox, stream) = taking(Window::of(8, 1024));
+    let (_sides, inbox, stream) = taking(Window::of(8, 1024));
     inbox.arrive(0, 1, filled(&[7; 40]));
     assert!(matches!(stream.last(), Some(Err(StreamError::Item { .. }))));
 }
 
 #[test]
 fn an_end_is_an_end() {
-    let (_side, inbox, stream) = taking(Window::of(8, 1024));
+    let (_sides, inbox, stream) = taking(Window::of(8, 1024));
     inbox.close(Why::Ended, 1);
     inbox.arrive(1, 1, frame(&[1]));
     assert_eq!(broken(stream), "it sends items after the end");
 
-    let (_side, inbox, stream) = taking(Window::of(8, 1024));
+    let (_sides, inbox, stream) = taking(Window::of(8, 1024));
     inbox.arrive(1, 1, frame(&[1]));
     inbox.close(Why::Ended, 1);
     assert_eq!(broken(stream), "it has sent more than it says");
 
-    let (_side, inbox, stream) = taking(Window::of(8, 1024));
+    let (_sides, inbox, stream) = taking(Window::of(8, 1024));
     inbox.close(Why::Ended, 1);
     inbox.close(Why::Ended, 1);
     assert_eq!(broken(stream), "it ends a stream twice");
 
-    let (_side, inbox, mut stream) = taking(Window::of(8, 1024));
+    let (_sides, inbox, mut stream) = taking(Window::of(8, 1024));
     inbox.close(Why::Panicked, 1);
     inbox.arrive(0, 1, frame(&[5]));
     assert_eq!(*stream.next().wait().unwrap().unwrap().get(), 5);
@@ -349,7 +348,7 @@ fn an_end_is_an_end() {
 
 #[test]
 fn what_came_before_a_loss_is_there() {
-    let (side, inbox, mut stream) = taking(Window::of(8, 1024));
+    let ([side, _other], inbox, mut stream) = taking(Window::of(8, 1024));
     inbox.arrive(0, 1, frame(&[5]));
     side.streams.lose(&"of the weather".into());
     assert_eq!(*stream.next().wait().unwrap().unwrap().get(), 5);
