@@ -208,8 +208,9 @@ fn handlers_that_ask_each_other_without_end_come_to_one(scheme: &str) {
 /// Whoever waits in any way is told when the other side is gone.
 fn every_wait_ends_with_the_peer(scheme: &str) {
     let kept: Arc<Mutex<Vec<Request>>> = Arc::default();
+    let keeps = kept.clone();
     let handlers = Handlers::builder()
-        .on("keep", move |request| kept.lock().unwrap().push(request))
+        .on("keep", move |request| keeps.lock().unwrap().push(request))
         .on("nack", Request::nack)
         .build();
     let mut settings = Settings::default();
@@ -255,6 +256,8 @@ fn every_wait_ends_with_the_peer(scheme: &str) {
         }
     });
     serving.join().unwrap();
+    // What is kept keeps its handlers, which own it.
+    kept.lock().unwrap().clear();
 }
 
 /// A future whose end panics, once it was polled so often.

@@ -8,8 +8,8 @@
 
 mod common;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use common::{bytes, checksum, default_pair, over_devices};
@@ -171,10 +171,11 @@ fn who_sends_more_than_the_window_is_cut_off() {
     client
         .send_message(Header::new(HELLO, [1, 4, 1000]), &[])
         .unwrap();
-    let kept = std::sync::Mutex::new(Vec::new());
+    let kept: Arc<Mutex<Vec<Request>>> = Arc::default();
+    let keeps = kept.clone();
     let handlers = Handlers::builder()
         .on("keep", move |request: Request| {
-            kept.lock().unwrap().push(request)
+            keeps.lock().unwrap().push(request)
         })
         .build();
     let peer = Peer::join(server, &handlers, settings).unwrap();
@@ -183,6 +184,8 @@ fn who_sends_more_than_the_window_is_cut_off() {
     }
     peer.serve();
     assert!(peer.has_ended());
+    // What is kept keeps its handlers, which own it.
+    kept.lock().unwrap().clear();
 }
 
 #[test]
@@ -191,10 +194,11 @@ fn a_number_that_is_open_is_not_used_again() {
     client
         .send_message(Header::new(HELLO, [1, 4, 1000]), &[])
         .unwrap();
-    let kept = std::sync::Mutex::new(Vec::new());
+    let kept: Arc<Mutex<Vec<Request>>> = Arc::default();
+    let keeps = kept.clone();
     let handlers = Handlers::builder()
         .on("keep", move |request: Request| {
-            kept.lock().unwrap().push(request)
+            keeps.lock().unwrap().push(request)
         })
         .build();
     let peer = Peer::join(server, &handlers, Settings::default()).unwrap();
@@ -203,6 +207,8 @@ fn a_number_that_is_open_is_not_used_again() {
     }
     peer.serve();
     assert!(peer.has_ended());
+    // What is kept keeps its handlers, which own it.
+    kept.lock().unwrap().clear();
 }
 
 #[test]

@@ -45,8 +45,17 @@ impl Core {
         let place = kept.iter().position(|link| link.id == id);
         let gone = place.map(|place| kept.swap_remove(place));
         drop(kept);
-        drop(gone);
+        if let Some(gone) = gone {
+            self.purge_if_left(&gone);
+        }
         self.call();
+    }
+
+    /// What was put off does not keep a connection that the program has no handle of.
+    fn purge_if_left(&self, link: &Link) {
+        if link.handles.load(Ordering::Acquire) == 0 {
+            self.purge(link.id);
+        }
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Member>)) {
@@ -83,6 +92,9 @@ impl Core {
     /// Those that stay though the program may have no handle of them leave.
     pub(in crate::active) fn clear(&self) {
         let kept = std::mem::take(&mut *lock(&self.kept));
+        for link in &kept {
+            self.purge_if_left(link);
+        }
         drop(kept);
     }
 
@@ -103,6 +115,8 @@ impl Core {
             lock(&self.kept).push(link.clone());
         }
         self.enter(link);
+        // What it asked to be run again is run here, and what had come elsewhere comes first.
+        before.hand_over(link.id, self);
         if let (true, Some(queue)) = (was_posted, before.queue.get()) {
             queue.forget(link.endpoint());
             // What had come before is taken now, for who may serve there no more.
@@ -110,8 +124,6 @@ impl Core {
                 before.pass_on(done);
             }
         }
-        // What it asked to be run again is run here.
-        before.hand_over(link.id, self);
         // The call that its leaving was may have been taken here.
         before.call();
         // Its end may have come in between, and was told to where it was.

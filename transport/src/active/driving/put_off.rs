@@ -46,11 +46,14 @@ impl Core {
             return;
         }
         drop(self.take_of(id));
+        drop(self.take_late_of(id));
+    }
+
+    fn take_late_of(&self, id: u64) -> VecDeque<(Arc<Link>, Arrived)> {
         let mut late = lock(&self.put_off.late);
         let (gone, rest) = late.drain(..).partition(|(link, _)| link.id == id);
         *late = rest;
-        drop(late);
-        drop::<VecDeque<(Arc<Link>, Arrived)>>(gone);
+        gone
     }
 
     /// The requests of a connection: those that were put aside, and those to be run again.
@@ -118,10 +121,12 @@ impl Core {
         true
     }
 
-    /// Leaves the requests of a connection to the bundle where it is now.
+    /// Leaves what was put off of a connection to the bundle where it is now.
     pub(super) fn hand_over(&self, id: u64, to: &Self) {
         let [aside, later] = self.take_of(id);
-        if !aside.is_empty() || !later.is_empty() {
+        let late = self.take_late_of(id);
+        if !aside.is_empty() || !later.is_empty() || !late.is_empty() {
+            lock(&to.put_off.late).extend(late);
             lock(&to.put_off.aside).extend(aside);
             lock(&to.put_off.later).extend(later);
             to.has_put_off();
