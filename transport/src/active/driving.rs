@@ -315,13 +315,13 @@ impl Core {
             let Some(link) = member.link.upgrade() else {
                 continue;
             };
-            if link.is_posted() || !link.set_posted(self, true) {
+            if link.is_posted() {
                 continue;
             }
-            queue.post_recv_any(link.endpoint(), 0);
-            // It may have gone elsewhere meanwhile, by one who did not find the receive.
-            if !link.is_in(self) {
-                queue.forget(link.endpoint());
+            // Whoever moves it finds the receive, or there is none.
+            let _stays = link.moving();
+            if link.set_posted(self, true) {
+                queue.post_recv_any(link.endpoint(), 0);
             }
         }
     }

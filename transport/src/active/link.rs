@@ -51,7 +51,7 @@ pub(super) struct Link {
     /// Where it is served as long as it was not moved.
     first: Arc<Core>,
     seat: Mutex<Seat>,
-    /// Held by who moves it.
+    /// Held by who moves it, or posts a receive where it is.
     moving: Mutex<()>,
     /// As the seat says; changes under its lock.
     posted: AtomicBool,
@@ -255,7 +255,7 @@ impl Link {
         work(&self.bundle())
     }
 
-    /// Held while it is moved.
+    /// Held while it is moved, or a receive is posted.
     pub(super) fn moving(&self) -> MutexGuard<'_, ()> {
         lock_plainly(&self.moving)
     }
