@@ -159,6 +159,8 @@ fn who_stays_too_long_is_ended() {
     let silent = client(server.address());
     tell(&silent, BEGIN, [5, 8, 1]);
     assert_eq!(hear(&silent).header.kind, READY);
+    // A rank says first what it has room for.
+    assert_eq!(hear(&silent).header.kind, 0x6a73_7209);
     assert!(silent.recv_message_timeout(LONG).is_err());
     works(server.address());
     server.signal(Signal::TERM);
