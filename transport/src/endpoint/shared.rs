@@ -209,9 +209,14 @@ impl Shared {
     }
 
     /// Nobody takes the outcomes of a sink's operations any more. What it sends is still carried out;
-    /// what it receives is given up, and its messages are received otherwise. `task` carries on nothing
-    /// any more.
-    pub(crate) fn forget_sink(self: &Arc<Self>, way: Way, sink: &Arc<dyn Sink>, task: &Waker) {
+    /// what it receives is given up, and its messages are received otherwise. How many receives that were.
+    /// `task` carries on nothing any more.
+    pub(crate) fn forget_sink(
+        self: &Arc<Self>,
+        way: Way,
+        sink: &Arc<dyn Sink>,
+        task: &Waker,
+    ) -> usize {
         match way {
             Way::Out => {
                 let mut held = self.sending.lock();
@@ -224,6 +229,7 @@ impl Shared {
                 if is_left {
                     self.carry();
                 }
+                0
             }
             Way::In => {
                 let mut held = self.receiving.lock();
@@ -232,9 +238,15 @@ impl Shared {
                 held.drive();
                 self.settle(self.receiving.leave(held));
                 self.forget_beside(&self.sending, &self.sending_alarm, task);
-                drop(missed);
+                missed.len()
             }
         }
+    }
+
+    /// As [`forget_waker`](Self::forget_waker), for a task that may have had the sources watched.
+    pub(crate) fn forget_watching(&self, task: &Waker) {
+        self.forget_beside(&self.receiving, &self.receiving_alarm, task);
+        self.forget_beside(&self.sending, &self.sending_alarm, task);
     }
 
     /// A task that is gone may have carried on the other direction, too.

@@ -61,6 +61,8 @@ struct Held {
     endpoint: Option<Endpoint>,
     /// How many operations were posted and not taken.
     untaken: usize,
+    /// Nothing is posted to it any more, and what was is not carried on.
+    is_left: bool,
 }
 
 impl Member {
@@ -74,6 +76,7 @@ impl Member {
             held: Mutex::new(Held {
                 endpoint: None,
                 untaken: 0,
+                is_left: false,
             }),
         })
     }
@@ -130,34 +133,59 @@ impl Member {
 
     /// Carries on what was posted. Whether there is more to do; then it has itself woken, if it `arms`.
     pub(super) fn visit(self: &Arc<Self>, arms: bool) -> bool {
-        let endpoint = self.lock().endpoint.clone();
+        let held = self.lock();
+        let endpoint = held.endpoint.clone().filter(|_| !held.is_left);
+        drop(held);
         let Some(endpoint) = endpoint else {
             return false;
         };
         let (shared, place) = (endpoint.shared(), self.hub.watcher());
         let waker = arms.then(|| self.waker());
-        shared.progress(self.way, waker.as_ref(), Some(place))
+        let is_more = shared.progress(self.way, waker.as_ref(), Some(place));
+        // Whoever left it meanwhile looked for the waker before or after it was entered.
+        match waker {
+            Some(waker) if self.lock().is_left => {
+                shared.forget_watching(&waker);
+                false
+            }
+            _ => is_more,
+        }
     }
 
     /// Its operations have no queue any more.
     pub(super) fn leave(self: &Arc<Self>) {
-        let endpoint = self.lock().endpoint.take();
+        let mut held = self.lock();
+        held.is_left = true;
+        let endpoint = held.endpoint.take();
+        drop(held);
         if let Some(endpoint) = endpoint {
-            let sink: Arc<dyn Sink> = self.clone();
-            let shared = endpoint.shared();
-            shared.forget_sink(self.way, &sink, &self.waker());
+            self.withdraw(&endpoint);
         }
     }
 
     /// What was posted to it and has not ended is given up. It keeps the connection as long as something of it
     /// was not taken.
     pub(super) fn give_up(self: &Arc<Self>) {
-        let endpoint = self.lock().endpoint.clone();
-        if let Some(endpoint) = endpoint {
-            let sink: Arc<dyn Sink> = self.clone();
-            let shared = endpoint.shared();
-            shared.forget_sink(self.way, &sink, &self.waker());
-        }
+        let mut held = self.lock();
+        held.is_left = true;
+        let endpoint = held.endpoint.clone();
+        drop(held);
+        let Some(endpoint) = endpoint else {
+            return;
+        };
+        let given_up = self.withdraw(&endpoint);
+        let mut held = self.lock();
+        held.untaken = held.untaken.saturating_sub(given_up);
+        let kept = (held.untaken == 0).then(|| held.endpoint.take());
+        drop(held);
+        drop(kept);
+    }
+
+    /// How many operations were given up.
+    fn withdraw(self: &Arc<Self>, endpoint: &Endpoint) -> usize {
+        let sink: Arc<dyn Sink> = self.clone();
+        let shared = endpoint.shared();
+        shared.forget_sink(self.way, &sink, &self.waker())
     }
 
     /// Whether the connection is gone.

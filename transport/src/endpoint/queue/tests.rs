@@ -6,7 +6,8 @@
 )]
 
 use std::io::IoSlice;
-use std::sync::atomic::Ordering;
+use std::sync::Weak;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use super::hub::LOOKS;
@@ -157,4 +158,94 @@ fn the_source_tells_what_was_only_looked_at() {
         .unwrap();
     assert!(is_readable(LONG));
     assert!(queue.wait(LONG).is_some());
+}
+
+/// What a queue knows of a direction, while it does.
+fn member_of(queue: &CompletionQueue, endpoint: &Endpoint) -> Weak<Member> {
+    let key = (Arc::as_ptr(endpoint.shared()).addr(), Way::In);
+    let members = queue.members.lock().unwrap();
+    Arc::downgrade(&members.map[&key])
+}
+
+#[test]
+fn an_endpoint_that_another_queue_goes_on_with_is_forgotten() {
+    let options = Options::default();
+    let [(client, server)] = pairs(1, &options).try_into().unwrap();
+    let (queue, other) = (
+        CompletionQueue::new().unwrap(),
+        CompletionQueue::new().unwrap(),
+    );
+    queue.post_recv_any(&server, 0);
+    let member = member_of(&queue, &server);
+    let hub = Arc::downgrade(&queue.hub);
+    queue.forget(&server);
+    // The direction has something to do, but not for the first queue, which may still look at it.
+    other.post_recv_any(&server, 1);
+    for _ in 0..=LOOKS {
+        assert!(queue.poll().is_none());
+    }
+    assert_eq!(member.strong_count(), 0, "the endpoint keeps it");
+    drop(queue);
+    assert_eq!(hub.strong_count(), 0, "the endpoint keeps its queue");
+    client
+        .send_message(Header::default(), &[IoSlice::new(b"x")])
+        .unwrap();
+    assert_eq!(other.wait(LONG).unwrap().user, 1);
+}
+
+#[test]
+fn what_came_before_an_endpoint_was_forgotten_is_taken() {
+    let options = Options::default();
+    let [(client, server)] = pairs(1, &options).try_into().unwrap();
+    let queue = CompletionQueue::new().unwrap();
+    for user in 0..3 {
+        queue.post_recv_any(&server, user);
+    }
+    let member = member_of(&queue, &server);
+    client
+        .send_message(Header::default(), &[IoSlice::new(b"x")])
+        .unwrap();
+    // It is in the queue then, and nobody has taken it.
+    while server.shared().receiving.lock().posted.len() > 2 {
+        member.upgrade().unwrap().visit(false);
+    }
+    queue.forget(&server);
+    assert_eq!(queue.poll().unwrap().user, 0);
+    assert!(queue.poll().is_none());
+    assert_eq!(member.strong_count(), 0);
+}
+
+#[test]
+fn an_endpoint_that_is_looked_at_while_it_is_forgotten_keeps_nothing() {
+    const ROUNDS: usize = 300;
+    let options = Options::default();
+    let [(client, server)] = pairs(1, &options).try_into().unwrap();
+    let queues = [(); 2].map(|()| CompletionQueue::new().unwrap());
+    let done = AtomicBool::new(false);
+    let mut members = Vec::new();
+    thread::scope(|scope| {
+        for queue in &queues {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    assert!(queue.wait(Duration::from_micros(50)).is_none());
+                }
+            });
+        }
+        for round in 0..ROUNDS {
+            let queue = &queues[round % 2];
+            queue.post_recv_any(&server, 0);
+            members.push(member_of(queue, &server));
+            if round % 3 == 0 {
+                thread::yield_now();
+            }
+            queue.forget(&server);
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    for queue in &queues {
+        assert!(queue.poll().is_none());
+    }
+    let kept = members.iter().filter(|member| member.strong_count() > 0);
+    assert_eq!(kept.count(), 0);
+    drop(client);
 }
