@@ -117,6 +117,10 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
         Ok(self.assembly.take_into(memory, header))
     }
 
+    fn has_whole(&self) -> bool {
+        self.broken.is_none() && self.assembly.has_whole()
+    }
+
     fn begun(&self) -> u64 {
         self.assembly.begun()
     }
