@@ -265,7 +265,9 @@ impl Core {
                 continue;
             }
             let (mut message, mut other) = (Message::nothing(), None);
-            let looked = link.endpoint().shared().look(&mut message, &mut other);
+            let shared = link.endpoint().shared();
+            shared.flush_before_look();
+            let looked = shared.look(&mut message, &mut other);
             if let Some(looked) = looked {
                 self.next.store(place.wrapping_add(1), Ordering::Relaxed);
                 return self.received(&link, looked, (message, other), driving);
@@ -333,6 +335,10 @@ impl Core {
             if self.has_only(link) && !link.is_posted() {
                 let (mut message, mut other) = (Message::nothing(), None);
                 let shared = link.endpoint().shared();
+                if !shared.has_more() {
+                    turn::flush();
+                    shared.flush_before_look();
+                }
                 match shared.receive_within(&mut message, &mut other, SLICE, wait.until) {
                     Some(received) => {
                         self.received(link, received, (message, other), driving);
@@ -354,6 +360,7 @@ impl Core {
         if let Looked::Something = self.look(driving, &mut progress.seen) {
             return self.has_come(progress);
         }
+        turn::flush();
         let spinning = progress
             .spin
             .get_or_insert_with(|| Spin::begin(self.spin, self.habit(), until));

@@ -17,6 +17,7 @@ pub(super) use self::calls::Answer;
 use self::calls::{Call, Place};
 pub(super) use self::window::Window;
 use super::frame::Credit;
+use super::link::Haste;
 use super::task::Cancel;
 
 /// What is known of a message of the peer.
@@ -159,6 +160,16 @@ impl Ledger {
             place.generation
         });
         Ok((u32::from(index) | (u32::from(generation) << 16), credit))
+    }
+
+    /// When what is sent has to go: whoever has asked something may ask more before the answer comes.
+    #[inline]
+    pub(super) fn haste(&self) -> Haste {
+        if self.calls.len() > self.free.len() {
+            Haste::Asking
+        } else {
+            Haste::Now
+        }
     }
 
     /// A request that was begun was not sent after all.

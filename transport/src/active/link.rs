@@ -4,6 +4,7 @@ mod arrival;
 mod sending;
 
 pub(super) use self::arrival::returned;
+pub(super) use self::sending::Haste;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -33,6 +34,7 @@ pub(super) struct Asked {
     pub(super) answers: u64,
     /// What it gives back.
     pub(super) credit: Credit,
+    pub(super) haste: Haste,
 }
 
 /// One side of a connection, on cache lines of its own: the other one may be another thread's.
@@ -224,6 +226,11 @@ impl Link {
         }
     }
 
+    /// Sends what waits for others.
+    pub(super) fn flush(&self) {
+        self.endpoint.shared().flush();
+    }
+
     pub(super) fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
@@ -384,6 +391,13 @@ impl Link {
 
     pub(super) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Link {
+    /// What waits for others is sent though nobody has the connection any more.
+    fn drop(&mut self) {
+        self.flush();
     }
 }
 

@@ -20,7 +20,7 @@ use super::frame::Frame;
 use super::handlers::Handlers;
 use super::hello::exchange;
 use super::ledger::Held;
-use super::link::Link;
+use super::link::{Haste, Link};
 use super::settings::Settings;
 use super::ticket::{Kept, ObjectTicket, Ticket, Unsent};
 use crate::device::deadline::Deadline;
@@ -227,7 +227,7 @@ impl Peer {
             Err(Held::NoCredit) => self.until_credit(wait, begin)?,
             begun => begun.map_err(|held| self.held(held))?,
         };
-        match self.put(header, length, segments, wait) {
+        match self.put(header, length, segments, (wait, asked.haste)) {
             Ok(()) => Ok(Ticket::new(link.clone(), handler.number, asked, length)),
             Err(error) => {
                 link.ledger().unsend(asked.number, length, asked.credit);
@@ -243,12 +243,12 @@ impl Peer {
         header: Header,
         length: u64,
         segments: &[IoSlice<'_>],
-        wait: Wait,
+        (wait, haste): (Wait, Haste),
     ) -> Result<(), SendError> {
         if length > LARGE && matches!(wait, Wait::Until(_)) {
             return self.link.send_large(header, segments);
         }
-        self.link.send(header, segments)
+        self.link.send(header, segments, haste)
     }
 
     /// Serves until there is credit.
@@ -353,8 +353,11 @@ impl Peer {
         wait: Wait,
     ) -> Result<(), RequestError> {
         let length = total(segments);
-        let begin = || self.link.ledger().charge(length);
-        let credit = match begin() {
+        let begin = || {
+            let mut ledger = self.link.ledger();
+            Ok((ledger.charge(length)?, ledger.haste()))
+        };
+        let (credit, haste) = match begin() {
             Err(Held::NoCredit) => self.until_credit(wait, begin)?,
             begun => begun.map_err(|held| self.held(held))?,
         };
@@ -362,7 +365,7 @@ impl Peer {
             handler: handler.number,
             word,
         };
-        let sent = self.put(frame.header(credit), length, segments, wait);
+        let sent = self.put(frame.header(credit), length, segments, (wait, haste));
         if let Err(error) = sent {
             self.link.ledger().uncharge(length, credit);
             return Err(error.into());

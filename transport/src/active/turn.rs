@@ -3,9 +3,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use super::executor::{Absent, Job};
+use crate::endpoint::shared::Shared;
 
 /// How many tasks a thread goes on with at most before it receives again.
 const MOST: usize = 64;
@@ -18,6 +20,8 @@ struct Turn {
     jobs: RefCell<VecDeque<Job>>,
     /// How long handlers have waited for answers, all in all.
     waited: Cell<Duration>,
+    /// The connections that messages of this thread wait in for others.
+    gathered: RefCell<Vec<Weak<Shared>>>,
 }
 
 thread_local! {
@@ -27,6 +31,7 @@ thread_local! {
             gathers: Cell::new(false),
             jobs: RefCell::new(VecDeque::new()),
             waited: Cell::new(Duration::ZERO),
+            gathered: RefCell::new(Vec::new()),
         }
     };
 }
@@ -148,6 +153,29 @@ pub(super) fn go_on() {
 pub(super) fn send_away() {
     while let Some(job) = next() {
         job.elsewhere();
+    }
+}
+
+/// A message of this thread waits in a connection for others.
+#[inline]
+pub(super) fn note_gathered(shared: &Arc<Shared>) {
+    TURN.with(|turn| {
+        let mut gathered = turn.gathered.borrow_mut();
+        let is_known = |other: &Weak<Shared>| std::ptr::eq(other.as_ptr(), Arc::as_ptr(shared));
+        // Those beyond that wait for who receives there, or their timers.
+        if gathered.len() < MOST && !gathered.iter().any(is_known) {
+            gathered.push(Arc::downgrade(shared));
+        }
+    });
+}
+
+/// This thread is going to wait: what it has left to be sent with others is sent.
+#[inline]
+pub(super) fn flush() {
+    while let Some(shared) = TURN.with(|turn| turn.gathered.borrow_mut().pop()) {
+        if let Some(shared) = shared.upgrade() {
+            shared.flush();
+        }
     }
 }
 

@@ -152,7 +152,7 @@ pub(crate) enum Body<'a> {
     Owned(Filled),
     /// An object in place, which only a device that [moves](Limits::moves) takes; it leaves `Taken`.
     Object(Erased),
-    /// It has gone.
+    /// It has gone, or is the rest of what the device had [gathered](Outgoing::flush).
     Taken,
 }
 
@@ -178,6 +178,23 @@ pub(crate) trait Outgoing: Send {
     /// Gives up a message that was begun. When it returns, the device reads none of its memory any
     /// more; the direction is broken, and every later push fails. May wait briefly for the system.
     fn abandon(&mut self, message: &mut Outbound<'_>);
+
+    /// Whether it gathers small messages.
+    fn gathers(&self) -> bool {
+        false
+    }
+
+    /// Keeps a copy of a message, which goes with the next one that is pushed, or when it is flushed. False where that
+    /// has to be pushed, as there is no room, or the device gathers nothing. Not called while a message is begun.
+    fn gather(&mut self, _header: Header, _segments: &[IoSlice<'_>]) -> bool {
+        false
+    }
+
+    /// Sends what was gathered. What the device does not take now is a message that is to be pushed next, of which it
+    /// may have taken a part.
+    fn flush(&mut self) -> Result<Option<Outbound<'static>>, Fault> {
+        Ok(None)
+    }
 
     /// Prepares to sleep until a push may get further. Without a waker, or when it answers
     /// [`Armed::Source`], whoever sleeps polls [`source`](Self::source).
@@ -226,6 +243,12 @@ pub(crate) trait Incoming: Send {
         _wants: &dyn Fn(&Header) -> bool,
     ) -> Result<Whole, Fault> {
         Ok(Whole::Other)
+    }
+
+    /// Whether the next message is here as a whole, so that receiving it asks nobody. A device that gathers nothing does
+    /// not say so.
+    fn has_whole(&self) -> bool {
+        false
     }
 
     /// How many bytes of a message are here that is not complete: what a slow peer is measured by.

@@ -43,6 +43,8 @@ pub(crate) enum Notify {
     /// Nobody, but the peer waits for it: it is a request, or an answer.
     Request,
     Answer,
+    /// Nobody, but the peer waits for some of the messages that it is made of.
+    Gathered,
     /// A queue, which gets the outcome itself; the operation has no ticket.
     Sink(Arc<dyn Sink>, u64),
 }

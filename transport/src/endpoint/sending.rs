@@ -1,6 +1,9 @@
 //! The direction that sends, under its lock: the half, and what was posted.
 
 mod costly;
+mod gathered;
+
+pub(super) use self::gathered::Flushed;
 
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
@@ -136,15 +139,19 @@ impl Sending {
 
     /// Goes on with a message of which the device has a part, and nobody asks for. Nothing else is posted.
     pub(super) fn adopt(&mut self, message: Outbound<'static>) {
+        self.go_on_with(message, Notify::Nobody);
+        self.begun = true;
+    }
+
+    fn go_on_with(&mut self, message: Outbound<'static>, notify: Notify) {
         let id = self.ops.insert(SendOp {
             message,
             result: None,
-            notify: Notify::Nobody,
+            notify,
             cost: Credit::FREE,
             since: self.clock,
         });
         self.posted.push_back(id);
-        self.begun = true;
     }
 
     /// Appends an answer to a request of the peer. False when too many wait: then the peer does not keep
@@ -276,7 +283,8 @@ impl Sending {
         let Some(op) = self.ops.get_mut(id) else {
             return;
         };
-        if result.is_ok() {
+        // What was gathered was counted then.
+        if result.is_ok() && !matches!(op.notify, Notify::Gathered) {
             self.tally.sent(op.message.header.length);
             self.facts.trace(&op.message.header, "sent");
         }
@@ -296,7 +304,7 @@ impl Sending {
                 self.common.to_wake.push(task);
             }
             Notify::Nobody => drop(self.ops.remove(id)),
-            frame @ (Notify::Request | Notify::Answer) => {
+            frame @ (Notify::Request | Notify::Answer | Notify::Gathered) => {
                 drop(self.ops.remove(id));
                 self.common.broke |= missed;
                 if matches!(frame, Notify::Answer) {

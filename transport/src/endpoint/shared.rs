@@ -9,6 +9,7 @@
 //!   is woken when the direction can go on, and then has to look again: nothing goes on by itself.
 
 mod calls;
+mod gathering;
 mod posted;
 mod taken;
 
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use jstream::Writer;
 
+use self::gathering::Gathering;
 use super::alarm::Alarm;
 use super::counters::{self, Tally};
 use super::facts::Facts;
@@ -73,6 +75,7 @@ pub(crate) struct Shared {
     sending_alarm: Arc<Alarm>,
     pub(super) receiving_alarm: Arc<Alarm>,
     carrier: Carrier,
+    gathering: Gathering,
     /// What is polled for messages, once somebody asked.
     pub(super) source: OnceLock<OwnedFd>,
     /// What objects are written and read with.
@@ -95,6 +98,7 @@ impl Shared {
         ));
         let tally = counters::enlist(scheme);
         let (sending_alarm, receiving_alarm) = (Arc::new(Alarm::default()), Arc::default());
+        let gathering = Gathering::new(&*connection.outgoing, scheme);
         let sending = Sending::new(
             connection.outgoing,
             facts.clone(),
@@ -121,6 +125,7 @@ impl Shared {
                 sending_alarm,
                 receiving_alarm,
                 carrier: Carrier::default(),
+                gathering,
                 source: OnceLock::new(),
                 tools: Tools::new(),
                 attached: OnceLock::new(),
@@ -282,6 +287,7 @@ impl Shared {
 
     /// Says that nothing more is sent, behind everything posted.
     pub(crate) fn finish(&self) -> Result<(), SendError> {
+        self.try_flush();
         let patience = Patience::For(self.facts.send_timeout);
         let held = self.sending.lock();
         let (mut held, come) = self.sending.wait_until(
@@ -298,6 +304,7 @@ impl Shared {
 
     /// Ends the connection: whoever waits is told so.
     pub(crate) fn close(&self) {
+        self.try_flush();
         self.facts.control.close();
         let mut held = self.receiving.lock();
         held.close();

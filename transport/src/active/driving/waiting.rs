@@ -95,6 +95,10 @@ impl Core {
                 }
                 continue;
             }
+            turn::flush();
+            if let Some(link) = wait.link {
+                link.flush();
+            }
             let parker = parker.get_or_insert_with(Parker::of_thread);
             let is_free = self.role.wait(parker.waker());
             // Who calls from here on finds this one.
@@ -169,6 +173,7 @@ impl Core {
         if self.poll() > 0 {
             return Ok(true);
         }
+        turn::flush();
         let Some(mut driving) = self.try_drive(None) else {
             return Ok(self.role.wait(waker));
         };

@@ -20,6 +20,16 @@ use crate::header::Header;
 /// The longest reason that is told to a peer, in bytes.
 const LONGEST_TEXT: usize = 1024;
 
+/// When a frame goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::active) enum Haste {
+    Now,
+    /// With others that come soon: answers are outstanding, and who waits for one sends it first.
+    Asking,
+    /// The same of an answer, while there are more messages to be answered.
+    Answering,
+}
+
 /// How long who sends much waits for the connection to take it before it looks what has come.
 const PATIENCE: Duration = Duration::from_millis(1);
 
@@ -32,6 +42,7 @@ impl Link {
         length: u64,
     ) -> Result<(Asked, Header), Held> {
         let mut ledger = self.ledger();
+        let haste = ledger.haste();
         let (number, credit) = ledger.begin(length)?;
         let answers = self.answers.load(Ordering::Relaxed);
         drop(ledger);
@@ -44,6 +55,7 @@ impl Link {
             number,
             answers,
             credit,
+            haste,
         };
         Ok((asked, frame.header(credit)))
     }
@@ -55,7 +67,11 @@ impl Link {
         &self,
         header: Header,
         segments: &[IoSlice<'_>],
+        haste: Haste,
     ) -> Result<(), SendError> {
+        if haste != Haste::Now && self.gather(header, segments, haste) {
+            return Ok(());
+        }
         match self.endpoint.try_send_message(header, segments) {
             Err(SendError::WouldBlock | SendError::NoBuffer { .. }) => {
                 let filled = self.endpoint.shared().gather(segments);
@@ -64,6 +80,21 @@ impl Link {
             }
             sent => sent,
         }
+    }
+
+    /// Leaves a frame with the connection, to go with others.
+    #[inline]
+    fn gather(&self, header: Header, segments: &[IoSlice<'_>], haste: Haste) -> bool {
+        let shared = self.endpoint.shared();
+        let is_answer = haste == Haste::Answering;
+        if (is_answer && !shared.has_more()) || !shared.hold_back(header, segments) {
+            return false;
+        }
+        turn::note_gathered(shared);
+        if is_answer {
+            shared.flush_unless_more();
+        }
+        true
     }
 
     /// The same from where the bytes are: serves until the connection has taken them. The peer may wait for somebody
@@ -94,7 +125,7 @@ impl Link {
         drop(answer);
         if is_open {
             let cancel = Frame::Cancel { number }.header(Credit::default());
-            let _ = self.send(cancel, &[]);
+            let _ = self.send(cancel, &[], Haste::Now);
         }
     }
 
@@ -143,7 +174,7 @@ impl Link {
         header: Header,
         segments: &[IoSlice<'_>],
     ) -> Result<(), SendError> {
-        only_refused(self.send(header, segments))
+        only_refused(self.send(header, segments, Haste::Answering))
     }
 
     pub(in crate::active) fn reply_filled(
@@ -167,7 +198,7 @@ impl Link {
         let (credit, open) = self.ledger().close_silently(number, length);
         drop(open);
         if let Some(credit) = credit {
-            let _ = self.send(Frame::Credit.header(credit), &[]);
+            let _ = self.send(Frame::Credit.header(credit), &[], Haste::Answering);
         }
     }
 
@@ -199,10 +230,10 @@ impl Link {
             }
         };
         let segments = [IoSlice::new(payload), IoSlice::new(why.as_bytes())];
-        let sent = self.send(frame(why).header(credit), &segments);
+        let sent = self.send(frame(why).header(credit), &segments, Haste::Answering);
         if let Err(SendError::TooLarge { .. }) = sent {
             // A peer that takes next to nothing may have the reason alone.
-            let _ = self.send(frame("").header(credit), &[]);
+            let _ = self.send(frame("").header(credit), &[], Haste::Answering);
         }
     }
 }

@@ -135,6 +135,12 @@ impl Assembly {
         Some((header, behind.get(..length)?))
     }
 
+    /// Whether the next message is here as a whole.
+    #[inline]
+    pub(crate) fn has_whole(&self) -> bool {
+        self.whole().is_some()
+    }
+
     /// Takes the next message, if it is here as a whole, to a jbuf of the pool.
     #[inline]
     pub(crate) fn take_whole(&mut self, header: &mut Header, payload: &mut Filled) -> bool {

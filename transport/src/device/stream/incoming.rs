@@ -120,6 +120,10 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
         Ok(Whole::Other)
     }
 
+    fn has_whole(&self) -> bool {
+        self.broken.is_none() && self.assembly.has_whole()
+    }
+
     fn begun(&self) -> u64 {
         self.assembly.begun()
     }

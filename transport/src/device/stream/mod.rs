@@ -15,6 +15,7 @@
 
 pub(crate) mod assembly;
 mod broken;
+mod gathered;
 pub(crate) mod greeting;
 pub(crate) mod hello;
 mod incoming;

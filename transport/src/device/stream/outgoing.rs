@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-use jstream::buffer::{Filled, Filling, Pool, Spent};
+use jstream::buffer::{Filled, Pool, Spent};
 
 use super::Wire;
 use super::broken::Broken;
+use super::gathered::Gathered;
 use super::lent::Lent;
 use super::line::Line;
 use crate::device::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing, Push};
@@ -27,11 +28,14 @@ const MANY: usize = 256;
 /// slices costs the system.
 const COPIED: usize = (8 << 10) + Header::WIRE_LENGTH;
 
+/// As many bytes of messages as that wait for one call.
+const GATHERED: usize = 2 * COPIED;
+
 pub(crate) struct StreamOutgoing<W: Wire> {
     line: Arc<Line<W>>,
     send_timeout: Duration,
-    /// The message that is being sent, where it is small.
-    scratch: Filling,
+    /// The message that is being sent, where it is small, behind those that go with it.
+    gathered: Gathered,
     /// How many segments of that message were taken, and how many bytes of the next one.
     at: (usize, usize),
     /// The jbuf of that message, where the wire keeps it.
@@ -47,7 +51,7 @@ impl<W: Wire> StreamOutgoing<W> {
         Self {
             line,
             send_timeout: options.send_timeout,
-            scratch: Spent::heap(COPIED).filling(),
+            gathered: Gathered::new(GATHERED),
             at: (0, 0),
             lent: None,
             pool: options.pool.clone(),
@@ -92,6 +96,9 @@ impl<W: Wire> StreamOutgoing<W> {
         if whole <= COPIED {
             return self.send_small(&head, segments, taken);
         }
+        if *taken == 0 && !self.send_before()? {
+            return Ok(());
+        }
         if segments.len() < FEW {
             self.send_slices::<FEW>(&head, segments, taken)
         } else {
@@ -105,19 +112,51 @@ impl<W: Wire> StreamOutgoing<W> {
         segments: &[IoSlice<'_>],
         taken: &mut u64,
     ) -> io::Result<()> {
-        if *taken == 0 {
-            self.scratch.truncate(0);
-            let parts = segments.iter().map(|segment| &**segment);
-            for part in std::iter::once(head).chain(parts) {
-                let fits = self.scratch.extend(part);
-                debug_assert!(fits, "the segments are as long as the header says");
+        if *taken == 0 && !self.gathered.append(head, segments) {
+            if !self.send_before()? {
+                return Ok(());
             }
+            let fits = self.gathered.append(head, segments);
+            debug_assert!(fits, "there is room for more than one");
         }
-        let from = usize::try_from(*taken).unwrap_or(usize::MAX);
-        let rest = self.scratch.as_bytes().get(from..).unwrap_or_default();
-        let sent = self.line.wire.try_write(&[IoSlice::new(rest)])?;
-        *taken = taken.saturating_add(sent.unwrap_or(0) as u64);
+        let sent = self.send_gathered();
+        *taken = self.gathered.settle();
+        sent
+    }
+
+    /// Sends what has gathered, with the message that is sent now where that is small.
+    fn send_gathered(&mut self) -> io::Result<()> {
+        let rest = self.gathered.rest();
+        if !rest.is_empty() {
+            let sent = self.line.wire.try_write(&[IoSlice::new(rest)])?;
+            self.gathered.advance(sent.unwrap_or(0));
+        }
         Ok(())
+    }
+
+    /// Sends what has gathered before a message. Whether all of it has gone.
+    fn send_before(&mut self) -> io::Result<bool> {
+        let sent = self.send_gathered();
+        self.gathered.settle();
+        sent?;
+        Ok(self.gathered.rest().is_empty())
+    }
+
+    /// Goes on with what has gathered, as one message.
+    fn push_rest(&mut self, rest: &mut Outbound<'_>) -> Result<Push, Fault> {
+        if self.broken.is_some() || !(self.gathered.is_begun() || self.line.begin()) {
+            return Err(self.fault());
+        }
+        let sent = self.send_before();
+        rest.taken = self.gathered.sent();
+        match sent {
+            Ok(is_done) if is_done || rest.taken == 0 => {
+                self.line.settle();
+                Ok(if is_done { Push::Done } else { Push::Untouched })
+            }
+            Ok(_) => Ok(Push::Begun),
+            Err(error) => Err(self.failed(error, rest.taken)),
+        }
     }
 
     /// Whether a jbuf of which so much has gone, with its header, is lent.
@@ -132,6 +171,9 @@ impl<W: Wire> StreamOutgoing<W> {
         body: &mut Body<'_>,
         taken: &mut u64,
     ) -> io::Result<()> {
+        if *taken == 0 && !self.send_before()? {
+            return Ok(());
+        }
         let wire = &self.line.wire;
         let head = header.to_bytes();
         let unsent = usize::try_from(*taken).ok().and_then(|n| head.get(n..));
@@ -242,8 +284,11 @@ impl<W: Wire> Outgoing for StreamOutgoing<W> {
         if self.broken.is_some() {
             return Err(self.fault());
         }
+        if let (Body::Taken, None) = (&message.body, &self.lent) {
+            return self.push_rest(message);
+        }
         if message.taken == 0 {
-            if !self.line.begin() {
+            if !self.gathered.is_begun() && !self.line.begin() {
                 return Err(self.fault());
             }
             self.at = (0, 0);
@@ -279,9 +324,36 @@ impl<W: Wire> Outgoing for StreamOutgoing<W> {
         } else if message.taken > 0 {
             Push::Begun
         } else {
-            self.line.settle();
+            if !self.gathered.is_begun() {
+                self.line.settle();
+            }
             Push::Untouched
         })
+    }
+
+    fn gathers(&self) -> bool {
+        true
+    }
+
+    fn gather(&mut self, header: Header, segments: &[IoSlice<'_>]) -> bool {
+        let is_open = self.broken.is_none() && !self.line.is_closed();
+        let is_small = header.length <= (COPIED - Header::WIRE_LENGTH) as u64;
+        is_open && is_small && self.gathered.keep(&header.to_bytes(), segments)
+    }
+
+    fn flush(&mut self) -> Result<Option<Outbound<'static>>, Fault> {
+        if self.gathered.rest().is_empty() {
+            return Ok(None);
+        }
+        let mut rest = Outbound {
+            header: Header::default(),
+            body: Body::Taken,
+            taken: 0,
+        };
+        let length = self.gathered.len().saturating_sub(Header::WIRE_LENGTH);
+        rest.header.length = length as u64;
+        let pushed = self.push_rest(&mut rest)?;
+        Ok((pushed != Push::Done).then_some(rest))
     }
 
     fn abandon(&mut self, message: &mut Outbound<'_>) {
@@ -316,6 +388,7 @@ impl<W: Wire> Outgoing for StreamOutgoing<W> {
 
 impl<W: Wire> Drop for StreamOutgoing<W> {
     fn drop(&mut self) {
+        let _ = self.flush();
         self.line.end_sending(self.send_timeout);
     }
 }

@@ -99,7 +99,11 @@ impl Receiving {
         let spent = op.spent.take();
         op.receipt = Some(result.map_err(|error| Missed { error, spent }));
         match std::mem::replace(&mut op.notify, Notify::Ticket) {
-            Notify::Ticket | Notify::Nobody | Notify::Request | Notify::Answer => {
+            Notify::Ticket
+            | Notify::Nobody
+            | Notify::Request
+            | Notify::Answer
+            | Notify::Gathered => {
                 self.common.news = true
             }
             Notify::Task(task) => {

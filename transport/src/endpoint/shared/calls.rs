@@ -335,6 +335,7 @@ impl Shared {
             };
             (held, come) = (waited.0, waited.1.is_some());
         }
+        self.gathering.note(come, held.half.as_deref());
         self.settle(self.receiving.leave(held));
         come.then(|| {
             *other = more.transpose()?;
@@ -353,6 +354,7 @@ impl Shared {
         let mut held = self.receiving.lock();
         let mut more = None;
         let come = held.receive_whole(message, &mut more);
+        self.gathering.note(come, held.half.as_deref());
         self.settle(self.receiving.leave(held));
         come.then(|| {
             *other = more.transpose()?;

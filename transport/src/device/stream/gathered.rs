@@ -1,0 +1,88 @@
+//! Small messages on their way to the wire: copied one behind another, so that one call takes them all.
+
+use std::io::IoSlice;
+
+use jstream::buffer::{Filling, Spent};
+
+/// Bytes that are to be sent.
+///
+/// Invariant: `sent` and `start` are at most as many as there are bytes.
+pub(super) struct Gathered {
+    bytes: Filling,
+    /// How many of them the wire has taken.
+    sent: usize,
+    /// Where the message begins that is sent now; behind all, if none is.
+    start: usize,
+}
+
+impl Gathered {
+    pub(super) fn new(room: usize) -> Self {
+        Self {
+            bytes: Spent::heap(room).filling(),
+            sent: 0,
+            start: 0,
+        }
+    }
+
+    /// Appends a message that is sent now. False where there is no room for it.
+    pub(super) fn append(&mut self, head: &[u8], segments: &[IoSlice<'_>]) -> bool {
+        let start = self.bytes.len();
+        let parts = segments.iter().map(|segment| &**segment);
+        for part in std::iter::once(head).chain(parts) {
+            if !self.bytes.extend(part) {
+                self.bytes.truncate(start);
+                return false;
+            }
+        }
+        self.start = start;
+        true
+    }
+
+    /// Appends a message that goes with the next one. False where there is no room for it.
+    pub(super) fn keep(&mut self, head: &[u8], segments: &[IoSlice<'_>]) -> bool {
+        let fits = self.append(head, segments);
+        self.start = self.bytes.len();
+        fits
+    }
+
+    /// What is to be sent.
+    pub(super) fn rest(&self) -> &[u8] {
+        self.bytes.as_bytes().get(self.sent..).unwrap_or_default()
+    }
+
+    /// Whether a part of it has gone, and the rest has to go before anything else.
+    pub(super) fn is_begun(&self) -> bool {
+        self.sent > 0
+    }
+
+    pub(super) fn sent(&self) -> u64 {
+        self.sent as u64
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The wire has taken so many bytes more.
+    pub(super) fn advance(&mut self, n: usize) {
+        self.sent = self.sent.saturating_add(n).min(self.bytes.len());
+    }
+
+    /// How many bytes were taken of the message that is sent now. Where that is none, the message is not here any
+    /// more; where all has gone, nothing is.
+    pub(super) fn settle(&mut self) -> u64 {
+        let taken = self.sent.saturating_sub(self.start);
+        if taken == 0 {
+            self.bytes.truncate(self.start);
+        }
+        if self.sent >= self.bytes.len() {
+            self.bytes.truncate(0);
+            self.sent = 0;
+            self.start = 0;
+        }
+        taken as u64
+    }
+}
+
+#[cfg(test)]
+mod tests;
