@@ -300,7 +300,8 @@ fn failure(method: &'static Method, code: u64, text: &Filled) -> CallError {
             method: name,
             reason: text(),
         },
-        Some(Code::Streams) => CallError::Busy { method: name },
+        Some(Code::Streams | Code::Unread) => CallError::Busy { method: name },
+        Some(Code::Ending) => CallError::Ending { method: name },
         Some(Code::Panicked) => CallError::Panicked {
             method: name,
             idempotent: method.is_idempotent(),

@@ -39,6 +39,8 @@ pub struct ClientOptions {
     /// As [`ServerOptions::max_waiting`](crate::ServerOptions::max_waiting), for objects that the client
     /// [exports](Client::export).
     pub max_waiting: usize,
+    /// As [`ServerOptions::max_backlog`](crate::ServerOptions::max_backlog), for the same.
+    pub max_backlog: u64,
     /// Streams at once that come as arguments, of one connection (default 256); further calls with such are refused
     /// until some have ended. Answers the threat of peers who open more than we have memory for.
     pub max_streams: usize,
@@ -58,6 +60,7 @@ impl Default for ClientOptions {
             limits: Limits::default(),
             call_timeout: Duration::from_secs(60),
             max_waiting: 1024,
+            max_backlog: 16 << 20,
             max_streams: 256,
             stream_items: 4096,
             stream_bytes: 1 << 20,
@@ -101,6 +104,8 @@ impl Client {
             limits: options.limits,
             time: options.call_timeout,
             max_waiting: options.max_waiting,
+            max_waiting_in_all: usize::MAX,
+            max_backlog: options.max_backlog,
             window: Window::of(options.stream_items, options.stream_bytes),
             max_streams: options.max_streams,
         };

@@ -272,7 +272,7 @@ pub use reflection::{
     Signature, SignatureRef,
 };
 pub use registry::{Found, Registry, RegistryStub};
-pub use server::{Server, ServerOptions, Serving};
+pub use server::{Ended, Server, ServerOptions, Serving};
 pub use stream::{Item, Next, Sender, Sending, Stream, StreamError, Unwanted, stream};
 pub use workers::Workers;
 
