@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::io::{self, IoSlice};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use jstream::{Limits, Transportable, WriteError};
+use jstream::{Filled, Limits, Transportable, WriteError};
 use jstream_transport::active::{RequestError, Serving, Settings};
 use jstream_transport::{Address, Options};
 
@@ -15,6 +15,7 @@ use crate::context;
 use crate::error::{CallError, ConnectError, LookupError, Outcome, shown};
 use crate::frame::Word;
 use crate::interface::{Interface, Method, Remotable, Stub};
+use crate::reflection::{Described, REFLECTION, ReflectionStub};
 use crate::registry::{Found, REGISTRY, RegistryStub};
 use crate::server::{Server, written};
 use crate::session::{Connection, Terms};
@@ -38,6 +39,8 @@ pub struct ClientOptions {
     /// As [`ServerOptions::max_waiting`](crate::ServerOptions::max_waiting), for objects that the client
     /// [exports](Client::export).
     pub max_waiting: usize,
+    /// As [`ServerOptions::max_backlog`](crate::ServerOptions::max_backlog), for the same.
+    pub max_backlog: u64,
     /// Streams at once that come as arguments, of one connection (default 256); further calls with such are refused
     /// until some have ended. Answers the threat of peers who open more than we have memory for.
     pub max_streams: usize,
@@ -57,6 +60,7 @@ impl Default for ClientOptions {
             limits: Limits::default(),
             call_timeout: Duration::from_secs(60),
             max_waiting: 1024,
+            max_backlog: 16 << 20,
             max_streams: 256,
             stream_items: 4096,
             stream_bytes: 1 << 20,
@@ -100,6 +104,8 @@ impl Client {
             limits: options.limits,
             time: options.call_timeout,
             max_waiting: options.max_waiting,
+            max_waiting_in_all: usize::MAX,
+            max_backlog: options.max_backlog,
             window: Window::of(options.stream_items, options.stream_bytes),
             max_streams: options.max_streams,
         };
@@ -143,6 +149,37 @@ impl Client {
     #[must_use]
     pub fn registry(&self) -> RegistryStub {
         RegistryStub::new(self.object(REGISTRY))
+    }
+
+    /// What the server says of itself: what is bound, with which methods, and how it is. Calls of it fail with
+    /// [`CallError::UnknownObject`] where the server [tells nothing](crate::ServerOptions::reflects).
+    #[must_use]
+    pub fn reflection(&self) -> ReflectionStub {
+        ReflectionStub::new(self.object(REFLECTION))
+    }
+
+    /// The object that the server has bound to a name, with its interface as the server describes it: for programs that
+    /// don't have its trait.
+    ///
+    /// # Errors
+    ///
+    /// [`LookupError`] when there is none, or when the server can't be asked.
+    pub fn describe(&self, name: &str) -> Result<Described, LookupError> {
+        let unknown = || LookupError::Unknown {
+            name: name.to_owned(),
+        };
+        let description = self.reflection().describe(name).wait()?.into_received();
+        let id = description.get().map(|described| described.id);
+        let found = self
+            .registry()
+            .lookup(name, id.ok_or_else(unknown)?)
+            .wait()?;
+        let Found::Object(number) = *found.get() else {
+            // It has gone, or has been replaced, meanwhile.
+            return Err(unknown());
+        };
+        let number = u32::try_from(number).map_err(|_| unknown())?;
+        Described::new(self.object(number), description).ok_or_else(unknown)
     }
 
     /// Exports the objects of a server to the other side of this connection, too. False when there are some already.
@@ -286,6 +323,27 @@ impl Object {
             method,
             deadline,
         })
+    }
+
+    /// Calls the method at `index`, whatever its interface, with a message of its arguments: the message of its result.
+    pub(crate) fn call_described(
+        &self,
+        index: usize,
+        message: &[u8],
+        one_way: bool,
+    ) -> Result<Filled, CallError> {
+        static METHOD: OnceLock<Method> = OnceLock::new();
+        let method = METHOD.get_or_init(|| Method::new::<(), ()>("the method", "its description"));
+        let (deadline, word) = self.word(method, index)?;
+        let segments = [IoSlice::new(message)];
+        if one_way {
+            let sent = self.connection.call_one_way(word, &segments, deadline);
+            return sent
+                .map(|()| Filled::nothing())
+                .map_err(|error| unsent(method, error));
+        }
+        self.send_message(method, index, message, deadline)?
+            .wait_for_message()
     }
 
     pub(crate) fn connection(&self) -> &Connection {

@@ -56,10 +56,14 @@ pub(crate) enum Code {
     Streams = 7,
     /// Who makes the items of a stream has panicked.
     Panicked = 8,
+    /// The caller has to read the answers that there are.
+    Unread = 9,
+    /// The server is about to end.
+    Ending = 10,
 }
 
 impl Code {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::UnknownObject,
         Self::UnknownMethod,
         Self::Arguments,
@@ -68,6 +72,8 @@ impl Code {
         Self::Overdue,
         Self::Streams,
         Self::Panicked,
+        Self::Unread,
+        Self::Ending,
     ];
 
     pub(crate) fn of(word: u64) -> Option<Self> {
@@ -94,6 +100,6 @@ mod tests {
         for code in Code::ALL {
             assert_eq!(Code::of(code as u64), Some(code));
         }
-        assert_eq!((Code::of(0), Code::of(9)), (None, None));
+        assert_eq!((Code::of(0), Code::of(11)), (None, None));
     }
 }

@@ -4,7 +4,7 @@ mod lane;
 
 use std::fmt;
 use std::io::IoSlice;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use jstream_transport::{Address, Endpoint, Options};
 use self::lane::Lane;
 use crate::error::ConnectError;
 use crate::exports::Exports;
-use crate::server::called;
+use crate::server::{Load, called};
 use crate::stream::{Window, Wire, streamed};
 use crate::sync::lock;
 use crate::workers::Workers;
@@ -49,15 +49,33 @@ pub(crate) struct Session {
 pub(crate) struct Waiting {
     count: Mutex<usize>,
     changed: Condvar,
+    /// There are to be no more.
+    is_ending: AtomicBool,
+    /// Those of all listeners count here, too.
+    load: Arc<Load>,
 }
 
 impl Waiting {
+    pub(crate) fn new(load: Arc<Load>) -> Self {
+        Self {
+            load,
+            ..Self::default()
+        }
+    }
+
+    /// No call is taken any more.
+    pub(crate) fn end(&self) {
+        self.is_ending.store(true, Ordering::Relaxed);
+    }
+
     fn add(&self) {
+        self.load.wait();
         let mut count = lock(&self.count);
         *count = count.saturating_add(1);
     }
 
     fn leave(&self) {
+        self.load.go_on();
         let mut count = lock(&self.count);
         *count = count.saturating_sub(1);
         if *count == 0 {
@@ -81,8 +99,11 @@ pub(crate) struct Terms {
     pub(crate) limits: Limits,
     /// How long calls wait that say nothing else.
     pub(crate) time: Duration,
-    /// How many methods may wait at once.
+    /// How many methods may wait at once, for this connection and for all.
     pub(crate) max_waiting: usize,
+    pub(crate) max_waiting_in_all: usize,
+    /// How many bytes of answers the other side may leave unread.
+    pub(crate) max_backlog: u64,
     /// How much of a stream that comes may be on its way.
     pub(crate) window: Window,
     /// How many streams may come as arguments at once.
@@ -116,9 +137,20 @@ impl Session {
         self.exports.get()
     }
 
+    /// How much the server has to do.
+    pub(crate) fn load(&self) -> &Load {
+        &self.all_waiting.load
+    }
+
     /// Whether one more method may wait.
     pub(crate) fn may_wait(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) < self.terms.max_waiting
+            && self.load().waiting() < self.terms.max_waiting_in_all
+    }
+
+    /// Whether calls are not taken any more.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.all_waiting.is_ending.load(Ordering::Relaxed)
     }
 }
 

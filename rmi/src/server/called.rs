@@ -7,6 +7,7 @@ use jstream_transport::active::Request;
 use super::incoming::{Answer, Incoming, refuse};
 use crate::context::Context;
 use crate::frame::{Code, Word};
+use crate::reflection::REFLECTION;
 use crate::session::Session;
 
 /// A call of the other side has come.
@@ -34,7 +35,16 @@ pub(crate) fn called(request: Request) {
         let known = format!("it has {}", interface.description());
         return fail(request, Code::UnknownMethod, &known);
     }
+    if session.is_ending() && word.object != REFLECTION {
+        session.load().refuse();
+        return fail(request, Code::Ending, "");
+    }
+    if request.backlog() > session.terms.max_backlog {
+        session.load().refuse();
+        return fail(request, Code::Unread, "");
+    }
     if !session.may_wait() {
+        session.load().refuse();
         return request.nack();
     }
     let context = Context {

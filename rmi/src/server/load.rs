@@ -1,0 +1,105 @@
+//! How much a server has to do, over all its listeners.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use crate::reflection::Health;
+
+/// What is under way, and what was refused.
+#[derive(Debug, Default)]
+pub(crate) struct Load {
+    connections: AtomicUsize,
+    /// Those of them that have not said who they are.
+    greeting: AtomicUsize,
+    waiting: AtomicUsize,
+    refused_connections: AtomicU64,
+    refused_calls: AtomicU64,
+    /// Listeners that are not about to end.
+    listening: AtomicUsize,
+}
+
+impl Load {
+    /// Places for one more connection, and for its greeting, where there are fewer than that.
+    pub(super) fn place(
+        self: &Arc<Self>,
+        connections: usize,
+        greeting: usize,
+    ) -> Option<(Place, Greeting)> {
+        let taken = take(&self.connections, connections).then(|| Place(self.clone()));
+        let greeting = take(&self.greeting, greeting).then(|| Greeting(self.clone()));
+        let places = taken.zip(greeting);
+        if places.is_none() {
+            self.refused_connections.fetch_add(1, Ordering::Relaxed);
+        }
+        places
+    }
+
+    /// One more listener.
+    pub(super) fn listen(&self) {
+        self.listening.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One listener less.
+    pub(super) fn end(&self) {
+        self.listening.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// A method waits from now on.
+    pub(crate) fn wait(&self) {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// It does so no more.
+    pub(crate) fn go_on(&self) {
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// How many methods wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// A call was refused.
+    pub(crate) fn refuse(&self) {
+        self.refused_calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn health(&self, names: u64) -> Health {
+        Health {
+            serving: self.listening.load(Ordering::Relaxed) > 0,
+            names,
+            connections: self.connections.load(Ordering::Relaxed) as u64,
+            waiting: self.waiting() as u64,
+            refused_connections: self.refused_connections.load(Ordering::Relaxed),
+            refused_calls: self.refused_calls.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Counts one more where there are fewer than `most`.
+fn take(count: &AtomicUsize, most: usize) -> bool {
+    let more = |taken: usize| (taken < most).then(|| taken.wrapping_add(1));
+    count
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more)
+        .is_ok()
+}
+
+/// The place of one connection.
+#[derive(Debug)]
+pub(super) struct Place(Arc<Load>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The place of one that has not said who it is.
+#[derive(Debug)]
+pub(super) struct Greeting(Arc<Load>);
+
+impl Drop for Greeting {
+    fn drop(&mut self) {
+        self.0.greeting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
