@@ -127,16 +127,25 @@ impl<R: Transportable + 'static> Call<R> {
 type Answered = Option<Result<active::Reply, RequestError>>;
 
 impl Sent {
-    fn wait<R>(mut self) -> Result<Reply<R>, CallError>
+    fn wait<R>(self) -> Result<Reply<R>, CallError>
     where
         R: Transportable + 'static,
     {
-        let limits = self.limits();
-        let answer = match self.deadline {
+        let (method, limits) = (self.method, self.limits());
+        result(method, limits, self.answer())
+    }
+
+    /// Waits for the message of the result.
+    pub(crate) fn wait_for_message(self) -> Result<Filled, CallError> {
+        let method = self.method;
+        message(method, self.answer())
+    }
+
+    fn answer(mut self) -> Answered {
+        match self.deadline {
             Some(deadline) => self.ticket.wait_deadline(deadline),
-            None => return result(self.method, limits, Some(self.ticket.wait())),
-        };
-        result(self.method, limits, answer)
+            None => Some(self.ticket.wait()),
+        }
     }
 
     fn limits(&self) -> Limits {
@@ -166,20 +175,23 @@ fn result<R>(
 where
     R: Transportable + 'static,
 {
-    let name = method.name();
+    let payload = message(method, answer)?;
+    read::<R>(payload, limits)
+        .map(Reply)
+        .map_err(|source| CallError::Result {
+            method: method.name(),
+            source,
+        })
+}
+
+/// The message of a result.
+fn message(method: &'static Method, answer: Answered) -> Result<Filled, CallError> {
     match answer {
-        Some(Ok(reply)) if reply.word == 0 => {
-            read::<R>(reply.payload, limits)
-                .map(Reply)
-                .map_err(|source| CallError::Result {
-                    method: name,
-                    source,
-                })
-        }
+        Some(Ok(reply)) if reply.word == 0 => Ok(reply.payload),
         Some(Ok(reply)) => Err(failure(method, reply.word, &reply.payload)),
         Some(Err(error)) => Err(unanswered(method, error)),
         None => Err(CallError::Deadline {
-            method: name,
+            method: method.name(),
             outcome: Outcome::MayHaveRun,
             idempotent: method.is_idempotent(),
         }),

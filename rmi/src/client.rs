@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::io::{self, IoSlice};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use jstream::{Limits, Transportable, WriteError};
+use jstream::{Filled, Limits, Transportable, WriteError};
 use jstream_transport::active::{RequestError, Serving, Settings};
 use jstream_transport::{Address, Options};
 
@@ -15,6 +15,7 @@ use crate::context;
 use crate::error::{CallError, ConnectError, LookupError, Outcome, shown};
 use crate::frame::Word;
 use crate::interface::{Interface, Method, Remotable, Stub};
+use crate::reflection::{Described, REFLECTION, ReflectionStub};
 use crate::registry::{Found, REGISTRY, RegistryStub};
 use crate::server::{Server, written};
 use crate::session::{Connection, Terms};
@@ -143,6 +144,37 @@ impl Client {
     #[must_use]
     pub fn registry(&self) -> RegistryStub {
         RegistryStub::new(self.object(REGISTRY))
+    }
+
+    /// What the server says of itself: what is bound, with which methods, and how it is. Calls of it fail with
+    /// [`CallError::UnknownObject`] where the server [tells nothing](crate::ServerOptions::reflects).
+    #[must_use]
+    pub fn reflection(&self) -> ReflectionStub {
+        ReflectionStub::new(self.object(REFLECTION))
+    }
+
+    /// The object that the server has bound to a name, with its interface as the server describes it: for programs that
+    /// don't have its trait.
+    ///
+    /// # Errors
+    ///
+    /// [`LookupError`] when there is none, or when the server can't be asked.
+    pub fn describe(&self, name: &str) -> Result<Described, LookupError> {
+        let unknown = || LookupError::Unknown {
+            name: name.to_owned(),
+        };
+        let description = self.reflection().describe(name).wait()?.into_received();
+        let id = description.get().map(|described| described.id);
+        let found = self
+            .registry()
+            .lookup(name, id.ok_or_else(unknown)?)
+            .wait()?;
+        let Found::Object(number) = *found.get() else {
+            // It has gone, or has been replaced, meanwhile.
+            return Err(unknown());
+        };
+        let number = u32::try_from(number).map_err(|_| unknown())?;
+        Described::new(self.object(number), description).ok_or_else(unknown)
     }
 
     /// Exports the objects of a server to the other side of this connection, too. False when there are some already.
@@ -286,6 +318,27 @@ impl Object {
             method,
             deadline,
         })
+    }
+
+    /// Calls the method at `index`, whatever its interface, with a message of its arguments: the message of its result.
+    pub(crate) fn call_described(
+        &self,
+        index: usize,
+        message: &[u8],
+        one_way: bool,
+    ) -> Result<Filled, CallError> {
+        static METHOD: OnceLock<Method> = OnceLock::new();
+        let method = METHOD.get_or_init(|| Method::new::<(), ()>("the method", "its description"));
+        let (deadline, word) = self.word(method, index)?;
+        let segments = [IoSlice::new(message)];
+        if one_way {
+            let sent = self.connection.call_one_way(word, &segments, deadline);
+            return sent
+                .map(|()| Filled::nothing())
+                .map_err(|error| unsent(method, error));
+        }
+        self.send_message(method, index, message, deadline)?
+            .wait_for_message()
     }
 
     pub(crate) fn connection(&self) -> &Connection {

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::BindError;
 use crate::interface::{Interface, Skeleton};
+use crate::reflection::REFLECTION;
 use crate::registry::{Entry, REGISTRY};
 use crate::server::{Callee, callee};
 
@@ -50,10 +51,12 @@ impl fmt::Debug for Exports {
 }
 
 impl Exports {
-    pub(crate) fn new(registry: Exported) -> Self {
+    pub(crate) fn new(registry: Exported, reflection: Option<Exported>) -> Self {
+        let own = std::iter::once((REGISTRY, registry));
+        let reflection = reflection.map(|reflection| (REFLECTION, reflection));
         Self {
             tables: RwLock::new(Tables {
-                objects: std::iter::once((REGISTRY, registry)).collect(),
+                objects: own.chain(reflection).collect(),
                 names: BTreeMap::new(),
                 next: REGISTRY.wrapping_add(1),
             }),
@@ -113,6 +116,23 @@ impl Exports {
             interface: interface.id(),
             description: interface.description(),
         })
+    }
+
+    /// The interface of what is bound to a name.
+    pub(crate) fn interface(&self, name: &str) -> Option<&'static Interface> {
+        let tables = self.read();
+        let number = tables.names.get(name)?;
+        Some(tables.objects.get(number)?.interface)
+    }
+
+    /// All names, in order, and the interfaces of what is bound to them.
+    pub(crate) fn interfaces(&self) -> Vec<(String, &'static Interface)> {
+        let tables = self.read();
+        let all = tables.names.iter().filter_map(|(name, number)| {
+            let object = tables.objects.get(number)?;
+            Some((name.clone(), object.interface))
+        });
+        all.collect()
     }
 
     pub(crate) fn names(&self) -> Vec<String> {

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use jstream::schema::Schema;
 use jstream::{Covariant, Transportable};
 use jstream_transport::active::Executor;
 use xxhash_rust::xxh3::xxh3_64;
@@ -151,6 +152,14 @@ pub struct Method {
     one_way: bool,
     idempotent: bool,
     id: u64,
+    /// The schemas of the same two messages, encoded.
+    schemas: [fn() -> Vec<u8>; 2],
+}
+
+/// What [`jstream::schema`] says of a type.
+fn schema<T: Transportable + 'static>() -> Vec<u8> {
+    let (schema, root) = Schema::of::<T>();
+    schema.to_bytes(root)
 }
 
 impl Method {
@@ -169,6 +178,7 @@ impl Method {
             one_way: false,
             idempotent: false,
             id: 0,
+            schemas: [schema::<A>, schema::<R>],
         }
     }
 
@@ -227,6 +237,21 @@ impl Method {
 
     pub(crate) fn is_idempotent(&self) -> bool {
         self.idempotent
+    }
+
+    pub(crate) fn is_one_way(&self) -> bool {
+        self.one_way
+    }
+
+    /// Whether an argument or the result is a stream.
+    pub(crate) fn has_streams(&self) -> bool {
+        !self.streams.is_empty()
+    }
+
+    /// The schemas of the message of its arguments and of that of its result, as
+    /// [`Schema::from_bytes`] takes them.
+    pub(crate) fn schemas(&self) -> [Vec<u8>; 2] {
+        self.schemas.map(|schema| schema())
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -312,6 +337,10 @@ impl Interface {
             unreachable!("a stub calls the methods of its own interface")
         };
         method
+    }
+
+    pub(crate) fn methods(&self) -> &[Method] {
+        &self.methods
     }
 
     /// How many methods it has.

@@ -246,6 +246,7 @@ pub mod guide;
 mod interface;
 mod local;
 pub mod mock;
+mod reflection;
 mod registry;
 mod server;
 mod session;
@@ -266,6 +267,10 @@ pub use jstream_derive::remote;
 pub use jstream_transport::active::{Guarded, Held, Settings, When};
 pub use jstream_transport::{Address, Options};
 pub use local::{Local, LocalServer};
+pub use reflection::{
+    Bound, BoundRef, Described, Description, DescriptionRef, Health, Reflection, ReflectionStub,
+    Signature, SignatureRef,
+};
 pub use registry::{Found, Registry, RegistryStub};
 pub use server::{Server, ServerOptions, Serving};
 pub use stream::{Item, Next, Sender, Sending, Stream, StreamError, Unwanted, stream};

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -13,18 +12,21 @@ use jstream_transport::{Address, Options};
 use crate::error::{BindError, ServeError};
 use crate::exports::Exports;
 use crate::interface::Serves;
+use crate::reflection::{Mirror, Reflection};
 use crate::registry::{Names, Registry};
 use crate::workers::Workers;
 
 mod called;
 mod callee;
 mod incoming;
+mod load;
 mod serving;
 
 pub(crate) use called::called;
 pub(crate) use callee::{Callee, callee};
 pub(crate) use incoming::written;
 pub use incoming::{Answer, Failed, Incoming};
+pub(crate) use load::Load;
 pub(crate) use serving::Listening;
 pub use serving::Serving;
 
@@ -69,6 +71,9 @@ pub struct ServerOptions {
     pub call_timeout: Duration,
     /// The longest name in bytes (default 256).
     pub max_name: usize,
+    /// Whether clients may ask what is served, and how the server is (default yes): see
+    /// [`Client::reflection`](crate::Client::reflection). The names and interfaces are no secret to who may call.
+    pub reflects: bool,
 }
 
 /// One for each processor, and two at least.
@@ -92,6 +97,7 @@ impl Default for ServerOptions {
             workers: Workers::threads(threads()),
             call_timeout: Duration::from_secs(60),
             max_name: 256,
+            reflects: true,
         }
     }
 }
@@ -101,6 +107,7 @@ impl Default for ServerOptions {
 pub struct Server {
     exports: Arc<Exports>,
     options: ServerOptions,
+    load: Arc<Load>,
 }
 
 impl Default for Server {
@@ -113,16 +120,27 @@ impl Server {
     /// A server with limits of one's own.
     #[must_use]
     pub fn new(options: ServerOptions) -> Self {
+        let load = Arc::new(Load::default());
         let exports = Arc::new_cyclic(|exports| {
             let names = Arc::new(Names {
                 exports: exports.clone(),
             });
-            Exports::new(Serves::<dyn Registry>::exported(
-                names,
-                options.workers.tasks(),
-            ))
+            let mirror = Arc::new(Mirror {
+                exports: exports.clone(),
+                load: load.clone(),
+            });
+            let tasks = options.workers.tasks();
+            let mirror = Serves::<dyn Reflection>::exported(mirror, tasks);
+            Exports::new(
+                Serves::<dyn Registry>::exported(names, tasks),
+                options.reflects.then_some(mirror),
+            )
         });
-        Self { exports, options }
+        Self {
+            exports,
+            options,
+            load,
+        }
     }
 
     pub(crate) fn exports(&self) -> &Arc<Exports> {
@@ -166,7 +184,7 @@ impl Server {
     /// [`ServeError`] when the address can't be listened on.
     pub fn listen(&self, address: &Address) -> Result<Serving, ServeError> {
         let bundle = Arc::new(Bundle::new(self.options.transport.spin));
-        Serving::start(&self.exports, address, &self.options, bundle, true)
+        Serving::start(self, address, bundle, true)
     }
 
     /// The same, in a bundle that somebody serves.
@@ -175,7 +193,7 @@ impl Server {
         address: &Address,
         bundle: Arc<Bundle>,
     ) -> Result<Serving, ServeError> {
-        Serving::start(&self.exports, address, &self.options, bundle, false)
+        Serving::start(self, address, bundle, false)
     }
 
     fn check_name(&self, name: &str) -> Result<(), BindError> {
@@ -195,32 +213,5 @@ impl fmt::Debug for Server {
         f.debug_struct("Server")
             .field("exports", &self.exports)
             .finish_non_exhaustive()
-    }
-}
-
-/// Counts connections, and gives each its place back.
-#[derive(Debug, Default)]
-struct Places {
-    taken: AtomicUsize,
-}
-
-impl Places {
-    fn take(self: &Arc<Self>, most: usize) -> Option<Place> {
-        self.taken
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |taken| {
-                (taken < most).then(|| taken.wrapping_add(1))
-            })
-            .ok()
-            .map(|_| Place(self.clone()))
-    }
-}
-
-/// The place of one connection.
-#[derive(Debug)]
-struct Place(Arc<Places>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.taken.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -17,7 +17,7 @@ use jstream_transport::{Address, Endpoint, Options};
 use self::lane::Lane;
 use crate::error::ConnectError;
 use crate::exports::Exports;
-use crate::server::called;
+use crate::server::{Load, called};
 use crate::stream::{Window, Wire, streamed};
 use crate::sync::lock;
 use crate::workers::Workers;
@@ -49,15 +49,26 @@ pub(crate) struct Session {
 pub(crate) struct Waiting {
     count: Mutex<usize>,
     changed: Condvar,
+    /// Those of all listeners count here, too.
+    load: Arc<Load>,
 }
 
 impl Waiting {
+    pub(crate) fn new(load: Arc<Load>) -> Self {
+        Self {
+            load,
+            ..Self::default()
+        }
+    }
+
     fn add(&self) {
+        self.load.wait();
         let mut count = lock(&self.count);
         *count = count.saturating_add(1);
     }
 
     fn leave(&self) {
+        self.load.go_on();
         let mut count = lock(&self.count);
         *count = count.saturating_sub(1);
         if *count == 0 {
@@ -114,6 +125,11 @@ fn of_clients() -> &'static Handlers {
 impl Session {
     pub(crate) fn exports(&self) -> Option<&Arc<Exports>> {
         self.exports.get()
+    }
+
+    /// How much the server has to do.
+    pub(crate) fn load(&self) -> &Load {
+        &self.all_waiting.load
     }
 
     /// Whether one more method may wait.

@@ -35,6 +35,7 @@ pub(crate) fn called(request: Request) {
         return fail(request, Code::UnknownMethod, &known);
     }
     if !session.may_wait() {
+        session.load().refuse();
         return request.nack();
     }
     let context = Context {

@@ -10,7 +10,8 @@ use std::time::Instant;
 use jstream_transport::active::{self, Bundle, Handlers, Peer};
 use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener, Reminder};
 
-use super::{Place, Places, ServerOptions};
+use super::load::{Load, Place};
+use super::{Server, ServerOptions};
 use crate::context::context;
 use crate::error::ServeError;
 use crate::exports::Exports;
@@ -36,7 +37,7 @@ struct State {
     bundle: Arc<Bundle>,
     /// The methods that wait, of all connections.
     waiting: Arc<Waiting>,
-    places: Arc<Places>,
+    load: Arc<Load>,
     stopping: AtomicBool,
     listener: Closer,
     /// The connections that are open, by a number of their own.
@@ -53,20 +54,20 @@ struct Open {
 
 impl Serving {
     pub(super) fn start(
-        exports: &Arc<Exports>,
+        server: &Server,
         address: &Address,
-        options: &ServerOptions,
         bundle: Arc<Bundle>,
         has_threads: bool,
     ) -> Result<Self, ServeError> {
+        let options = &server.options;
         let listener = jstream_transport::listen(address, &options.transport)?;
         let state = Arc::new(State {
-            exports: exports.clone(),
+            exports: server.exports.clone(),
             options: options.clone(),
             handlers: handlers(options.workers.spare().clone()),
             bundle,
-            waiting: Arc::default(),
-            places: Arc::default(),
+            waiting: Arc::new(Waiting::new(server.load.clone())),
+            load: server.load.clone(),
             stopping: AtomicBool::new(false),
             listener: listener.closer(),
             connections: Mutex::default(),
@@ -161,7 +162,7 @@ impl State {
         while !self.stopping.load(Ordering::SeqCst) {
             match listener.accept() {
                 Ok(incoming) => {
-                    if let Some(place) = self.places.take(self.options.max_connections) {
+                    if let Some(place) = self.load.place(self.options.max_connections) {
                         number = number.wrapping_add(1);
                         self.greet(number, incoming, place);
                     }
