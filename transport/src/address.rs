@@ -7,7 +7,7 @@ use std::str::FromStr;
 use crate::error::AddressError;
 
 /// The schemes that [`Address`] knows, for the error about the others.
-pub(crate) const SCHEMES: &str = "inproc, shm, uds, tcp, uring, sim";
+pub(crate) const SCHEMES: &str = "inproc, shm, uds, tcp, uring, tls, sim";
 
 /// The most bytes an address may have as a URI. Answers the threat of error texts and tables
 /// that grow with what somebody else sends.
@@ -20,7 +20,7 @@ const MAX_SHM_NAME: usize = 80;
 const MAX_SOCKET_PATH: usize = 107;
 
 /// Where a listener is: `inproc://name`, `shm://name`, `uds:///path`, `tcp://host:port`,
-/// `uring://host:port` or `sim://name`.
+/// `uring://host:port`, `tls://host:port` or `sim://name`.
 ///
 /// The host is a name, an IPv4 address, or an IPv6 address in brackets. Port 0 asks
 /// [`listen`](crate::listen) for any free port.
@@ -56,6 +56,14 @@ pub enum Address {
     /// Over TCP, by io_uring where the system has it. Either side may use `tcp` instead.
     #[non_exhaustive]
     Uring {
+        /// A name, an IPv4 address or an IPv6 address (without its brackets).
+        host: String,
+        /// The port; 0 for any that is free.
+        port: u16,
+    },
+    /// Over TLS, where both sides show certificates: in programs with the feature `tls`.
+    #[non_exhaustive]
+    Tls {
         /// A name, an IPv4 address or an IPv6 address (without its brackets).
         host: String,
         /// The port; 0 for any that is free.
@@ -137,6 +145,16 @@ impl Address {
         Ok(Self::Uring { host, port })
     }
 
+    /// The address `tls://host:port`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`tcp`](Self::tcp).
+    pub fn tls(host: &str, port: u16) -> Result<Self, AddressError> {
+        let host = check_host(host)?;
+        Ok(Self::Tls { host, port })
+    }
+
     /// What stands before `://`.
     #[must_use]
     pub fn scheme(&self) -> &'static str {
@@ -146,6 +164,7 @@ impl Address {
             Self::Uds { .. } => "uds",
             Self::Tcp { .. } => "tcp",
             Self::Uring { .. } => "uring",
+            Self::Tls { .. } => "tls",
             Self::Sim { .. } => "sim",
         }
     }
@@ -163,15 +182,15 @@ impl FromStr for Address {
             "inproc" => Self::inproc(rest),
             "shm" => Self::shm(rest),
             "uds" => Self::uds(rest),
-            "tcp" | "uring" => {
+            "tcp" | "uring" | "tls" => {
                 let (host, port) = split_port(scheme, rest)?;
                 let port = port.parse().map_err(|_| AddressError::BadPort {
                     port: port.escape_debug().collect(),
                 })?;
-                if scheme == "tcp" {
-                    Self::tcp(host, port)
-                } else {
-                    Self::uring(host, port)
+                match scheme {
+                    "tcp" => Self::tcp(host, port),
+                    "uring" => Self::uring(host, port),
+                    _ => Self::tls(host, port),
                 }
             }
             "sim" => Self::sim(rest),
@@ -191,11 +210,12 @@ impl fmt::Display for Address {
                 write!(f, "{scheme}://{name}")
             }
             Self::Uds { path } => write!(f, "{scheme}://{path}"),
-            Self::Tcp { host, port } | Self::Uring { host, port } if host.contains(':') => {
-                write!(f, "{scheme}://[{host}]:{port}")
-            }
-            Self::Tcp { host, port } | Self::Uring { host, port } => {
-                write!(f, "{scheme}://{host}:{port}")
+            Self::Tcp { host, port } | Self::Uring { host, port } | Self::Tls { host, port } => {
+                if host.contains(':') {
+                    write!(f, "{scheme}://[{host}]:{port}")
+                } else {
+                    write!(f, "{scheme}://{host}:{port}")
+                }
             }
         }
     }
@@ -291,6 +311,8 @@ mod tests {
             "tcp://127.0.0.1:65535",
             "tcp://[::1]:80",
             "tcp://[fe80::1%eth0]:1",
+            "tls://[::1]:0",
+            "tls://host.example:443",
         ] {
             assert_eq!(uri.parse::<Address>().unwrap().to_string(), uri);
         }
@@ -306,7 +328,7 @@ mod tests {
         let long = format!("inproc://{}", "x".repeat(600));
         for (uri, text) in [
             ("name", "no scheme"),
-            ("udp://host:1", "inproc, shm, uds, tcp, uring, sim"),
+            ("udp://host:1", "inproc, shm, uds, tcp, uring, tls, sim"),
             ("inproc://", "has no name"),
             ("inproc://a b", "white space"),
             ("tcp://", "no port"),
@@ -332,7 +354,7 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_parses_prints_and_parses_again(
-            text in "(inproc|tcp)://[ -~\\[\\]:%é]{0,24}(:[0-9]{0,6})?",
+            text in "(inproc|tcp|tls)://[ -~\\[\\]:%é]{0,24}(:[0-9]{0,6})?",
         ) {
             if let Ok(address) = text.parse::<Address>() {
                 prop_assert_eq!(address.to_string().parse(), Ok(address));

@@ -11,6 +11,7 @@
 //! | `uds:///path` | a Unix socket | one system call on each side while it is small |
 //! | `tcp://host:port` | TCP | the same |
 //! | `uring://host:port` | TCP, received by io_uring | the same |
+//! | `tls://host:port` | TCP, encrypted (feature `tls`) | the same, and the encryption |
 //!
 //! The [guide] says when to choose which, and how endpoints are used; `PROTOCOL.md` what stands on the wire.
 //!
@@ -107,6 +108,8 @@ mod header;
 pub mod matching;
 mod options;
 pub mod rank;
+#[cfg(feature = "tls")]
+pub mod tls;
 
 pub use address::Address;
 pub use channel::channel;

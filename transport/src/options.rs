@@ -76,6 +76,11 @@ pub struct Options {
     /// is used, and stays until the connection ends. When what the peer holds fills it, messages are
     /// copied: this answers the threat of a peer that holds on to what it got.
     pub outbox_bytes: usize,
+    /// The certificates of this side, and whom it trusts (`tls` only, default none: then it neither
+    /// listens nor connects there). Answers whoever reads, changes or pretends to be the other end of
+    /// what goes over a network.
+    #[cfg(feature = "tls")]
+    pub tls: Option<crate::tls::Tls>,
     /// Whether peers are trusted, which is not for safe code to say.
     pub(crate) trusts_peer: bool,
 }
@@ -105,6 +110,8 @@ impl Options {
             queue_messages: 64,
             queue_bytes: 64 << 20,
             outbox_bytes: 256 << 20,
+            #[cfg(feature = "tls")]
+            tls: None,
             trusts_peer: false,
         }
     }

@@ -8,6 +8,8 @@ pub(crate) mod shm;
 pub mod sim;
 mod stream;
 mod tcp;
+#[cfg(feature = "tls")]
+mod tls;
 mod uds;
 mod uring;
 
@@ -21,6 +23,8 @@ pub(crate) fn devices() -> &'static [&'static dyn Device] {
         &uds::Uds,
         &tcp::Tcp,
         &uring::Uring,
+        #[cfg(feature = "tls")]
+        &tls::TlsDevice,
         &sim::Sim,
     ]
 }

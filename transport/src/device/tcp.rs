@@ -106,7 +106,10 @@ fn listen_at(address: &Address) -> Result<(Socket, SocketAddr), ListenError> {
 }
 
 /// A socket that is connected to `address`, and which of its addresses that is.
-fn connect_to(address: &Address, options: &Options) -> Result<(Socket, SocketAddr), ConnectError> {
+pub(super) fn connect_to(
+    address: &Address,
+    options: &Options,
+) -> Result<(Socket, SocketAddr), ConnectError> {
     let resolved = resolve(address).map_err(|source| ConnectError::Resolve {
         address: address.clone(),
         source,
@@ -150,7 +153,9 @@ pub(super) fn address_of(at: SocketAddr) -> Address {
 
 /// Everything that the host may be; at least one.
 fn resolve(address: &Address) -> io::Result<Vec<SocketAddr>> {
-    let (Address::Tcp { host, port } | Address::Uring { host, port }) = address else {
+    let (Address::Tcp { host, port } | Address::Uring { host, port } | Address::Tls { host, port }) =
+        address
+    else {
         panic!("the TCP device was given {address}")
     };
     let resolved: Vec<_> = (host.as_str(), *port).to_socket_addrs()?.collect();

@@ -17,6 +17,12 @@ pub enum ListenError {
         /// The address asked for.
         address: Address,
     },
+    /// There are no certificates to listen with.
+    #[error("{address} needs the certificate of a server; set `Options::tls`")]
+    NoCertificate {
+        /// The address asked for.
+        address: Address,
+    },
     /// There was no address to listen on.
     #[error("no address was given to listen on")]
     NoAddress,
@@ -80,6 +86,12 @@ pub enum ConnectError {
     /// This program was built without the device.
     #[error("{address} needs a device that this program was built without")]
     NoDevice {
+        /// The address asked for.
+        address: Address,
+    },
+    /// It is not said which certificates to trust.
+    #[error("{address} needs to know which certificates to trust; set `Options::tls`")]
+    NoCertificate {
         /// The address asked for.
         address: Address,
     },
@@ -205,6 +217,13 @@ pub enum HandshakeError {
     Closed {
         /// How many bytes came.
         received: usize,
+    },
+    /// There is no trust: a certificate is missing, unknown, expired or of another host, the two sides
+    /// have no way of encryption in common, or the peer does not speak TLS.
+    #[error("no TLS with the peer: {reason}")]
+    Tls {
+        /// What is wrong, at most 256 bytes of it.
+        reason: String,
     },
     /// The connection broke.
     #[error("the connection broke: {source}")]

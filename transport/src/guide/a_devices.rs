@@ -9,6 +9,7 @@
 //! | `uds:///path`, `uds://@name` | processes of this host | to the system and back | where users differ, or memory can't be shared |
 //! | `tcp://host:port` | other hosts | the same | else |
 //! | `uring://host:port` | the same peers as `tcp` | the same, and small ones once more | by name only, where it was measured to be of use |
+//! | `tls://host:port` | other hosts | the same, and encrypted | where others may listen on the network, or pretend to be a peer |
 //! | `sim://name` | this process | | in tests: see [`sim`](crate::sim) |
 //!
 //! `uring` is `tcp` on the wire, so each side may use either. A thread that drives several of its connections
@@ -16,6 +17,29 @@
 //! the socket, as `tcp` does. What it sends goes straight to the socket; large jbufs that go to other
 //! hosts are not copied ([`Options::uring_zero_copy`](crate::Options::uring_zero_copy)). Where the kernel has no io_uring, or
 //! not enough of it, it works as `tcp` does, and [`Endpoint::degraded`](crate::Endpoint::degraded) says so.
+//!
+//! # Encryption
+//!
+//! `tls` is `tcp` inside TLS 1.3, in programs with the feature `tls`. Both sides show a certificate, and have the other's checked
+//! before a message travels: a certificate has to stem from one of the roots that this side trusts, and a server's has to
+//! be for the host in the address. What an endpoint does is the same as over any other device.
+//!
+#![cfg_attr(feature = "tls", doc = "```no_run")]
+#![cfg_attr(not(feature = "tls"), doc = "```ignore")]
+//! use jstream_transport::tls::Tls;
+//! use jstream_transport::{Options, listen};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut options = Options::default();
+//! options.tls = Some(Tls::from_pem_files("server.pem", "server.key", "roots.pem")?);
+//! let listener = listen(&"tls://0.0.0.0:7000".parse()?, &options)?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Encryption costs a copy of each byte and some cycles, and each message a record of its own: measure before you send
+//! large arrays over it. [`connect_cheapest`](crate::connect_cheapest) tries `tcp` before `tls`, so a listener that
+//! is to be reached with encryption alone listens nowhere else.
 //!
 //! # Several addresses
 //!

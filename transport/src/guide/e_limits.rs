@@ -7,12 +7,15 @@
 //! |---|---|---|
 //! | [`max_message`](crate::Options::max_message) | 64 MiB | payloads that are longer; the peer learns it when the connection is made, and fails before it sends |
 //! | [`pool`](crate::Options::pool) | a pool of its own | many peers who each stay within their limits |
-//! | [`handshake_timeout`](crate::Options::handshake_timeout) | 5 s | peers that connect and say nothing, or a byte now and then |
+//! | [`handshake_timeout`](crate::Options::handshake_timeout) | 5 s | peers that connect and say nothing, or a byte now and then; over `tls` it is for the certificates and the greeting together |
 //! | [`message_timeout`](crate::Options::message_timeout) | 30 s | peers that send a part of a message |
 //! | [`send_timeout`](crate::Options::send_timeout) | 30 s | peers that don't read |
 //! | [`connect_timeout`](crate::Options::connect_timeout) | 5 s | hosts that don't answer |
-//! | [`keepalive`](crate::Options::keepalive) | 60 s | hosts that vanish (`tcp`, `uring`) |
+//! | [`keepalive`](crate::Options::keepalive) | 60 s | hosts that vanish (`tcp`, `uring`, `tls`) |
 //! | [`queue_messages`](crate::Options::queue_messages), [`queue_bytes`](crate::Options::queue_bytes) | 64, 64 MiB | threads that send faster than this one receives (`inproc`) |
+//!
+//! Over `tls` a peer without a certificate that is trusted gets no further than that (`Options::tls`); what was read or
+//! changed on the way, or cut off, is an error and not a message.
 //!
 //! A sender waits when the other side has no more room, and has its time-out then. What the program itself posts
 //! is not limited: each posted operation has its jbuf already, or takes one when its message comes.

@@ -12,7 +12,7 @@ use super::{LONG, fresh};
 pub(crate) fn known(scheme: &str) -> Address {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     match scheme {
-        "tcp" | "uring" => {
+        "tcp" | "uring" | "tls" => {
             let [.., high, low] = process::id().to_be_bytes();
             let last = NEXT.fetch_add(1, Ordering::Relaxed);
             format!("{scheme}://127.{high}.{low}.{last}:7411")

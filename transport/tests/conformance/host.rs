@@ -78,6 +78,8 @@ impl Host {
         if self.is_simulated() {
             options.spin = Duration::ZERO;
         }
+        #[cfg(feature = "tls")]
+        let options = crate::certificates::certified(options);
         options
     }
 
@@ -220,7 +222,7 @@ fn fresh(scheme: &str) -> Address {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let uri = match scheme {
-        "tcp" | "uring" => format!("{scheme}://127.0.0.1:0"),
+        "tcp" | "uring" | "tls" => format!("{scheme}://127.0.0.1:0"),
         "uds" => format!("uds://@jstream-conformance-{process}-{number}"),
         _ => format!("{scheme}://conformance-{process}-{number}"),
     };

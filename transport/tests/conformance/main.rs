@@ -8,6 +8,9 @@
 )]
 
 mod blocking;
+#[cfg(feature = "tls")]
+#[path = "../common/certificates.rs"]
+mod certificates;
 mod ends;
 mod host;
 mod many;
@@ -17,8 +20,9 @@ mod tickets;
 use host::{Kind, in_simulations, on_threads, simulate};
 
 macro_rules! conformance {
-    ($($scheme:ident)+: $cases:tt) => {
-        $(conformance!(@device $scheme $cases);)+
+    ($($(#[$condition:meta])? $scheme:ident)+: $cases:tt) => {
+        $($(#[$condition])?
+        conformance!(@device $scheme $cases);)+
         mod sim {
             conformance!(@sim $cases);
         }
@@ -40,8 +44,9 @@ macro_rules! conformance {
 }
 
 macro_rules! blocking {
-    ($($scheme:ident)+: $cases:tt) => {
-        $(blocking!(@device $scheme $cases);)+
+    ($($(#[$condition:meta])? $scheme:ident)+: $cases:tt) => {
+        $($(#[$condition])?
+        blocking!(@device $scheme $cases);)+
     };
     (@device $scheme:ident { $($case:ident)+ }) => {
         mod $scheme {
@@ -54,7 +59,7 @@ macro_rules! blocking {
 }
 
 conformance! {
-    inproc shm uds tcp uring: {
+    inproc shm uds tcp uring #[cfg(feature = "tls")] tls: {
         messages:
             every_size_arrives
             order_is_kept
@@ -90,7 +95,7 @@ conformance! {
 /// What is different for who blocks. The simulated network has no tasks here, but threads.
 mod threads {
     blocking! {
-        inproc shm uds tcp uring sim: {
+        inproc shm uds tcp uring sim #[cfg(feature = "tls")] tls: {
             segments_are_gathered
             every_size_is_received_by_who_waits
             a_time_out_loses_nothing

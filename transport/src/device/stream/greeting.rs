@@ -17,7 +17,7 @@ use crate::error::{ConnectError, HandshakeError};
 use crate::options::Options;
 
 /// How long a refusal may take.
-const BRIEFLY: Duration = Duration::from_millis(200);
+pub(crate) const BRIEFLY: Duration = Duration::from_millis(200);
 
 const ACCEPTED: u8 = 0;
 const REFUSED: u8 = 1;
@@ -80,7 +80,15 @@ impl From<HandshakeError> for Unwelcome {
 /// The client's part: says who we are, hears who they are, and whether we are welcome. Reads
 /// nothing of what follows.
 pub(crate) fn greet(wire: &dyn Wire, options: &Options) -> Result<Hello, Unwelcome> {
-    let deadline = Deadline::after(options.handshake_timeout);
+    greet_until(wire, options, Deadline::after(options.handshake_timeout))
+}
+
+/// As [`greet`], of whose time a part has gone.
+pub(crate) fn greet_until(
+    wire: &dyn Wire,
+    options: &Options,
+    deadline: Deadline,
+) -> Result<Hello, Unwelcome> {
     // A server that refuses need not have read this: what it says counts, not that it has gone.
     let sent = write_all(wire, &Hello::of(options).to_bytes(), deadline);
     let heard = hear(wire, deadline, options);
@@ -107,7 +115,15 @@ pub(crate) fn greet(wire: &dyn Wire, options: &Options) -> Result<Hello, Unwelco
 
 /// The server's part, for a client that is welcome. Reads nothing of what follows.
 pub(crate) fn welcome(wire: &dyn Wire, options: &Options) -> Result<Hello, HandshakeError> {
-    let deadline = Deadline::after(options.handshake_timeout);
+    welcome_until(wire, options, Deadline::after(options.handshake_timeout))
+}
+
+/// As [`welcome`], of whose time a part has gone.
+pub(crate) fn welcome_until(
+    wire: &dyn Wire,
+    options: &Options,
+    deadline: Deadline,
+) -> Result<Hello, HandshakeError> {
     let theirs = match hear(wire, deadline, options) {
         Ok(theirs) => theirs,
         Err(error) => {

@@ -6,7 +6,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use crate::error::HandshakeError;
 use crate::options::Options;
 
-const MAGIC: [u8; 8] = *b"jstream\0";
+pub(crate) const MAGIC: [u8; 8] = *b"jstream\0";
 const VERSION: u32 = 2;
 /// Written in the sender's own byte order: another order reads as 0x0201.
 const BYTE_ORDER: u16 = 0x0102;

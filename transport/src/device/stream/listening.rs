@@ -34,6 +34,19 @@ pub(crate) trait Family: Send + Sync + 'static {
         connection(wire, (peer, Self::SCHEME), theirs, options)
     }
 
+    /// What is made of a socket that was accepted.
+    fn half_made(socket: Socket, peer: Address, options: &Options) -> Box<dyn Establish>
+    where
+        Self: Sized,
+    {
+        Box::new(HalfMade::<Self> {
+            socket,
+            peer,
+            options: options.clone(),
+            family: std::marker::PhantomData,
+        })
+    }
+
     /// Frees the address, once.
     fn free(&self) {}
 }
@@ -96,12 +109,7 @@ impl<F: Family> Accept for Listening<F> {
             };
             let peer = self.family.peer(&socket, &from);
             let peer = peer.map_err(|error| self.failed(error))?;
-            let half_made = Box::new(HalfMade::<F> {
-                socket,
-                peer: peer.clone(),
-                options: self.options.clone(),
-                family: std::marker::PhantomData,
-            });
+            let half_made = F::half_made(socket, peer.clone(), &self.options);
             return Ok(Some(Accepted { peer, half_made }));
         }
     }

@@ -38,6 +38,16 @@ impl SocketWire {
     pub(crate) fn new(socket: Socket) -> Self {
         Self(socket)
     }
+
+    /// As [`try_read`](Wire::try_read), into memory that holds something.
+    #[cfg(feature = "tls")]
+    pub(crate) fn try_read_into(&self, memory: &mut [u8]) -> io::Result<Option<usize>> {
+        match net::recv(&self.0, memory, LOOK) {
+            Ok((_, n)) => Ok(Some(n)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
 }
 
 // SAFETY: what the system says that it received, it has written to the slices, filling each before

@@ -31,6 +31,7 @@ impl Whereabouts<'_> {
                 Address::Uds { path } => Address::uds(&format!("{path}.{}", self.rank)),
                 Address::Tcp { host, .. } => Address::tcp(self.host(host), 0),
                 Address::Uring { host, .. } => Address::uring(self.host(host), 0),
+                Address::Tls { host, .. } => Address::tls(self.host(host), 0),
             }?;
             if !places.contains(&place) {
                 places.push(place);
@@ -55,6 +56,7 @@ impl Whereabouts<'_> {
             Address::Uring { host, port } if self.replaces(host) => {
                 Address::uring(self.seen, *port)
             }
+            Address::Tls { host, port } if self.replaces(host) => Address::tls(self.seen, *port),
             _ => Ok(local.clone()),
         }
     }
@@ -68,7 +70,7 @@ impl Whereabouts<'_> {
 /// The host of an address that is reached over a network.
 pub(super) fn host_of(address: &Address) -> &str {
     match address {
-        Address::Tcp { host, .. } | Address::Uring { host, .. } => host,
+        Address::Tcp { host, .. } | Address::Uring { host, .. } | Address::Tls { host, .. } => host,
         _ => "",
     }
 }

@@ -1,0 +1,183 @@
+//! Showing each other certificates.
+
+use std::io;
+
+use rustls::Connection;
+
+use super::arrived::Arrived;
+use super::wire::{TlsWire, flush};
+use crate::device::connection::Interest;
+use crate::device::deadline::Deadline;
+use crate::device::stream::Wire;
+use crate::device::stream::greeting::BRIEFLY;
+use crate::device::stream::hello::MAGIC;
+use crate::device::stream::socket::SocketWire;
+use crate::error::HandshakeError;
+use crate::options::Options;
+
+/// The records that a handshake consists of: change of cipher, alert, handshake.
+const FIRST: std::ops::RangeInclusive<u8> = 0x14..=0x16;
+
+/// How much of a peer's last words is read, in pieces, before the connection is closed.
+const LAST_WORDS: usize = 64;
+
+/// The longest reason, in bytes.
+const MAX_REASON: usize = 256;
+
+/// Makes a stream of a socket, whose greeting has to follow, no later than the deadline.
+pub(super) fn agree(
+    socket: SocketWire,
+    mut tls: Connection,
+    options: &Options,
+    deadline: Deadline,
+) -> Result<TlsWire, HandshakeError> {
+    let mut arrived = Arrived::default();
+    let mut shaking = Shaking {
+        socket: &socket,
+        arrived: &mut arrived,
+        received: 0,
+        options,
+        deadline,
+    };
+    match shaking.shake(&mut tls) {
+        Ok(()) => Ok(TlsWire::new(socket, tls, arrived)),
+        Err(error) => {
+            leave(&socket, &mut tls, &error);
+            Err(explain(error))
+        }
+    }
+}
+
+struct Shaking<'s> {
+    socket: &'s SocketWire,
+    arrived: &'s mut Arrived,
+    /// In all, in bytes.
+    received: usize,
+    options: &'s Options,
+    deadline: Deadline,
+}
+
+impl Shaking<'_> {
+    fn shake(&mut self, tls: &mut Connection) -> Result<(), HandshakeError> {
+        let broken = |source| HandshakeError::System { source };
+        loop {
+            let flushed = flush(tls, self.socket).map_err(broken)?;
+            if flushed && !tls.is_handshaking() {
+                return Ok(());
+            }
+            if self.deadline.has_passed() {
+                return Err(HandshakeError::TimedOut {
+                    received: self.received,
+                    after: self.options.handshake_timeout,
+                });
+            }
+            if !flushed {
+                let slept = self.socket.sleep(Interest::Writable, self.deadline);
+                slept.map_err(broken)?;
+            } else if self.arrived.bytes().is_empty() {
+                self.receive()?;
+            } else {
+                let n = tls.read_tls(&mut self.arrived.bytes()).map_err(broken)?;
+                self.arrived.consume(n);
+                tls.process_new_packets()
+                    .map_err(|error| in_words(&error))?;
+                if n == 0 {
+                    return Err(self.closed());
+                }
+            }
+        }
+    }
+
+    /// Receives more, or sleeps.
+    fn receive(&mut self) -> Result<(), HandshakeError> {
+        let broken = |source| HandshakeError::System { source };
+        let received = self.arrived.receive(self.socket).map_err(broken)?;
+        let Some(n) = received else {
+            let slept = self.socket.sleep(Interest::Readable, self.deadline);
+            return slept.map_err(broken);
+        };
+        if self.received == 0 {
+            is_tls(self.arrived.bytes())?;
+        }
+        self.received = self.received.saturating_add(n);
+        if n == 0 { Err(self.closed()) } else { Ok(()) }
+    }
+
+    fn closed(&self) -> HandshakeError {
+        HandshakeError::Closed {
+            received: self.received,
+        }
+    }
+}
+
+/// Whether what a peer says first can be TLS: else the words for it are better than those of somebody who
+/// takes it for that.
+fn is_tls(bytes: &[u8]) -> Result<(), HandshakeError> {
+    if bytes.first().is_none_or(|first| FIRST.contains(first)) {
+        return Ok(());
+    }
+    let begins = bytes.get(..MAGIC.len()).unwrap_or(bytes);
+    let reason = if begins == MAGIC {
+        "the peer speaks without encryption; give it an address tls://host:port".into()
+    } else {
+        format!("the peer does not speak TLS: it began with {begins:02x?}")
+    };
+    Err(HandshakeError::Tls { reason })
+}
+
+/// Lets the peer learn why.
+fn leave(socket: &SocketWire, tls: &mut Connection, error: &HandshakeError) {
+    if !matches!(error, HandshakeError::Tls { .. }) {
+        return;
+    }
+    // Nobody is told when nobody listens any more.
+    let _ = flush(tls, socket);
+    socket.end_sending();
+    if matches!(tls, Connection::Client(_)) {
+        return;
+    }
+    // A client has said more by then, and a socket that is closed with bytes unread takes back what was sent.
+    let deadline = Deadline::after(BRIEFLY);
+    let mut last_words = Arrived::default();
+    for _ in 0..LAST_WORDS {
+        match last_words.receive(socket) {
+            Ok(Some(1..)) => {}
+            Ok(None) if !deadline.has_passed() => {
+                let _ = socket.sleep(Interest::Readable, deadline);
+            }
+            _ => return,
+        }
+    }
+}
+
+/// What the session says, where that is why the connection broke.
+pub(super) fn explain(error: HandshakeError) -> HandshakeError {
+    let HandshakeError::System { source } = &error else {
+        return error;
+    };
+    let inner = source.get_ref();
+    match inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(why) => in_words(why),
+        None => error,
+    }
+}
+
+pub(super) fn in_words(error: &rustls::Error) -> HandshakeError {
+    let mut reason = match error {
+        rustls::Error::AlertReceived(alert) => {
+            format!("the peer ended it, for this reason: {alert:?}")
+        }
+        error => error.to_string(),
+    };
+    let mut end = reason.len().min(MAX_REASON);
+    while !reason.is_char_boundary(end) {
+        end = end.saturating_sub(1);
+    }
+    reason.truncate(end);
+    HandshakeError::Tls { reason }
+}
+
+/// An error of the session as one of the stream.
+pub(super) fn as_io(error: rustls::Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}

@@ -1,0 +1,156 @@
+//! Connections over TLS.
+//!
+//! What stands inside is what [`tcp`](super::tcp) sends. Both sides' certificates are checked, before or with the
+//! first byte of the greeting; `handshake` is that, `wire` the stream that comes of it, `arrived` what has
+//! come of it, and `room` where its plain text goes.
+
+mod arrived;
+mod handshake;
+mod room;
+mod wire;
+
+use std::io;
+use std::net::SocketAddr;
+
+use rustls::{ClientConnection, ServerConnection};
+use socket2::{SockAddr, Socket};
+
+use self::handshake::{agree, explain, in_words};
+use self::wire::TlsWire;
+use super::connection::{Accept, Connection, Device, Establish};
+use super::deadline::Deadline;
+use super::stream::connection;
+use super::stream::greeting::{BRIEFLY, Unwelcome, greet_until, refuse, welcome_until};
+use super::stream::listening::Family;
+use super::stream::socket::SocketWire;
+use super::tcp::{self, prepare};
+use crate::address::Address;
+use crate::error::{ConnectError, HandshakeError, ListenError};
+use crate::options::Options;
+
+/// The device of `tls://host:port`.
+pub(super) struct TlsDevice;
+
+const SCHEME: &str = "tls";
+
+impl Device for TlsDevice {
+    fn scheme(&self) -> &'static str {
+        SCHEME
+    }
+
+    fn listen(&self, address: &Address, options: &Options) -> Result<Box<dyn Accept>, ListenError> {
+        if options.tls.as_ref().and_then(|tls| tls.server()).is_none() {
+            return Err(ListenError::NoCertificate {
+                address: address.clone(),
+            });
+        }
+        tcp::listen(address, options, TlsFamily, address_of)
+    }
+
+    fn connect(&self, address: &Address, options: &Options) -> Result<Connection, ConnectError> {
+        let lacking = || ConnectError::NoCertificate {
+            address: address.clone(),
+        };
+        let (Some(tls), Address::Tls { host, .. }) = (&options.tls, address) else {
+            return Err(lacking());
+        };
+        let config = tls.client().ok_or_else(lacking)?;
+        let handshake = |source| Unwelcome::Handshake(source).at(address);
+        let name = tls.expected(host).map_err(|error| {
+            let reason = error.to_string();
+            handshake(HandshakeError::Tls { reason })
+        })?;
+        let session = ClientConnection::new(config.clone(), name)
+            .map_err(|error| handshake(in_words(&error)))?;
+        let (socket, at) = tcp::connect_to(address, options)?;
+        prepare(&socket, options).map_err(|source| handshake(HandshakeError::System { source }))?;
+        let deadline = Deadline::after(options.handshake_timeout);
+        let wire =
+            agree(SocketWire::new(socket), session.into(), options, deadline).map_err(handshake)?;
+        let theirs = greet_until(&wire, options, deadline).map_err(|unwelcome| {
+            // A server checks our certificate when we think that all is well.
+            match unwelcome {
+                Unwelcome::Handshake(error) => handshake(explain(error)),
+                refused @ Unwelcome::Refused(_) => refused.at(address),
+            }
+        })?;
+        Ok(connection(wire, (address_of(at), SCHEME), theirs, options))
+    }
+}
+
+/// Sockets of TCP, with TLS on them.
+struct TlsFamily;
+
+impl Family for TlsFamily {
+    const SCHEME: &'static str = SCHEME;
+
+    fn peer(&self, _socket: &Socket, from: &SockAddr) -> io::Result<Address> {
+        let from = from.as_socket();
+        from.map(address_of)
+            .ok_or_else(|| io::Error::other("the socket has no IP address"))
+    }
+
+    fn prepare(socket: &Socket, options: &Options) -> io::Result<()> {
+        prepare(socket, options)
+    }
+
+    fn half_made(socket: Socket, peer: Address, options: &Options) -> Box<dyn Establish> {
+        Box::new(HalfMade {
+            socket,
+            peer,
+            options: options.clone(),
+        })
+    }
+}
+
+/// A socket that was accepted, and on which nobody has shown a certificate.
+struct HalfMade {
+    socket: Socket,
+    peer: Address,
+    options: Options,
+}
+
+impl HalfMade {
+    fn agree(
+        socket: Socket,
+        options: &Options,
+        until: Deadline,
+    ) -> Result<TlsWire, HandshakeError> {
+        let config = options.tls.as_ref().and_then(|tls| tls.server());
+        let config = config.ok_or_else(|| HandshakeError::Tls {
+            reason: "there is no certificate for a server".into(),
+        })?;
+        let session = ServerConnection::new(config.clone()).map_err(|error| in_words(&error))?;
+        agree(SocketWire::new(socket), session.into(), options, until)
+    }
+}
+
+impl Establish for HalfMade {
+    fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
+        let Self {
+            socket,
+            peer,
+            options,
+        } = *self;
+        prepare(&socket, &options).map_err(|source| HandshakeError::System { source })?;
+        let deadline = Deadline::after(options.handshake_timeout);
+        let wire = Self::agree(socket, &options, deadline)?;
+        let theirs = welcome_until(&wire, &options, deadline).map_err(explain)?;
+        Ok(connection(wire, (peer, SCHEME), theirs, &options))
+    }
+
+    fn refuse(self: Box<Self>, reason: &str) {
+        let most = self.options.handshake_timeout.min(BRIEFLY);
+        // Who does not get that far hears nothing.
+        if let Ok(wire) = Self::agree(self.socket, &self.options, Deadline::after(most)) {
+            refuse(&wire, &self.options, reason);
+        }
+    }
+}
+
+fn address_of(at: SocketAddr) -> Address {
+    Address::Tls {
+        host: at.ip().to_string(),
+        port: at.port(),
+    }
+}

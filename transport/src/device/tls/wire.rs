@@ -1,0 +1,251 @@
+//! A stream over a socket, encrypted.
+
+use std::io::{self, BufRead, IoSlice, Write};
+use std::os::fd::BorrowedFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+use rustls::Connection;
+use socket2::MaybeUninitSlice;
+
+use super::arrived::Arrived;
+use super::handshake::as_io;
+use super::room::Room;
+use crate::device::connection::{Armed, Interest};
+use crate::device::deadline::Deadline;
+use crate::device::poll::sleep_on;
+use crate::device::stream::Wire;
+use crate::device::stream::socket::SocketWire;
+
+/// How many slices are encrypted at once.
+const SLICES: usize = 64;
+
+/// A connected socket on which both sides have agreed.
+///
+/// Both directions share the session, under a lock that is held while some records are encrypted or decrypted,
+/// and never while anybody waits.
+pub(super) struct TlsWire {
+    socket: SocketWire,
+    session: Mutex<Session>,
+    /// Only who receives uses it.
+    arrived: Mutex<Arrived>,
+}
+
+struct Session {
+    tls: Connection,
+    /// A byte was encrypted that was not said to be sent: what it stands in did not fit. So whoever sends comes
+    /// again, and it is the first of what they send then.
+    withheld: bool,
+}
+
+impl TlsWire {
+    pub(super) fn new(socket: SocketWire, tls: Connection, arrived: Arrived) -> Self {
+        Self {
+            socket,
+            session: Mutex::new(Session {
+                tls,
+                withheld: false,
+            }),
+            arrived: Mutex::new(arrived),
+        }
+    }
+
+    /// A panic elsewhere can't leave it half changed.
+    fn session(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn arrived(&self) -> MutexGuard<'_, Arrived> {
+        self.arrived.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says that nothing more comes, if there is room for that.
+    fn say_end(&self) {
+        let session = &mut *self.session();
+        session.tls.send_close_notify();
+        let _ = flush(&mut session.tls, &self.socket);
+    }
+}
+
+impl Session {
+    /// Encrypts and sends what fits of `slices`, no more than a few records: how many bytes that are, and
+    /// whether there is room for more.
+    fn write(
+        &mut self,
+        slices: &mut &mut [IoSlice<'_>],
+        socket: &SocketWire,
+    ) -> io::Result<(usize, bool)> {
+        if !flush(&mut self.tls, socket)? {
+            return Ok((0, false));
+        }
+        let mut sent = 0usize;
+        if std::mem::take(&mut self.withheld) {
+            IoSlice::advance_slices(slices, 1);
+            sent = 1;
+        }
+        let taken = self.tls.writer().write_vectored(slices)?;
+        IoSlice::advance_slices(slices, taken);
+        sent = sent.saturating_add(taken);
+        let flushed = flush(&mut self.tls, socket)?;
+        if !flushed {
+            self.withheld = true;
+            sent = sent.saturating_sub(1);
+        }
+        Ok((sent, flushed && taken > 0))
+    }
+
+    /// Decrypts what has arrived, as far as there is room. Whether the peer has ended.
+    fn read(
+        &mut self,
+        arrived: &mut Arrived,
+        room: &mut Room<'_, '_>,
+        socket: &SocketWire,
+    ) -> io::Result<bool> {
+        loop {
+            if self.take(room)? {
+                return Ok(true);
+            }
+            arrived.more = room.is_full();
+            if arrived.more || arrived.bytes().is_empty() {
+                return Ok(false);
+            }
+            let n = self.tls.read_tls(&mut arrived.bytes())?;
+            arrived.consume(n);
+            let processed = self.tls.process_new_packets();
+            // New keys that the peer asked for, or why its message can't be trusted; what does not fit goes
+            // with the next message.
+            let _ = flush(&mut self.tls, socket);
+            processed.map_err(as_io)?;
+        }
+    }
+
+    /// Takes what was decrypted. Whether the peer has ended.
+    fn take(&mut self, room: &mut Room<'_, '_>) -> io::Result<bool> {
+        let mut reader = self.tls.reader();
+        while !room.is_full() {
+            match reader.fill_buf() {
+                Ok([]) => return Ok(true),
+                Ok(plain) => {
+                    let n = room.put(plain);
+                    reader.consume(n);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+}
+
+// SAFETY: what is said to be received is what `Room` has filled, slice after slice.
+unsafe impl Wire for TlsWire {
+    fn try_read(&self, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Option<usize>> {
+        let arrived = &mut *self.arrived();
+        let mut room = Room::new(slices);
+        loop {
+            let ended = self.session().read(arrived, &mut room, &self.socket);
+            match (room.filled(), ended) {
+                // Whatever comes behind it is found by the next call.
+                (n @ 1.., _) => return Ok(Some(n)),
+                (0, Ok(true)) => return Ok(Some(0)),
+                (0, Ok(false)) => {}
+                (0, Err(error)) => return Err(error),
+            }
+            match arrived.receive(&self.socket)? {
+                None => return Ok(None),
+                // The peer has not said that it ends, so this may be somebody else's doing.
+                Some(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<Option<usize>> {
+        let mut batch = [IoSlice::new(&[]); SLICES];
+        let mut sent = 0usize;
+        for few in slices.chunks(SLICES) {
+            let Some(batch) = batch.get_mut(..few.len()) else {
+                break;
+            };
+            batch.copy_from_slice(few);
+            let mut left = batch;
+            while left.iter().any(|slice| !slice.is_empty()) {
+                // Whoever receives gets its turn after each.
+                let (n, more) = self.session().write(&mut left, &self.socket)?;
+                sent = sent.saturating_add(n);
+                if !more {
+                    return Ok((sent > 0).then_some(sent));
+                }
+            }
+        }
+        Ok((sent > 0).then_some(sent))
+    }
+
+    fn sleep(&self, interest: Interest, deadline: Deadline) -> io::Result<()> {
+        if self.arm(interest, None) == Armed::Source {
+            sleep_on([self.source(interest)], deadline)?;
+        }
+        Ok(())
+    }
+
+    fn arm(&self, interest: Interest, _waker: Option<&Waker>) -> Armed {
+        if interest == Interest::Writable {
+            return Armed::Source;
+        }
+        let arrived = &mut *self.arrived();
+        arrived.rest();
+        if arrived.is_ready() {
+            Armed::Ready
+        } else {
+            Armed::Source
+        }
+    }
+
+    fn end_sending(&self) {
+        self.say_end();
+        self.socket.end_sending();
+    }
+
+    fn end(&self) {
+        self.say_end();
+        self.socket.end();
+    }
+
+    fn reset(&self) {
+        self.socket.reset();
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.socket.fd()
+    }
+}
+
+/// Sends what was encrypted. Whether all of it has gone.
+pub(super) fn flush(tls: &mut Connection, socket: &SocketWire) -> io::Result<bool> {
+    while tls.wants_write() {
+        match tls.write_tls(&mut Sent(socket)) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
+}
+
+/// A socket that what is encrypted goes to.
+struct Sent<'s>(&'s SocketWire);
+
+impl Write for Sent<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_vectored(&[IoSlice::new(bytes)])
+    }
+
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        let sent = self.0.try_write(slices)?;
+        sent.ok_or_else(|| io::ErrorKind::WouldBlock.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
