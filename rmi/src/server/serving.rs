@@ -194,6 +194,10 @@ impl State {
             max_waiting: options.max_waiting,
             window: Window::of(options.stream_items, options.stream_bytes),
             max_streams: options.max_streams,
+            lease: options.lease,
+            max_references: options.max_references,
+            third_parties: options.third_parties,
+            clock: options.clock.clone(),
         };
         let waiting = self.waiting.clone();
         let settings = options.messages.clone();
