@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crate::call::Sent;
-use crate::client::Object;
 use crate::error::CallError;
 use crate::interface::Method;
+use crate::object::Object;
 
 /// How often calls are made again, and when; see [`Stub::retrying`](crate::Stub::retrying).
 ///
@@ -78,7 +78,8 @@ impl Again {
                 | CallError::UnknownMethod { .. }
                 | CallError::Refused { .. }
         );
-        let has_ended = self.object.connection().peer().has_ended();
+        let connection = self.object.connection();
+        let has_ended = connection.is_none_or(|connection| connection.peer().has_ended());
         if is_in_vain || has_ended || !error.can_be_repeated() || self.times >= self.retries.most {
             return None;
         }
@@ -93,6 +94,8 @@ impl Again {
 
     /// Serves what the other side calls, until then.
     pub(crate) fn pause(&self, until: Instant) {
-        self.object.connection().peer().serve_until(until);
+        if let Some(connection) = self.object.connection() {
+            connection.peer().serve_until(until);
+        }
     }
 }

@@ -1,21 +1,28 @@
 //! A call on its way, and its result.
 
+mod fetched;
+
 use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jstream::{Covariant, Filled, Limits, ReadError, Reader, Received, Transportable};
 use jstream_transport::active::{self, Reason, RequestError, Returned, Ticket};
 use jstream_transport::{Reminder, SendError};
 
+pub use self::fetched::RemoteCall;
+pub(crate) use self::fetched::drop_result;
 use crate::again::Again;
 use crate::error::{CallError, Outcome, shown};
 use crate::frame::Code;
+use crate::here::Running;
 use crate::interface::Method;
+use crate::object::DropResult;
+use crate::reference::{Giving, Import};
 use crate::session::{Connection, Session};
 use crate::stream::{Line, Pumps, until_ready};
 
@@ -38,6 +45,8 @@ pub struct Call<R: Transportable + 'static> {
     reminder: Option<Reminder>,
     /// Streams that are arguments.
     pumps: Pumps,
+    /// It is of an object of this program.
+    here: Option<Box<Running>>,
     result: PhantomData<fn() -> R>,
 }
 
@@ -46,6 +55,17 @@ pub(crate) struct Sent {
     pub(crate) ticket: Ticket,
     pub(crate) method: &'static Method,
     pub(crate) deadline: Option<Instant>,
+    /// The object is not given back before the call is over.
+    pub(crate) _import: Option<Arc<Import>>,
+    /// The references that it has.
+    pub(crate) kept: Option<Box<Kept>>,
+}
+
+/// The references of a call on its way.
+pub(crate) struct Kept {
+    pub(crate) giving: Giving,
+    /// Drops its result, if that has some.
+    pub(crate) result: Option<DropResult>,
 }
 
 thread_local! {
@@ -65,7 +85,43 @@ impl<R: Transportable + 'static> Call<R> {
             pause: None,
             reminder: None,
             pumps,
+            here: None,
             result: PhantomData,
+        }
+    }
+
+    /// Of an object of this program.
+    pub(crate) fn here(running: Running) -> Self {
+        Self {
+            sent: None,
+            again: None,
+            pause: None,
+            reminder: None,
+            pumps: Pumps::default(),
+            here: Some(Box::new(running)),
+            result: PhantomData,
+        }
+    }
+
+    /// The call, unless it has failed already.
+    pub(crate) fn into_failure(mut self) -> Result<Self, CallError> {
+        match self.sent.take() {
+            Some(Err(error)) => Err(error),
+            sent => {
+                self.sent = sent;
+                Ok(self)
+            }
+        }
+    }
+
+    /// Whether nobody has to wait for it, of a method that nobody waits for.
+    pub(crate) fn is_over_here(mut self, method: &'static Method) -> Result<(), CallError> {
+        match (self.sent.take(), self.here.take()) {
+            (Some(Err(error)), _) => Err(error),
+            (_, Some(running)) if running.is_over() => Ok(()),
+            _ => Err(CallError::Here {
+                method: method.name(),
+            }),
         }
     }
 
@@ -81,6 +137,11 @@ impl<R: Transportable + 'static> Call<R> {
     pub fn wait(mut self) -> Result<Reply<R>, CallError> {
         if !self.pumps.is_empty() {
             return self.wait_and_send();
+        }
+        if let Some(running) = self.here.take() {
+            let method = running.method();
+            let filled = running.wait()?;
+            return read_result(method, Limits::default(), filled);
         }
         let mut result = match (self.sent.take(), self.pause.take(), &self.again) {
             (Some(sent), ..) => sent.and_then(Sent::wait),
@@ -142,10 +203,33 @@ impl Sent {
     }
 
     fn answer(mut self) -> Answered {
-        match self.deadline {
+        let answer = match self.deadline {
             Some(deadline) => self.ticket.wait_deadline(deadline),
-            None => Some(self.ticket.wait()),
+            None if self.kept.is_none() => return Some(self.ticket.wait()),
+            None => self.ticket.wait_timeout(Duration::MAX),
+        };
+        self.settle(answer.as_ref());
+        answer
+    }
+
+    /// It is known what came of it, or it is given up.
+    fn settle(mut self, answer: Option<&Result<active::Reply, RequestError>>) {
+        let Some(kept) = self.kept.take() else { return };
+        if answer.is_some() {
+            return kept.giving.arrived(answer.is_some_and(has_arrived));
         }
+        let connection = Connection::of(self.ticket.peer());
+        let settle = move |connection: &Connection, answer: Answered| {
+            kept.giving
+                .arrived(answer.as_ref().is_some_and(has_arrived));
+            if let (Some(drop_result), Some(Ok(reply))) = (kept.result, answer) {
+                if reply.word == 0 {
+                    drop_result(connection, reply.payload);
+                }
+            }
+        };
+        let references = connection.references().clone();
+        references.follow(&connection, self.ticket, Box::new(settle));
     }
 
     fn limits(&self) -> Limits {
@@ -157,8 +241,9 @@ impl Sent {
     where
         R: Transportable + 'static,
     {
-        let limits = self.limits();
-        result(self.method, limits, answer)
+        let (limits, method) = (self.limits(), self.method);
+        self.settle(answer.as_ref());
+        result(method, limits, answer)
     }
 
     fn is_overdue(&self) -> bool {
@@ -175,7 +260,31 @@ fn result<R>(
 where
     R: Transportable + 'static,
 {
-    let payload = message(method, answer)?;
+    read_result(method, limits, message(method, answer)?)
+}
+
+/// The message of a result.
+fn message(method: &'static Method, answer: Answered) -> Result<Filled, CallError> {
+    match answer {
+        Some(Ok(reply)) if reply.word == 0 => Ok(reply.payload),
+        Some(Ok(reply)) => Err(failure(method, reply.word, reply.payload.as_bytes())),
+        Some(Err(error)) => Err(unanswered(method, error)),
+        None => Err(CallError::Deadline {
+            method: method.name(),
+            outcome: Outcome::MayHaveRun,
+            idempotent: method.is_idempotent(),
+        }),
+    }
+}
+
+fn read_result<R>(
+    method: &'static Method,
+    limits: Limits,
+    payload: Filled,
+) -> Result<Reply<R>, CallError>
+where
+    R: Transportable + 'static,
+{
     read::<R>(payload, limits)
         .map(Reply)
         .map_err(|source| CallError::Result {
@@ -184,17 +293,30 @@ where
         })
 }
 
-/// The message of a result.
-fn message(method: &'static Method, answer: Answered) -> Result<Filled, CallError> {
+/// Whether the arguments of a call have been read, as far as its answer tells.
+fn has_arrived(answer: &Result<active::Reply, RequestError>) -> bool {
     match answer {
-        Some(Ok(reply)) if reply.word == 0 => Ok(reply.payload),
-        Some(Ok(reply)) => Err(failure(method, reply.word, &reply.payload)),
-        Some(Err(error)) => Err(unanswered(method, error)),
-        None => Err(CallError::Deadline {
-            method: method.name(),
-            outcome: Outcome::MayHaveRun,
-            idempotent: method.is_idempotent(),
-        }),
+        Ok(reply) => !matches!(
+            Code::of(reply.word),
+            Some(Code::UnknownObject | Code::UnknownMethod | Code::Arguments | Code::TooLate)
+        ),
+        Err(RequestError::Returned { returned, .. }) => matches!(
+            returned.reason,
+            Reason::Panicked | Reason::Unanswered | Reason::Unsendable
+        ),
+        Err(_) => false,
+    }
+}
+
+/// A call that is given up has references still.
+impl<R: Transportable + 'static> Drop for Call<R> {
+    fn drop(&mut self) {
+        if let Some(Ok(sent)) = self
+            .sent
+            .take_if(|sent| sent.as_ref().is_ok_and(|sent| sent.kept.is_some()))
+        {
+            sent.settle(None);
+        }
     }
 }
 
@@ -206,6 +328,14 @@ impl<R: Transportable + 'static> Future for Call<R> {
     /// When it has given its result before.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
+        if let Some(running) = &mut this.here {
+            let method = running.method();
+            let polled = running.poll(context);
+            return polled.map(|filled| {
+                this.here = None;
+                read_result(method, Limits::default(), filled?)
+            });
+        }
         this.pumps.drive(context.waker());
         loop {
             if let Some(then) = this.pause {
@@ -275,8 +405,8 @@ fn read<R: Transportable + 'static>(
 }
 
 /// The error that a peer reported, whose words are not to be trusted with more than being shown.
-fn failure(method: &'static Method, code: u64, text: &Filled) -> CallError {
-    let text = || match shown(&String::from_utf8_lossy(text.as_bytes())) {
+pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallError {
+    let text = || match shown(&String::from_utf8_lossy(text)) {
         text if text.is_empty() => "no reason given".to_owned(),
         text => text,
     };
@@ -312,7 +442,7 @@ fn failure(method: &'static Method, code: u64, text: &Filled) -> CallError {
     }
 }
 
-fn lost(method: &'static Method, reason: String) -> CallError {
+pub(crate) fn lost(method: &'static Method, reason: String) -> CallError {
     CallError::Lost {
         method: method.name(),
         reason,

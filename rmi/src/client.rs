@@ -1,25 +1,24 @@
-//! A connection to a server, and the objects called over it.
+//! A connection to a server.
 
 use std::fmt;
-use std::io::{self, IoSlice};
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 
-use jstream::{Filled, Limits, Transportable, WriteError};
-use jstream_transport::active::{RequestError, Serving, Settings};
+use jstream::Limits;
+use jstream_transport::active::{Serving, Settings};
 use jstream_transport::{Address, Options};
 
-use crate::again::{Again, Retries};
-use crate::call::{Call, Sent, unsent};
-use crate::context;
-use crate::error::{CallError, ConnectError, LookupError, Outcome, shown};
-use crate::frame::Word;
-use crate::interface::{Interface, Method, Remotable, Stub};
+use crate::error::{ConnectError, LookupError, shown};
+use crate::interface::{Remotable, Stub};
+use crate::lease::Clock;
+use crate::object::{Object, Place};
+use crate::reference::Import;
 use crate::reflection::{Described, REFLECTION, ReflectionStub};
 use crate::registry::{Found, REGISTRY, RegistryStub};
-use crate::server::{Server, written};
+use crate::server::Server;
 use crate::session::{Connection, Terms};
-use crate::stream::{Carried, Pumps, Stream, StreamError, Taken, Window};
+use crate::stream::Window;
 
 /// What a client accepts, and how long it waits.
 #[derive(Debug, Clone)]
@@ -50,6 +49,16 @@ pub struct ClientOptions {
     /// How many bytes such items may have (default 1 MiB, at most 64 MiB); one frame alone may exceed it. Answers the
     /// same threat with large items.
     pub stream_bytes: u64,
+    /// As [`ServerOptions::lease`](crate::ServerOptions::lease), for objects that the client passes to the server
+    /// (default 60 s).
+    pub lease: Duration,
+    /// As [`ServerOptions::max_references`](crate::ServerOptions::max_references) (default 65,536).
+    pub max_references: usize,
+    /// Whether the client connects to the owners of objects that the server passes on (default true). Answers the threat
+    /// of peers who have it connect to places of their choice.
+    pub third_parties: bool,
+    /// What time it is for leases.
+    pub clock: Clock,
 }
 
 impl Default for ClientOptions {
@@ -64,6 +73,10 @@ impl Default for ClientOptions {
             max_streams: 256,
             stream_items: 4096,
             stream_bytes: 1 << 20,
+            lease: Duration::from_secs(60),
+            max_references: 65_536,
+            third_parties: true,
+            clock: Clock::system(),
         }
     }
 }
@@ -108,6 +121,10 @@ impl Client {
             max_backlog: options.max_backlog,
             window: Window::of(options.stream_items, options.stream_bytes),
             max_streams: options.max_streams,
+            lease: options.lease,
+            max_references: options.max_references,
+            third_parties: options.third_parties,
+            clock: options.clock.clone(),
         };
         let (transport, messages) = (&options.transport, &options.messages);
         let connection = Connection::connect(address, transport, messages, terms)?;
@@ -127,35 +144,48 @@ impl Client {
     /// be asked.
     pub fn lookup<T: Remotable + ?Sized>(&self, name: &str) -> Result<T::Stub, LookupError> {
         let interface = T::interface();
+        match self.named(name, interface.id())? {
+            Ok(import) => Ok(T::Stub::new(self.object(Place::Import(import)))),
+            Err(found) => Err(LookupError::OtherInterface {
+                name: name.to_owned(),
+                expected: interface.differs_from(&found),
+                found: shown(&found),
+            }),
+        }
+    }
+
+    /// What is bound to a name, if it has that interface; otherwise what it has.
+    fn named(
+        &self,
+        name: &str,
+        interface: u64,
+    ) -> Result<Result<Arc<Import>, String>, LookupError> {
         let unknown = || LookupError::Unknown {
             name: name.to_owned(),
         };
-        let found = self.registry().lookup(name, interface.id()).wait()?;
+        let found = self.registry().lookup(name, interface).wait()?;
         match *found.get() {
-            Found::Object(id) => {
-                let id = u32::try_from(id).map_err(|_| unknown())?;
-                Ok(T::Stub::new(self.object(id)))
+            Found::Object { number, sequence } => {
+                let references = self.connection.references();
+                let import = references.enter(&self.connection, number, sequence, None);
+                Ok(Ok(import.ok_or_else(unknown)?))
             }
             Found::Unknown => Err(unknown()),
-            Found::Other(found) => Err(LookupError::OtherInterface {
-                name: name.to_owned(),
-                expected: interface.differs_from(found),
-                found: shown(found),
-            }),
+            Found::Other(found) => Ok(Err(found.to_owned())),
         }
     }
 
     /// The server's registry.
     #[must_use]
     pub fn registry(&self) -> RegistryStub {
-        RegistryStub::new(self.object(REGISTRY))
+        RegistryStub::new(self.own(REGISTRY))
     }
 
     /// What the server says of itself: what is bound, with which methods, and how it is. Calls of it fail with
     /// [`CallError::UnknownObject`] where the server [tells nothing](crate::ServerOptions::reflects).
     #[must_use]
     pub fn reflection(&self) -> ReflectionStub {
-        ReflectionStub::new(self.object(REFLECTION))
+        ReflectionStub::new(self.own(REFLECTION))
     }
 
     /// The object that the server has bound to a name, with its interface as the server describes it: for programs that
@@ -170,16 +200,10 @@ impl Client {
         };
         let description = self.reflection().describe(name).wait()?.into_received();
         let id = description.get().map(|described| described.id);
-        let found = self
-            .registry()
-            .lookup(name, id.ok_or_else(unknown)?)
-            .wait()?;
-        let Found::Object(number) = *found.get() else {
-            // It has gone, or has been replaced, meanwhile.
-            return Err(unknown());
-        };
-        let number = u32::try_from(number).map_err(|_| unknown())?;
-        Described::new(self.object(number), description).ok_or_else(unknown)
+        let import = self.named(name, id.ok_or_else(unknown)?)?;
+        // It may have been replaced meanwhile.
+        let import = import.map_err(|_| unknown())?;
+        Described::new(self.object(Place::Import(import)), description).ok_or_else(unknown)
     }
 
     /// Exports the objects of a server to the other side of this connection, too. False when there are some already.
@@ -210,314 +234,28 @@ impl Client {
         self.connection.close();
     }
 
-    fn object(&self, id: u32) -> Object {
-        Object {
-            connection: self.connection.clone(),
-            id,
-            time: self.time,
-            retries: None,
-        }
-    }
-}
-
-impl fmt::Debug for Client {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").finish_non_exhaustive()
-    }
-}
-
-/// An object of a server, as stubs hold it.
-#[derive(Clone)]
-pub struct Object {
-    connection: Connection,
-    id: u32,
-    /// How long a call waits.
-    time: Duration,
-    /// How it is made again.
-    retries: Option<Retries>,
-}
-
-impl Object {
-    pub(crate) fn within(&self, time: Duration) -> Self {
-        Self {
-            time,
-            ..self.clone()
-        }
-    }
-
-    pub(crate) fn retrying(&self, retries: Retries) -> Self {
-        Self {
-            retries: Some(retries),
-            ..self.clone()
-        }
-    }
-
-    /// Calls the method at `index` of `interface`.
-    #[doc(hidden)]
-    pub fn call<A, R>(&self, interface: &'static Interface, index: usize, arguments: &A) -> Call<R>
-    where
-        A: Transportable,
-        R: Transportable + 'static,
-    {
-        let method = interface.method(index);
-        match self.retries {
-            Some(retries) if method.is_idempotent() => {
-                self.begin_again(method, index, arguments, retries)
-            }
-            _ => Call::new(
-                self.begin(method, index, arguments, false),
-                None,
-                Pumps::default(),
-            ),
-        }
-    }
-
-    /// Makes a call, and keeps what is needed to make it again.
-    #[cold]
-    fn begin_again<A, R>(
-        &self,
-        method: &'static Method,
-        index: usize,
-        arguments: &A,
-        retries: Retries,
-    ) -> Call<R>
-    where
-        A: Transportable,
-        R: Transportable + 'static,
-    {
-        let kept = self.word(method, index).and_then(|(deadline, _)| {
-            let message = written(arguments, |segments| {
-                let bytes = segments.iter().flat_map(|segment| segment.iter().copied());
-                bytes.collect::<Vec<u8>>()
-            });
-            match message {
-                Ok(message) => Ok((deadline, message)),
-                Err(source) => Err(CallError::Arguments {
-                    method: method.name(),
-                    source,
-                }),
-            }
-        });
-        let (deadline, message) = match kept {
-            Ok(kept) => kept,
-            Err(error) => return Call::new(Err(error), None, Pumps::default()),
-        };
-        let again = Again::new(self.clone(), method, index, message, deadline, retries);
-        Call::new(again.send(), Some(Box::new(again)), Pumps::default())
-    }
-
-    /// Makes a call whose arguments have been written, which ends then at the latest.
-    pub(crate) fn send_message(
-        &self,
-        method: &'static Method,
-        index: usize,
-        message: &[u8],
-        deadline: Option<Instant>,
-    ) -> Result<Sent, CallError> {
-        let word = self.word_until(method, index, deadline)?;
-        let segments = [IoSlice::new(message)];
-        let sent = self.connection.call(word, &segments, deadline);
-        let ticket = sent.map_err(|error| unsent(method, error))?;
-        Ok(Sent {
-            ticket,
-            method,
-            deadline,
-        })
-    }
-
-    /// Calls the method at `index`, whatever its interface, with a message of its arguments: the message of its result.
-    pub(crate) fn call_described(
-        &self,
-        index: usize,
-        message: &[u8],
-        one_way: bool,
-    ) -> Result<Filled, CallError> {
-        static METHOD: OnceLock<Method> = OnceLock::new();
-        let method = METHOD.get_or_init(|| Method::new::<(), ()>("the method", "its description"));
-        let (deadline, word) = self.word(method, index)?;
-        let segments = [IoSlice::new(message)];
-        if one_way {
-            let sent = self.connection.call_one_way(word, &segments, deadline);
-            return sent
-                .map(|()| Filled::nothing())
-                .map_err(|error| unsent(method, error));
-        }
-        self.send_message(method, index, message, deadline)?
-            .wait_for_message()
+    /// How many objects of the server this side has stubs of, or references to.
+    #[must_use]
+    pub fn references(&self) -> usize {
+        self.connection.references().imports.count().0
     }
 
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    /// The streams of a call that is about to be made.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn streams(&self) -> Carried {
-        Carried::new(Arc::new(self.connection.clone()))
+    /// An object that each server has, by this number.
+    fn own(&self, number: u32) -> Object {
+        self.object(Place::Own(self.connection.clone(), number))
     }
 
-    /// As [`call`](Self::call), with streams among the arguments.
-    #[doc(hidden)]
-    pub fn call_with<A, R>(
-        &self,
-        interface: &'static Interface,
-        index: usize,
-        arguments: &A,
-        streams: Carried,
-    ) -> Call<R>
-    where
-        A: Transportable,
-        R: Transportable + 'static,
-    {
-        let method = interface.method(index);
-        Call::new(
-            self.begin(method, index, arguments, true),
-            None,
-            streams.into_pumps(),
-        )
-    }
-
-    /// As [`call_with`](Self::call_with), with a stream as the result.
-    #[doc(hidden)]
-    pub fn stream<A, T>(
-        &self,
-        interface: &'static Interface,
-        index: usize,
-        arguments: &A,
-        streams: Carried,
-        taken: Taken<T>,
-    ) -> Stream<T>
-    where
-        A: Transportable,
-        T: Transportable + 'static,
-    {
-        match self.begin(interface.method(index), index, arguments, true) {
-            Ok(sent) => {
-                let deadline = sent.deadline;
-                let call = Call::<u64>::new(Ok(sent), None, streams.into_pumps());
-                let ending = Box::pin(async move { Ok(*call.await?.get()) });
-                taken.stream(ending, deadline)
-            }
-            Err(error) => Stream::failed(StreamError::Call(error)),
-        }
-    }
-
-    fn begin<A: Transportable>(
-        &self,
-        method: &'static Method,
-        index: usize,
-        arguments: &A,
-        has_streams: bool,
-    ) -> Result<Sent, CallError> {
-        let (deadline, word) = self.word(method, index)?;
-        let sent = written(arguments, |segments| {
-            if has_streams {
-                return self.connection.call_here(word, segments, deadline);
-            }
-            self.connection.call(word, segments, deadline)
-        });
-        match sent {
-            Ok(Ok(ticket)) => Ok(Sent {
-                ticket,
-                method,
-                deadline,
-            }),
-            failed => Err(not_sent(method, failed)),
-        }
-    }
-
-    /// Sends what the method at `index` of `interface` takes, and waits for nothing.
-    ///
-    /// # Errors
-    ///
-    /// What prevented sending it.
-    #[doc(hidden)]
-    pub fn send<A: Transportable>(
-        &self,
-        interface: &'static Interface,
-        index: usize,
-        arguments: &A,
-    ) -> Result<(), CallError> {
-        let method = interface.method(index);
-        let (deadline, word) = self.word(method, index)?;
-        let sent = written(arguments, |segments| {
-            self.connection.call_one_way(word, segments, deadline)
-        });
-        match sent {
-            Ok(Ok(())) => Ok(()),
-            failed => Err(not_sent(method, failed)),
-        }
-    }
-
-    /// Until when a call that is made now waits, and what is said of it: no longer than the call that it is made for,
-    /// if it is made by a method.
-    fn word(
-        &self,
-        method: &'static Method,
-        index: usize,
-    ) -> Result<(Option<Instant>, u64), CallError> {
-        let now = Instant::now();
-        let own = now.checked_add(self.time);
-        let inherited = context::deadline();
-        let deadline = match (own, inherited) {
-            (Some(own), Some(inherited)) => Some(own.min(inherited)),
-            (one, other) => one.or(other),
-        };
-        let word = self.word_at(now, method, index, deadline)?;
-        Ok((deadline, word))
-    }
-
-    fn word_until(
-        &self,
-        method: &'static Method,
-        index: usize,
-        deadline: Option<Instant>,
-    ) -> Result<u64, CallError> {
-        self.word_at(Instant::now(), method, index, deadline)
-    }
-
-    fn word_at(
-        &self,
-        now: Instant,
-        method: &'static Method,
-        index: usize,
-        deadline: Option<Instant>,
-    ) -> Result<u64, CallError> {
-        let time = deadline.map(|then| then.saturating_duration_since(now));
-        if time == Some(Duration::ZERO) {
-            return Err(CallError::Deadline {
-                method: method.name(),
-                outcome: Outcome::DidNotRun,
-                idempotent: method.is_idempotent(),
-            });
-        }
-        let word = Word {
-            object: self.id,
-            method: u16::try_from(index).unwrap_or(u16::MAX),
-            time,
-        };
-        Ok(word.to_wire())
+    fn object(&self, place: Place) -> Object {
+        Object::new(place, self.time)
     }
 }
 
-/// Why a message of a call was not sent.
-fn not_sent<T>(
-    method: &'static Method,
-    failed: Result<Result<T, RequestError>, WriteError>,
-) -> CallError {
-    match failed {
-        Err(source) => CallError::Arguments {
-            method: method.name(),
-            source,
-        },
-        Ok(Err(error)) => unsent(method, error),
-        Ok(Ok(_)) => unreachable!("it was sent"),
-    }
-}
-
-impl fmt::Debug for Object {
+impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Object").field("id", &self.id).finish()
+        f.debug_struct("Client").finish_non_exhaustive()
     }
 }

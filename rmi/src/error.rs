@@ -132,6 +132,28 @@ pub enum CallError {
         /// What it says.
         reason: String,
     },
+    /// A reference among the arguments could not be passed.
+    #[error("{method} was not called: {reason}")]
+    Reference {
+        /// The method.
+        method: &'static str,
+        /// What prevents it.
+        reason: String,
+    },
+    /// The object is one of this program, whose methods have no streams by a stub, and are waited for.
+    #[error("{method} is a method of this program's own object: call it by `Remote::local`")]
+    Here {
+        /// The method.
+        method: &'static str,
+    },
+    /// The result is no reference of the type that it is to be.
+    #[error("the result of {method} is of no use: {reason}")]
+    Unfit {
+        /// The method.
+        method: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The result could not be read.
     #[error("the result of {method} is damaged")]
     Result {
@@ -152,6 +174,8 @@ impl CallError {
             | Self::UnknownMethod { .. }
             | Self::Busy { .. }
             | Self::Ending { .. }
+            | Self::Reference { .. }
+            | Self::Here { .. }
             | Self::Refused { .. } => Outcome::DidNotRun,
             Self::Deadline { outcome, .. } | Self::Cancelled { outcome, .. } => *outcome,
             Self::NotSent { source, .. } => match source {
@@ -164,7 +188,7 @@ impl CallError {
                 _ => Outcome::MayHaveRun,
             },
             Self::Lost { .. } | Self::Panicked { .. } => Outcome::MayHaveRun,
-            Self::NoResult { .. } | Self::Result { .. } => Outcome::Ran,
+            Self::NoResult { .. } | Self::Unfit { .. } | Self::Result { .. } => Outcome::Ran,
         }
     }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use jstream::schema::Schema;
 use jstream::{Covariant, Transportable};
-use jstream_transport::active::Executor;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::client::Object;
 use crate::exclusive::Exclusive;
-use crate::exports::Exported;
+use crate::exports::{Home, Node};
+use crate::object::Object;
+use crate::reference::Passed;
 use crate::server::{Failed, Incoming};
 
 /// What an async method of a remote trait returns, so that the trait has objects.
@@ -24,6 +24,9 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Remotable: Send + Sync + 'static {
     /// What a client calls it through.
     type Stub: Stub;
+
+    /// The trait's name.
+    const NAME: &'static str;
 
     /// Its methods.
     fn interface() -> &'static Interface;
@@ -78,7 +81,7 @@ pub trait Skeleton<O: ?Sized + 'static>: Remotable {
 )]
 pub trait Serves<T: ?Sized>: sealed::Sealed {
     #[doc(hidden)]
-    fn exported(self, executor: &Arc<dyn Executor>) -> Exported;
+    fn exported(self, home: &Arc<Home>) -> Arc<Node>;
 }
 
 impl<T, O> Serves<T> for Arc<O>
@@ -86,8 +89,8 @@ where
     T: Skeleton<O, Holder = Self> + ?Sized,
     O: ?Sized + 'static,
 {
-    fn exported(self, executor: &Arc<dyn Executor>) -> Exported {
-        Exported::new::<T, O>(self, executor)
+    fn exported(self, home: &Arc<Home>) -> Arc<Node> {
+        Node::new::<T, O>(self, home)
     }
 }
 
@@ -96,8 +99,8 @@ where
     T: Skeleton<O, Holder = Self> + ?Sized,
     O: ?Sized + 'static,
 {
-    fn exported(self, executor: &Arc<dyn Executor>) -> Exported {
-        Exported::new::<T, O>(self, executor)
+    fn exported(self, home: &Arc<Home>) -> Arc<Node> {
+        Node::new::<T, O>(self, home)
     }
 }
 
@@ -109,7 +112,7 @@ mod sealed {
 }
 
 /// The client's side of a remote trait. Made by [`#[remote]`](crate::remote).
-pub trait Stub: Clone {
+pub trait Stub: Clone + Send + Sync + 'static {
     /// The stub of an object.
     fn new(object: Object) -> Self;
 
@@ -149,6 +152,8 @@ pub struct Method {
     descriptors: [u64; 2],
     /// Of the items of its streams: at which place among the arguments, or as the result.
     streams: Vec<(Option<usize>, u64)>,
+    /// Of what its references are, in the same way.
+    references: Vec<(Option<usize>, String)>,
     one_way: bool,
     idempotent: bool,
     id: u64,
@@ -175,6 +180,7 @@ impl Method {
             signature,
             descriptors: [jstream::descriptor::<A>(), jstream::descriptor::<R>()],
             streams: Vec::new(),
+            references: Vec::new(),
             one_way: false,
             idempotent: false,
             id: 0,
@@ -214,6 +220,18 @@ impl Method {
     pub fn gives<T: Transportable + 'static>(mut self) -> Self {
         let item = jstream::descriptor::<T>();
         self.streams.push((None, item));
+        self
+    }
+
+    /// That it can be passed by reference.
+    pub fn passes<P: Passed>() {}
+
+    /// The same, with references as the argument at this place, or as the result.
+    #[must_use]
+    pub fn passing<P: Passed>(mut self, place: Option<usize>) -> Self {
+        let mut text = String::new();
+        P::describe(&mut text);
+        self.references.push((place, text));
         self
     }
 
@@ -285,6 +303,11 @@ impl Interface {
                 one.push(2);
                 one.extend(place.map_or(u64::MAX, |place| place as u64).to_le_bytes());
                 one.extend(item.to_le_bytes());
+            }
+            for (place, text) in &method.references {
+                one.push(3);
+                one.extend(place.map_or(u64::MAX, |place| place as u64).to_le_bytes());
+                one.extend(text.as_bytes());
             }
             method.id = xxh3_64(&one);
             all.extend(method.id.to_le_bytes());

@@ -243,9 +243,13 @@ mod exclusive;
 mod exports;
 mod frame;
 pub mod guide;
+mod here;
 mod interface;
+mod lease;
 mod local;
 pub mod mock;
+mod object;
+mod reference;
 mod reflection;
 mod registry;
 mod server;
@@ -256,8 +260,8 @@ mod wait;
 mod workers;
 
 pub use again::Retries;
-pub use call::{Call, Reply};
-pub use client::{Client, ClientOptions, Object};
+pub use call::{Call, RemoteCall, Reply};
+pub use client::{Client, ClientOptions};
 pub use context::{Context, context};
 pub use error::{BindError, CallError, ConnectError, LookupError, Outcome, ServeError};
 pub use exclusive::{Alone, Exclusive, Shared};
@@ -266,7 +270,10 @@ pub use jstream::Received;
 pub use jstream_derive::remote;
 pub use jstream_transport::active::{Guarded, Held, Settings, When};
 pub use jstream_transport::{Address, Options};
+pub use lease::Clock;
 pub use local::{Local, LocalServer};
+pub use object::Object;
+pub use reference::{Export, Passed, ReferenceCounts, Remote};
 pub use reflection::{
     Bound, BoundRef, Described, Description, DescriptionRef, Health, Reflection, ReflectionStub,
     Signature, SignatureRef,

@@ -6,13 +6,13 @@ use std::sync::{Arc, Weak};
 use jstream::{Filled, Received, Transportable};
 use jstream_derive::remote;
 
-use crate::client::Object;
 use crate::error::CallError;
 use crate::exports::Exports;
 use crate::interface::Interface;
+use crate::object::Object;
 use crate::server::Load;
 
-/// The number of every server's reflection: one of the last, which objects of programs come to last.
+/// The number of every server's reflection: no object of a program gets it.
 pub(crate) const REFLECTION: u32 = u32::MAX.wrapping_sub(1);
 
 /// A name that is bound.

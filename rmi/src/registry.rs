@@ -1,11 +1,14 @@
 //! The names of a server's objects: itself a remote object, number 0 of every server.
 
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
 use jstream::Transportable;
 use jstream_derive::remote;
 
-use crate::exports::Exports;
+use crate::context::context;
+use crate::exports::{Exports, Node};
+use crate::reference::{As, Key};
+use crate::session::Connection;
 
 /// The number of every server's registry.
 pub(crate) const REGISTRY: u32 = 0;
@@ -14,19 +17,17 @@ pub(crate) const REGISTRY: u32 = 0;
 #[derive(Transportable, Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Found<'b> {
-    /// An object of the interface asked for, by its number.
-    Object(u64),
+    /// An object of the interface asked for.
+    Object {
+        /// Its number.
+        number: u32,
+        /// What is given back when nobody uses it any more.
+        sequence: u64,
+    },
     /// Nothing.
     Unknown,
     /// An object of another interface: its name and methods.
     Other(&'b str),
-}
-
-/// What a name stands for, as the registry answers.
-pub(crate) struct Entry {
-    pub(crate) object: u64,
-    pub(crate) interface: u64,
-    pub(crate) description: &'static str,
 }
 
 /// Finds objects by name.
@@ -37,6 +38,18 @@ pub trait Registry {
 
     /// All names that are bound, in order.
     fn list(&self) -> Vec<String>;
+
+    /// What somebody offers by a key, if its interface has the id `interface`.
+    #[doc(hidden)]
+    fn claim(&self, key: [u64; 2], interface: u64) -> Found<'_>;
+
+    /// A key by which other connections of the caller join this one.
+    #[doc(hidden)]
+    fn lane(&self) -> Option<[u64; 2]>;
+
+    /// Joins the connection that has this key: it may call what that one may.
+    #[doc(hidden)]
+    fn join(&self, key: [u64; 2]) -> bool;
 }
 
 /// The registry of one server.
@@ -46,11 +59,8 @@ pub(crate) struct Names {
 
 impl Registry for Names {
     fn lookup(&self, name: &str, interface: u64) -> Found<'_> {
-        match self.exports.upgrade().and_then(|all| all.entry(name)) {
-            None => Found::Unknown,
-            Some(entry) if entry.interface == interface => Found::Object(entry.object),
-            Some(entry) => Found::Other(entry.description),
-        }
+        let node = self.exports.upgrade().and_then(|all| all.named(name));
+        found(node, interface, As::Name)
     }
 
     fn list(&self) -> Vec<String> {
@@ -58,5 +68,45 @@ impl Registry for Names {
             .upgrade()
             .map(|all| all.names())
             .unwrap_or_default()
+    }
+
+    fn claim(&self, key: [u64; 2], interface: u64) -> Found<'_> {
+        let node = self.exports.upgrade().and_then(|all| {
+            let now = caller()?.references().now();
+            all.offers.take(Key::of_words(key), now)
+        });
+        found(node, interface, As::Result)
+    }
+
+    fn lane(&self) -> Option<[u64; 2]> {
+        let key = self.exports.upgrade()?.lanes.key(&caller()?)?;
+        Some(key.words())
+    }
+
+    fn join(&self, key: [u64; 2]) -> bool {
+        let joined = || {
+            let of = self.exports.upgrade()?.lanes.of(Key::of_words(key))?;
+            caller()?.session().join(of)
+        };
+        joined().is_some()
+    }
+}
+
+/// The connection of the call that is answered.
+fn caller() -> Option<Connection> {
+    Some(Connection::of(context().call?.peer()))
+}
+
+/// Gives an object to the caller, if it is one of that interface.
+fn found(node: Option<Arc<Node>>, interface: u64, how: As) -> Found<'static> {
+    let (Some(node), Some(caller)) = (node, caller()) else {
+        return Found::Unknown;
+    };
+    if node.interface().id() != interface {
+        return Found::Other(node.interface().description());
+    }
+    match caller.references().give(&caller, &node, how) {
+        Some((number, sequence)) => Found::Object { number, sequence },
+        None => Found::Unknown,
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::slice;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
@@ -12,8 +13,10 @@ use jstream_transport::active::{Bundle, Settings};
 use jstream_transport::{Address, Options};
 
 use crate::error::{BindError, ServeError};
-use crate::exports::Exports;
-use crate::interface::Serves;
+use crate::exports::{Exports, Home};
+use crate::interface::{Remotable, Serves};
+use crate::lease::Clock;
+use crate::reference::{Export, ReferenceCounts};
 use crate::reflection::{Mirror, Reflection};
 use crate::registry::{Names, Registry};
 use crate::workers::Workers;
@@ -92,6 +95,17 @@ pub struct ServerOptions {
     /// Whether clients may ask what is served, and how the server is (default yes): see
     /// [`Client::reflection`](crate::Client::reflection). The names and interfaces are no secret to who may call.
     pub reflects: bool,
+    /// How long a client has references to objects without saying so (default 60 s): its connection says so at half
+    /// time, for all of them at once. Answers the threat of clients that are gone, and whose connections don't end.
+    pub lease: Duration,
+    /// References to objects, and names that were looked up, of one connection (default 65,536), in each direction.
+    /// Answers the threat of peers who have more than we have memory for.
+    pub max_references: usize,
+    /// Whether the server connects to the owners of objects that clients pass on (default false). Answers the threat of
+    /// peers who have it connect to places of their choice.
+    pub third_parties: bool,
+    /// What time it is for leases.
+    pub clock: Clock,
 }
 
 /// One for each processor, and two at least.
@@ -121,6 +135,10 @@ impl Default for ServerOptions {
             call_timeout: Duration::from_secs(60),
             max_name: 256,
             reflects: true,
+            lease: Duration::from_secs(60),
+            max_references: 65_536,
+            third_parties: false,
+            clock: Clock::system(),
         }
     }
 }
@@ -144,20 +162,22 @@ impl Server {
     #[must_use]
     pub fn new(options: ServerOptions) -> Self {
         let load = Arc::new(Load::default());
+        let home = Arc::new(Home::new(options.workers.tasks().clone()));
         let exports = Arc::new_cyclic(|exports| {
             let names = Arc::new(Names {
                 exports: exports.clone(),
             });
-            let mirror = Arc::new(Mirror {
-                exports: exports.clone(),
-                load: load.clone(),
+            let registry = Serves::<dyn Registry>::exported(names, &home);
+            let reflection = options.reflects.then(|| {
+                let mirror = Arc::new(Mirror {
+                    exports: exports.clone(),
+                    load: load.clone(),
+                });
+                Serves::<dyn Reflection>::exported(mirror, &home)
             });
-            let tasks = options.workers.tasks();
-            let mirror = Serves::<dyn Reflection>::exported(mirror, tasks);
-            Exports::new(
-                Serves::<dyn Registry>::exported(names, tasks),
-                options.reflects.then_some(mirror),
-            )
+            // They are not the program's.
+            home.counts.exports.store(0, Ordering::Relaxed);
+            Exports::new(home.clone(), registry, reflection)
         });
         Self {
             exports,
@@ -178,7 +198,7 @@ impl Server {
     /// [`BindError`] when the name is taken or too long.
     pub fn bind<T: ?Sized>(&self, name: &str, object: impl Serves<T>) -> Result<(), BindError> {
         self.check_name(name)?;
-        let object = object.exported(self.options.workers.tasks());
+        let object = object.exported(self.exports.home());
         self.exports.bind(name, object, false)
     }
 
@@ -189,7 +209,7 @@ impl Server {
     /// [`BindError`] when the name is too long.
     pub fn rebind<T: ?Sized>(&self, name: &str, object: impl Serves<T>) -> Result<(), BindError> {
         self.check_name(name)?;
-        let object = object.exported(self.options.workers.tasks());
+        let object = object.exported(self.exports.home());
         self.exports.bind(name, object, true)
     }
 
@@ -198,6 +218,18 @@ impl Server {
     #[must_use = "says whether something was bound to the name"]
     pub fn unbind(&self, name: &str) -> bool {
         self.exports.unbind(name)
+    }
+
+    /// Exports an object without a name: [references](crate::Remote) to it are passed to others by calls, over whatever
+    /// connection, also by a program that serves nothing else.
+    pub fn export<T: Remotable + ?Sized>(&self, object: impl Serves<T>) -> Export<T> {
+        Export::new(object.exported(self.exports.home()))
+    }
+
+    /// How many objects are exported, and what others have of them.
+    #[must_use]
+    pub fn references(&self) -> ReferenceCounts {
+        ReferenceCounts::of(&self.exports.home().counts)
     }
 
     /// Accepts connections at `address` until the returned handle is dropped or told to stop.

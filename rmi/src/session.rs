@@ -17,7 +17,10 @@ use jstream_transport::{Address, Endpoint, Options};
 use self::lane::Lane;
 use crate::error::ConnectError;
 use crate::exports::Exports;
-use crate::server::{Load, called};
+use crate::interface::Interface;
+use crate::lease::Clock;
+use crate::reference::{References, referenced};
+use crate::server::{Callee, Load, called};
 use crate::stream::{Window, Wire, streamed};
 use crate::sync::lock;
 use crate::workers::Workers;
@@ -25,6 +28,7 @@ use crate::workers::Workers;
 /// The handlers of each side, by name.
 const CALLS: &str = "jstream.calls";
 const STREAMS: &str = "jstream.streams";
+const REFERENCES: &str = "jstream.references";
 
 /// From so many bytes of arguments on, a call goes by the lane.
 const MUCH: usize = 256 << 10;
@@ -33,8 +37,12 @@ const MUCH: usize = 256 << 10;
 pub(crate) struct Session {
     calls: Handler,
     streams: Handler,
+    referenced: Handler,
     /// What the other side may call, once there is something.
     exports: Arc<OnceLock<Arc<Exports>>>,
+    references: Arc<References>,
+    /// Those of the connection that this one has joined.
+    joined: OnceLock<Arc<References>>,
     /// Where calls with much go, which others would have to wait for.
     lane: Option<Lane>,
     pub(crate) terms: Terms,
@@ -94,7 +102,7 @@ impl Waiting {
 }
 
 /// What a side accepts of the other one, and how it calls.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Terms {
     pub(crate) limits: Limits,
     /// How long calls wait that say nothing else.
@@ -108,6 +116,30 @@ pub(crate) struct Terms {
     pub(crate) window: Window,
     /// How many streams may come as arguments at once.
     pub(crate) max_streams: usize,
+    /// How long the other side has references that it says nothing of, and how many.
+    pub(crate) lease: Duration,
+    pub(crate) max_references: usize,
+    /// Whether owners that the other side names are connected to.
+    pub(crate) third_parties: bool,
+    pub(crate) clock: Clock,
+}
+
+impl Terms {
+    /// No references, of a connection to a peer that others reach there.
+    fn references(&self, reach: Option<&Address>) -> Arc<References> {
+        let (lease, most, clock) = (self.lease, self.max_references, self.clock.clone());
+        Arc::new(References::new(lease, most, clock, reach.cloned()))
+    }
+}
+
+/// What a session is made of.
+struct Parts {
+    exports: Arc<OnceLock<Arc<Exports>>>,
+    references: Arc<References>,
+    lane: Option<Lane>,
+    /// It has the references of another connection.
+    is_lane: bool,
+    waiting: Arc<Waiting>,
 }
 
 /// A connection, as those have it who call over it.
@@ -121,6 +153,8 @@ pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
     Handlers::builder()
         .on(CALLS, called)
         .on(STREAMS, streamed)
+        .short()
+        .on(REFERENCES, referenced)
         .short()
         .executor(executor)
         .build()
@@ -140,6 +174,26 @@ impl Session {
     /// How much the server has to do.
     pub(crate) fn load(&self) -> &Load {
         &self.all_waiting.load
+    }
+
+    /// What both sides have of each other.
+    pub(crate) fn references(&self) -> &Arc<References> {
+        self.joined.get().unwrap_or(&self.references)
+    }
+
+    /// The object that the other side calls by this number, if it may.
+    pub(crate) fn object(&self, number: u32) -> Option<(&'static Interface, Arc<dyn Callee>)> {
+        let own = self.exports().and_then(|exports| exports.own(number));
+        let node = match own {
+            Some(node) => node.clone(),
+            None => self.references().object(number)?,
+        };
+        Some((node.interface(), node.callee()?))
+    }
+
+    /// Shares the references of another connection with the same peer, once.
+    pub(crate) fn join(&self, references: Arc<References>) -> Option<()> {
+        self.joined.set(references).ok()
     }
 
     /// Whether one more method may wait.
@@ -186,8 +240,13 @@ impl Connection {
         exports: Arc<Exports>,
         waiting: Arc<Waiting>,
     ) -> Result<Self, ConnectError> {
-        let exports = Arc::new(OnceLock::from(exports));
-        let parts = (exports, None, waiting);
+        let parts = Parts {
+            exports: Arc::new(OnceLock::from(exports)),
+            references: terms.references(None),
+            lane: None,
+            is_lane: false,
+            waiting,
+        };
         Self::join(endpoint, handlers, settings, terms, parts)
     }
 
@@ -200,7 +259,13 @@ impl Connection {
     ) -> Result<Self, ConnectError> {
         let lane = Lane::new(address, options, settings);
         let endpoint = jstream_transport::connect(address, options)?;
-        let parts = (Arc::default(), Some(lane), Arc::default());
+        let parts = Parts {
+            exports: Arc::default(),
+            references: terms.references(Some(address)),
+            lane: Some(lane),
+            is_lane: false,
+            waiting: Arc::default(),
+        };
         Self::join(endpoint, of_clients(), settings.clone(), terms, parts)
     }
 
@@ -209,21 +274,28 @@ impl Connection {
         handlers: &Handlers,
         mut settings: Settings,
         terms: Terms,
-        (exports, lane, all_waiting): (Arc<OnceLock<Arc<Exports>>>, Option<Lane>, Arc<Waiting>),
+        parts: Parts,
     ) -> Result<Self, ConnectError> {
         // Calls that nobody waits for are not asked about.
         settings.kept_returns = 0;
         let peer = Peer::join(endpoint, handlers, settings)?;
+        let references = parts.references.clone();
         let session = Session {
             calls: peer.handler(CALLS)?,
             streams: peer.handler(STREAMS)?,
+            referenced: peer.handler(REFERENCES)?,
             wire: Wire::new(&peer),
-            exports,
-            lane,
+            exports: parts.exports,
+            references: parts.references,
+            joined: OnceLock::new(),
+            lane: parts.lane,
             terms,
             waiting: AtomicUsize::new(0),
-            all_waiting,
+            all_waiting: parts.waiting,
         };
+        if !parts.is_lane {
+            peer.on_end(move || references.end());
+        }
         peer.attach(Arc::new(session));
         Ok(Self { peer })
     }
@@ -235,8 +307,7 @@ impl Connection {
         if length < MUCH {
             return None;
         }
-        let session = self.session();
-        session.lane.as_ref()?.open(session)
+        self.session().lane.as_ref()?.open(self)
     }
 
     /// Ends it, with its lane.
@@ -303,6 +374,27 @@ impl Connection {
         let on = road.as_ref().unwrap_or(self);
         let handler = on.session().calls;
         on.peer.send_segments(handler, word, segments, until)
+    }
+
+    /// What both sides have of each other.
+    pub(crate) fn references(&self) -> &Arc<References> {
+        self.session().references()
+    }
+
+    /// Says something of references, without waiting.
+    pub(crate) fn tell(&self, word: u64, segments: &[IoSlice<'_>]) -> Result<(), RequestError> {
+        let handler = self.session().referenced;
+        self.peer.try_send_segments(handler, word, segments)
+    }
+
+    /// The same, as soon as the other side takes it.
+    pub(crate) fn tell_waiting(
+        &self,
+        word: u64,
+        segments: &[IoSlice<'_>],
+    ) -> Result<(), RequestError> {
+        let handler = self.session().referenced;
+        self.peer.send_segments(handler, word, segments, None)
     }
 
     /// Sends a part of a stream, without waiting.

@@ -3,7 +3,7 @@
 use syn::visit::Visit;
 use syn::{Error, FnArg, GenericParam, ItemTrait, Lifetime, Path, Type, TypeImplTrait, TypePath};
 
-use super::parse::{Argument, Interface, Method, plain, streamed};
+use super::parse::{Argument, Interface, Method, passed, plain, streamed};
 use crate::errors::Errors;
 
 /// Tuples implement `Transportable` up to this length.
@@ -74,6 +74,10 @@ impl<'ast> Visit<'ast> for Short<'_, '_> {
 const NESTED: &str = "a stream is an argument or the result itself; its items may be `Result`s, and \
                       no streams";
 
+/// What is said of a reference that is a part of something else.
+const HIDDEN: &str = "a reference is an argument or the result itself, by value, or in an `Option`, \
+                      `Vec` or `Result` of it";
+
 fn check_method(method: &Method, errors: &mut Errors) {
     let signature = &method.signature;
     if let (Some(token), Some(output)) = (&method.one_way, &method.output) {
@@ -132,6 +136,10 @@ fn check_arguments(method: &Method, errors: &mut Errors) {
             check_stream(method, ty, of, errors);
             continue;
         }
+        if argument.passes().is_some() {
+            check_references(method, ty, errors);
+            continue;
+        }
         if received.is_some() && alone && method.streams().is_some() {
             errors.add(Error::new_spanned(
                 ty,
@@ -155,6 +163,9 @@ fn check_arguments(method: &Method, errors: &mut Errors) {
             ));
         }
         let search = Search::of(ty);
+        if search.remotes {
+            errors.add(Error::new_spanned(ty, HIDDEN));
+        }
         if search.streams {
             errors.add(Error::new_spanned(ty, NESTED));
         }
@@ -180,6 +191,19 @@ fn check_arguments(method: &Method, errors: &mut Errors) {
     }
 }
 
+/// What is wrong with references that are an argument.
+fn check_references(method: &Method, ty: &Type, errors: &mut Errors) {
+    if let Some(token) = &method.one_way {
+        errors.add(Error::new_spanned(
+            ty,
+            format!(
+                "nobody waits for a `{token}` method, and so nobody knows when it has a reference"
+            ),
+        ));
+    }
+    check_output(ty, errors);
+}
+
 /// What is wrong with the items of a stream that is an argument.
 fn check_stream(method: &Method, ty: &Type, of: &Type, errors: &mut Errors) {
     if let Some(token) = &method.one_way {
@@ -193,6 +217,9 @@ fn check_stream(method: &Method, ty: &Type, of: &Type, errors: &mut Errors) {
 
 fn check_output(ty: &Type, errors: &mut Errors) {
     let search = Search::of(streamed(ty).unwrap_or(ty));
+    if search.remotes && !passed(ty) {
+        errors.add(Error::new_spanned(ty, HIDDEN));
+    }
     if search.streams {
         errors.add(Error::new_spanned(ty, NESTED));
     }
@@ -234,6 +261,8 @@ pub(super) struct Search {
     eternal: bool,
     /// `Stream<T>`.
     pub(super) streams: bool,
+    /// `Remote<T>`.
+    pub(super) remotes: bool,
 }
 
 impl Search {
@@ -251,6 +280,8 @@ impl<'ast> Visit<'ast> for Search {
         let last = of.segments.last();
         self.streams |=
             last.is_some_and(|last| last.ident == "Stream" && !last.arguments.is_none());
+        self.remotes |=
+            last.is_some_and(|last| last.ident == "Remote" && !last.arguments.is_none());
         syn::visit::visit_path(self, of);
     }
 

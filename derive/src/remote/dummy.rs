@@ -9,7 +9,7 @@ use syn::{
 
 use super::check::Search;
 use super::instances::Instance;
-use super::parse::{Interface, streamed};
+use super::parse::{Interface, passed, streamed};
 use super::{expand, stub};
 
 /// The trait, a stub that can't be had, and the promise that the trait is remote.
@@ -86,12 +86,12 @@ fn callable(signature: &Signature) -> bool {
         && lifetimes_only(&signature.generics)
 }
 
-/// Whether a stream is a part of something, which no stub can name.
+/// Whether a stream or a reference is a part of something, which no stub can name.
 fn nested(signature: &Signature) -> bool {
     let nested = |ty: &Type| {
         let mut search = Search::default();
         search.visit_type(streamed(ty).unwrap_or(ty));
-        search.streams
+        search.streams || (search.remotes && !passed(ty))
     };
     let mut inputs = signature.inputs.iter();
     let result = matches!(&signature.output, ReturnType::Type(_, ty) if nested(ty));
@@ -151,6 +151,8 @@ fn remotable(of: &Interface, instance: &Instance, item: &ItemTrait) -> Option<To
         #[automatically_derived]
         impl #parameters #krate::Remotable for dyn #interface #conditions {
             type Stub = #stub;
+
+            const NAME: &'static str = "";
 
             fn interface() -> &'static #krate::Interface {
                 ::core::unreachable!()

@@ -66,10 +66,17 @@ impl Method {
         streamed(self.output.as_ref()?)
     }
 
-    /// Whether its call takes streams along, or is answered with one.
-    pub(super) fn has_streams(&self) -> bool {
+    /// The result's type, where it has references.
+    pub(super) fn passes(&self) -> Option<&Type> {
+        self.output.as_ref().filter(|ty| passed(ty))
+    }
+
+    /// Whether its call takes streams or references along, or is answered with such.
+    pub(super) fn carries(&self) -> bool {
         let mut arguments = self.arguments.iter();
-        self.streams().is_some() || arguments.any(|argument| argument.streams().is_some())
+        self.streams().is_some()
+            || self.passes().is_some()
+            || arguments.any(|argument| argument.streams().is_some() || argument.passes().is_some())
     }
 
     /// Whether it needs the object alone.
@@ -90,6 +97,11 @@ impl Argument {
     /// `T` of an argument of type `Stream<T>`.
     pub(super) fn streams(&self) -> Option<&Type> {
         streamed(&self.ty)
+    }
+
+    /// The type, where it has references.
+    pub(super) fn passes(&self) -> Option<&Type> {
+        passed(&self.ty).then_some(&self.ty)
     }
 }
 
@@ -246,6 +258,14 @@ fn wrapped<'t>(ty: &'t Type, name: &str) -> Option<&'t Type> {
 /// `T` of `Stream<T>`.
 pub(super) fn streamed(ty: &Type) -> Option<&Type> {
     wrapped(ty, "Stream")
+}
+
+/// Whether a type is `Remote<dyn Trait>`, or an `Option`, `Vec` or `Result` of it.
+pub(super) fn passed(ty: &Type) -> bool {
+    wrapped(ty, "Remote").is_some()
+        || ["Option", "Vec", "Result"]
+            .iter()
+            .any(|name| wrapped(ty, name).is_some_and(passed))
 }
 
 /// A type without the brackets, seen or not, around it.

@@ -131,15 +131,18 @@ fn parts(method: &Method) -> Vec<Ident> {
     arguments.chain(result).collect()
 }
 
-/// The arguments that the parts stand for, behind what makes those of them that are streams.
+/// The arguments that the parts stand for, behind what makes those of them that are streams or references.
 fn arguments(method: &Method) -> (TokenStream, Vec<TokenStream>) {
     let (mut made, mut arguments) = (TokenStream::new(), Vec::new());
     for (argument, name) in method.arguments.iter().zip(parts(method)) {
-        let Some(item) = argument.streams().map(types::item) else {
+        if let Some(item) = argument.streams().map(types::item) {
+            made.extend(quote!(let #name = __answer.argument::<#item>(*#name)?;));
+        } else if let Some(ty) = argument.passes().map(types::item) {
+            made.extend(quote!(let #name = __answer.references::<#ty>(#name)?;));
+        } else {
             arguments.push(quote!(*#name));
             continue;
-        };
-        made.extend(quote!(let #name = __answer.argument::<#item>(*#name)?;));
+        }
         arguments.push(quote!(#name));
     }
     (made, arguments)
@@ -147,7 +150,7 @@ fn arguments(method: &Method) -> (TokenStream, Vec<TokenStream>) {
 
 /// Takes the message apart that the arguments came in.
 fn read(of: &Interface, method: &Method) -> TokenStream {
-    let message = types::message(method);
+    let message = types::message(of, method);
     let assertions = types::assertions(of, method);
     let read = quote_spanned! {types::span(method)=>
         let (__arguments, __answer) = __call.arguments::<#message>()?;
@@ -161,9 +164,10 @@ fn plain(of: &Interface, interface: &TokenStream, method: &Method) -> TokenStrea
     let name = &method.signature.ident;
     let (read, object) = (read(of, method), object(method));
     if keeps(method) {
-        let reply = quote_spanned! {types::result_span(method)=>
-            __answer.reply(&<__Object as #interface>::#name(#object, __arguments))
+        let called = quote_spanned! {types::result_span(method)=>
+            <__Object as #interface>::#name(#object, __arguments)
         };
+        let reply = reply(method, &called);
         return quote!(#read #reply);
     }
     let parts = parts(method);
@@ -175,7 +179,7 @@ fn plain(of: &Interface, interface: &TokenStream, method: &Method) -> TokenStrea
         let failed = quote!(#krate::__private::Failed);
         quote!(::core::result::Result::Ok::<_, #failed>((#call, *__stream)))
     } else {
-        quote_spanned!(types::result_span(method)=> __answer.reply(&#call))
+        reply(method, &call)
     };
     let visit = quote_spanned! {types::span(method)=>
         #krate::Received::with(&__arguments, |__arguments| {
@@ -188,6 +192,15 @@ fn plain(of: &Interface, interface: &TokenStream, method: &Method) -> TokenStrea
         return items(&quote!(#read let (__result, __stream) = #visit?;));
     }
     quote!(#read #visit)
+}
+
+/// Answers by a result.
+fn reply(method: &Method, result: &TokenStream) -> TokenStream {
+    let span = types::result_span(method);
+    match method.passes().map(types::item) {
+        Some(ty) => quote_spanned!(span=> __answer.give::<#ty>(#result)),
+        None => quote_spanned!(span=> __answer.reply(&#result)),
+    }
 }
 
 /// Sends the items of a stream, while nobody has the object or the arguments for it.
@@ -208,13 +221,14 @@ fn asynchronous(of: &Interface, method: &Method) -> TokenStream {
     let name = &method.signature.ident;
     let (read, object) = (read(of, method), object(method));
     if keeps(method) {
-        let reply = quote_spanned! {types::result_span(method)=>
-            __answer.reply(&__InPlace::#name(#object, __arguments).await)
+        let called = quote_spanned! {types::result_span(method)=>
+            __InPlace::#name(#object, __arguments).await
         };
+        let reply = reply(method, &called);
         return quote!(#read #reply);
     }
     let parts = parts(method);
-    let message = types::message(method);
+    let message = types::message(of, method);
     // What is kept while the method waits has a type that names no lifetime: the compiler forgets that
     // it is `'static`.
     let get = quote_spanned! {types::span(method)=>
@@ -229,6 +243,6 @@ fn asynchronous(of: &Interface, method: &Method) -> TokenStream {
     if method.streams().is_some() {
         return items(&quote!(#read #get #made #result let __stream = *__stream;));
     }
-    let reply = quote_spanned!(types::result_span(method)=> __answer.reply(&__result));
+    let reply = reply(method, &quote!(__result));
     quote!(#read #get #made #result #reply)
 }

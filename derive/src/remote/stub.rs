@@ -167,11 +167,15 @@ fn result(of: &Interface, method: &Method) -> TokenStream {
         return quote!(::core::result::Result<(), #krate::CallError>);
     }
     let krate = types::krate_of_result(of, method);
-    if let Some(of) = method.streams() {
-        let item = types::item(of);
+    if let Some(item) = method.streams() {
+        let item = types::item(item);
         return quote_spanned!(types::result_span(method)=> #krate::Stream<#item>);
     }
-    let output = types::output(method);
+    if let Some(ty) = method.passes() {
+        let ty = types::item(ty);
+        return quote_spanned!(types::result_span(method)=> #krate::RemoteCall<#ty>);
+    }
+    let output = types::output(of, method);
     quote_spanned!(types::result_span(method)=> #krate::Call<#output>)
 }
 
@@ -182,9 +186,10 @@ pub(super) fn body(of: &Interface, instance: &Instance, method: &Method) -> Toke
     let name = &method.signature.ident;
     let names = method.arguments.iter().map(|argument| {
         let name = &argument.name;
-        match argument.streams().map(types::item) {
-            Some(item) => quote!(__streams.send::<#item>(#name)),
-            None => quote!(#name),
+        match (argument.streams().map(types::item), argument.passes()) {
+            (Some(item), _) => quote!(__carried.send::<#item>(#name)),
+            (None, Some(_)) => quote!(__carried.give(#name)),
+            (None, None) => quote!(#name),
         }
     });
     let taken = method.streams().map(types::item);
@@ -194,21 +199,28 @@ pub(super) fn body(of: &Interface, instance: &Instance, method: &Method) -> Toke
         _ => quote!(&(#(#names,)*)),
     };
     let assertions = types::assertions(of, method);
-    let output = types::output(method);
+    let output = types::output(of, method);
     let span = types::span(method);
-    let streams = method
-        .has_streams()
-        .then(|| quote!(let mut __streams = #krate::Object::streams(__object);));
+    let takes = method
+        .arguments
+        .iter()
+        .any(|of| of.streams().is_some() || of.passes().is_some());
+    let mutable = (takes || taken.is_some()).then(|| quote!(mut));
+    let carried = method
+        .carries()
+        .then(|| quote!(let #mutable __carried = #krate::Object::carried(__object);));
     let take = taken
         .as_ref()
-        .map(|item| quote!(let (__taken, __number) = __streams.take::<#item>();));
-    let send = match (&taken, &streams) {
+        .map(|item| quote!(let (__taken, __number) = __carried.take::<#item>();));
+    let passed = method.passes().map(types::item);
+    let send = match (&taken, &carried) {
+        _ if passed.is_some() => quote_spanned!(span=> fetch::<_, #passed>),
         (Some(item), _) => quote_spanned!(span=> stream::<_, #item>),
         (None, Some(_)) => quote_spanned!(span=> call_with::<_, #output>),
         (None, None) if method.one_way.is_some() => quote_spanned!(span=> send),
         (None, None) => quote_spanned!(span=> call::<_, #output>),
     };
-    let more = streams.as_ref().map(|_| quote!(__streams,));
+    let more = carried.as_ref().map(|_| quote!(__carried,));
     let more = more
         .into_iter()
         .chain(taken.as_ref().map(|_| quote!(__taken,)));
@@ -224,7 +236,7 @@ pub(super) fn body(of: &Interface, instance: &Instance, method: &Method) -> Toke
     quote! {
         #assertions
         let __object = &self.object;
-        #streams
+        #carried
         #take
         #call
     }

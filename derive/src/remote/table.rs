@@ -36,6 +36,8 @@ pub(super) fn remotable(of: &Interface, instance: &Instance) -> TokenStream {
         impl #krate::Remotable for dyn #interface {
             type Stub = #stub;
 
+            const NAME: &'static str = #name;
+
             fn interface() -> &'static #krate::Interface {
                 static INTERFACE: ::std::sync::OnceLock<#krate::Interface> =
                     ::std::sync::OnceLock::new();
@@ -53,7 +55,7 @@ fn entry(of: &Interface, method: &Method) -> TokenStream {
     let conditions = &method.conditions;
     let name = method.signature.ident.unraw().to_string();
     let signature = text(&method.signature);
-    let (message, output) = (types::message(method), types::output(method));
+    let (message, output) = (types::message(of, method), types::output(of, method));
     let assertions = types::assertions(of, method);
     let one_way = method.one_way.as_ref().map(|_| quote!(.one_way()));
     let idempotent = method.idempotent.then(|| quote!(.idempotent()));
@@ -61,6 +63,15 @@ fn entry(of: &Interface, method: &Method) -> TokenStream {
     let takes = takes.filter_map(|(place, argument)| {
         let item = types::item(argument.streams()?);
         Some(quote!(.takes::<#item>(#place)))
+    });
+    let passing = method.arguments.iter().enumerate();
+    let passing = passing.filter_map(|(place, argument)| {
+        let ty = types::item(argument.passes()?);
+        Some(quote!(.passing::<#ty>(::core::option::Option::Some(#place))))
+    });
+    let returns = method.passes().map(|ty| {
+        let ty = types::item(ty);
+        quote!(.passing::<#ty>(::core::option::Option::None))
     });
     let gives = method.streams().map(|of| {
         let item = types::item(of);
@@ -72,6 +83,8 @@ fn entry(of: &Interface, method: &Method) -> TokenStream {
             #krate::__private::Method::new::<#message, #output>(#name, #signature)
                 #(#takes)*
                 #gives
+                #(#passing)*
+                #returns
                 #one_way
                 #idempotent
         }

@@ -11,7 +11,7 @@ use super::parse::{Argument, Interface, Method};
 /// What the stub takes for an argument: a message that the server is to keep is lent to the call.
 /// The call needs it for as long as it is being sent, whatever lifetime the method names.
 pub(super) fn stub_type(argument: &Argument) -> Type {
-    if argument.streams().is_some() {
+    if argument.streams().is_some() || argument.passes().is_some() {
         return for_all_time(&argument.ty);
     }
     let mut ty = match &argument.received {
@@ -24,7 +24,7 @@ pub(super) fn stub_type(argument: &Argument) -> Type {
 
 /// What a mock's function takes for an argument.
 pub(super) fn mock_type(argument: &Argument) -> Type {
-    if argument.received.is_some() || argument.streams().is_some() {
+    if argument.received.is_some() || argument.streams().is_some() || argument.passes().is_some() {
         return for_all_time(&argument.ty);
     }
     let mut ty = argument.ty.clone();
@@ -33,28 +33,37 @@ pub(super) fn mock_type(argument: &Argument) -> Type {
 }
 
 /// The type of the arguments' message, for all time.
-pub(super) fn message(method: &Method) -> TokenStream {
+pub(super) fn message(of: &Interface, method: &Method) -> TokenStream {
     match method.arguments.first() {
         Some(Argument {
-            received: Some(of), ..
+            received: Some(whole),
+            ..
         }) => {
-            let of = for_all_time(of);
-            quote!(#of)
+            let whole = for_all_time(whole);
+            quote!(#whole)
         }
         _ => {
             let result = method.streams().map(|_| number());
-            let types = method.arguments.iter().map(part).chain(result);
+            let parts = method.arguments.iter().map(|argument| part(of, argument));
+            let types = parts.chain(result);
             quote_spanned!(span(method)=> (#(#types,)*))
         }
     }
 }
 
 /// The type of what stands for an argument in the message.
-fn part(of: &Argument) -> Type {
-    match of.streams() {
-        Some(_) => number(),
-        None => for_all_time(&of.ty),
+fn part(of: &Interface, argument: &Argument) -> Type {
+    match (argument.streams(), argument.passes()) {
+        (Some(_), _) => number(),
+        (None, Some(ty)) => wire(of, ty),
+        (None, None) => for_all_time(&argument.ty),
     }
+}
+
+/// The type of what stands for references.
+fn wire(of: &Interface, ty: &Type) -> Type {
+    let (krate, ty) = (&of.krate, for_all_time(ty));
+    parse_quote!(<#ty as #krate::Passed>::Wire)
 }
 
 /// What stands for a stream.
@@ -71,10 +80,11 @@ pub(super) fn result(method: &Method) -> Type {
 }
 
 /// The type of the message that ends the call: the result, or what says that a stream has ended.
-pub(super) fn output(method: &Method) -> Type {
-    match method.streams() {
-        Some(_) => number(),
-        None => result(method),
+pub(super) fn output(of: &Interface, method: &Method) -> Type {
+    match (method.streams(), method.passes()) {
+        (Some(_), _) => number(),
+        (None, Some(ty)) => wire(of, ty),
+        (None, None) => result(method),
     }
 }
 
@@ -121,7 +131,7 @@ pub(super) fn assertions(of: &Interface, method: &Method) -> TokenStream {
     let alone = method.arguments.len() == 1;
     // Arguments of an async method stay where they are; `Received` is handed over.
     let stays = |argument: &Argument| method.is_async() && argument.received.is_none();
-    let plain = |argument: &&Argument| argument.streams().is_none();
+    let plain = |argument: &&Argument| argument.streams().is_none() && argument.passes().is_none();
     let each = method.arguments.iter().filter(plain).map(|argument| {
         let new = if stays(argument) {
             quote!(new_async)
@@ -129,7 +139,7 @@ pub(super) fn assertions(of: &Interface, method: &Method) -> TokenStream {
             quote!(new)
         };
         let message = if alone {
-            message(method)
+            message(of, method)
         } else {
             let ty = for_all_time(&argument.ty);
             quote_spanned!(located(&argument.ty)=> (#ty,))
@@ -137,19 +147,35 @@ pub(super) fn assertions(of: &Interface, method: &Method) -> TokenStream {
         quote!(#new::<#message, ()>)
     });
     let whole = (!alone).then(|| {
-        let message = message(method);
+        let message = message(of, method);
         quote!(new::<#message, ()>)
+    });
+    // What stands for references travels, if they do.
+    let whole = whole.filter(|_| {
+        method
+            .arguments
+            .iter()
+            .all(|argument| argument.passes().is_none())
     });
     let arguments = method.arguments.iter().filter_map(Argument::streams);
     let streams = arguments.chain(method.streams()).map(|of| {
         let item = item(of);
         quote_spanned!(located(of)=> streams::<#item>)
     });
-    let all = each.chain(whole).chain(streams).map(|new| {
-        quote! {
-            let _ = #krate::__private::Method::#new;
-        }
+    let references = method.arguments.iter().filter_map(Argument::passes);
+    let references = references.chain(method.passes()).map(|ty| {
+        let all = for_all_time(ty);
+        quote_spanned!(located(ty)=> passes::<#all>)
     });
+    let all = references
+        .chain(each)
+        .chain(whole)
+        .chain(streams)
+        .map(|new| {
+            quote! {
+                let _ = #krate::__private::Method::#new;
+            }
+        });
     quote!(#(#all)*)
 }
 

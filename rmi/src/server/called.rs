@@ -24,10 +24,7 @@ pub(crate) fn called(request: Request) {
     let Some(session) = request.attached::<Session>() else {
         return request.nack();
     };
-    let found = session
-        .exports()
-        .and_then(|exports| exports.object(word.object));
-    let Some((interface, callee)) = found else {
+    let Some((interface, callee)) = session.object(word.object) else {
         return fail(request, Code::UnknownObject, "");
     };
     let method = usize::from(word.method);

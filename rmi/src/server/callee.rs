@@ -1,24 +1,37 @@
 //! Objects whatever their type: how a method is called, and where the futures of those stand that wait.
 
+use std::any::Any;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Instant;
 
 use jstream_transport::Reminder;
-use jstream_transport::active::{Executor, Tasks};
+use jstream_transport::active::Tasks;
 
 use super::incoming::ending;
 use super::{Failed, Incoming};
 use crate::context::{Context, entered};
+use crate::exports::Home;
 use crate::frame::Code;
-use crate::interface::Skeleton;
+use crate::interface::{BoxFuture, Skeleton};
 use crate::session::Waits;
 
 /// An object whatever its type and interface.
 pub(crate) trait Callee: Send + Sync {
     /// Calls a method. One that has to wait goes on elsewhere.
     fn call(&self, method: usize, call: Incoming, context: Context);
+
+    /// Calls a method without a connection. What is left of it, if it has to wait.
+    fn here(
+        &self,
+        method: usize,
+        call: Incoming,
+        context: Context,
+    ) -> Option<BoxFuture<'static, ()>>;
+
+    /// What the object was given in.
+    fn holder(&self) -> &dyn Any;
 }
 
 /// An object with the functions of its skeleton, and the futures that these make.
@@ -26,21 +39,21 @@ struct Typed<H, C, R, F> {
     holder: H,
     call: C,
     run: R,
-    tasks: Tasks<F>,
+    tasks: Arc<Tasks<F>>,
 }
 
-/// The object that `T`'s skeleton for `O` calls. Methods that wait go on at `executor`.
-pub(crate) fn callee<T, O>(holder: T::Holder, executor: Arc<dyn Executor>) -> Arc<dyn Callee>
+/// The object that `T`'s skeleton for `O` calls.
+pub(crate) fn callee<T, O>(holder: T::Holder, home: &Home) -> Arc<dyn Callee>
 where
     T: Skeleton<O> + ?Sized + 'static,
     O: ?Sized + 'static,
 {
     let run = |holder, method, call, context| waiting(T::run(holder, method, call), context);
-    typed(holder, T::call, run, executor)
+    typed(holder, T::call, run, home)
 }
 
 /// Gives the futures' type, which has no name, a parameter to be known by.
-fn typed<H, C, R, F>(holder: H, call: C, run: R, executor: Arc<dyn Executor>) -> Arc<dyn Callee>
+fn typed<H, C, R, F>(holder: H, call: C, run: R, home: &Home) -> Arc<dyn Callee>
 where
     H: Clone + Send + Sync + 'static,
     C: Fn(&H, usize, Incoming) -> Result<Option<Incoming>, Failed> + Send + Sync + 'static,
@@ -51,7 +64,7 @@ where
         holder,
         call,
         run,
-        tasks: Tasks::new(executor),
+        tasks: home.tasks(),
     })
 }
 
@@ -72,6 +85,22 @@ where
             let future = (self.run)(self.holder.clone(), method, call, context);
             self.tasks.run(&mark, future);
         }
+    }
+
+    fn here(
+        &self,
+        method: usize,
+        call: Incoming,
+        mut context: Context,
+    ) -> Option<BoxFuture<'static, ()>> {
+        let called = entered(&mut context, || (self.call)(&self.holder, method, call));
+        let call = called.ok().flatten()?;
+        let holder = self.holder.clone();
+        Some(Box::pin((self.run)(holder, method, call, context)))
+    }
+
+    fn holder(&self) -> &dyn Any {
+        &self.holder
     }
 }
 

@@ -8,6 +8,8 @@ use jstream::{Filled, Reader, Received, Transportable, WriteError, Writer};
 use jstream_transport::active::Replier;
 
 use crate::frame::Code;
+use crate::here::Slot;
+use crate::reference::{As, Between, Giving, Passed, Taking};
 use crate::session::{Connection, Session};
 use crate::stream::{Ended, Line, Stop, Stream};
 
@@ -22,8 +24,8 @@ thread_local! {
 /// A call whose arguments have arrived.
 #[derive(Debug)]
 pub struct Incoming {
-    pub(super) payload: Filled,
-    pub(super) answer: Answer,
+    pub(crate) payload: Filled,
+    pub(crate) answer: Answer,
 }
 
 /// Where the reply to a call goes. The caller of one that is dropped is told that.
@@ -31,8 +33,14 @@ pub struct Incoming {
 pub struct Answer {
     /// Here until it is used.
     replier: Option<Replier>,
+    /// Of a call without a connection.
+    here: Option<Arc<Slot>>,
+    /// The arguments have been read.
+    is_read: Cell<bool>,
     /// What its caller is told when it is dropped.
     refused: Cell<Option<Code>>,
+    /// Why its references are none.
+    unfit: RefCell<String>,
 }
 
 /// Why a call has no result. Its caller was told.
@@ -65,7 +73,10 @@ impl Incoming {
         let read = reader.read::<A>(self.payload);
         READER.set(Some(reader));
         match read {
-            Ok(arguments) => Ok((arguments, self.answer)),
+            Ok(arguments) => {
+                self.answer.is_read.set(true);
+                Ok((arguments, self.answer))
+            }
             Err(failure) => {
                 let why = failure.error.to_string();
                 self.answer.refuse(Code::Arguments, &why);
@@ -79,7 +90,21 @@ impl Answer {
     pub(super) fn new(replier: Replier) -> Self {
         Self {
             replier: Some(replier),
+            here: None,
+            is_read: Cell::new(false),
             refused: Cell::new(None),
+            unfit: RefCell::default(),
+        }
+    }
+
+    /// That of a call without a connection.
+    pub(crate) fn here(slot: Arc<Slot>) -> Self {
+        Self {
+            replier: None,
+            here: Some(slot),
+            is_read: Cell::new(false),
+            refused: Cell::new(None),
+            unfit: RefCell::default(),
         }
     }
 
@@ -94,7 +119,7 @@ impl Answer {
     /// [`Failed`] when it can't be written.
     pub fn reply<R: Transportable>(mut self, result: &R) -> Result<(), Failed> {
         let Some(replier) = self.replier.take() else {
-            return Ok(());
+            return self.reply_here(result);
         };
         if !replier.wants_reply() {
             return Ok(());
@@ -112,6 +137,70 @@ impl Answer {
             }
             _ => Ok(()),
         }
+    }
+
+    fn reply_here<R: Transportable>(self, result: &R) -> Result<(), Failed> {
+        let Some(slot) = &self.here else {
+            return Ok(());
+        };
+        match written(result, |segments| slot.reply(segments)) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                slot.refuse(Code::Result, &error.to_string());
+                Err(Failed::Result)
+            }
+        }
+    }
+
+    /// Between whom references are passed.
+    fn between(&self) -> Option<Between> {
+        match (&self.replier, &self.here) {
+            (Some(replier), _) => Some(Between::Peers(Connection::of(replier.peer()))),
+            (None, Some(slot)) => Some(Between::Here(slot.passing.clone())),
+            (None, None) => None,
+        }
+    }
+
+    /// References that are an argument.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Arguments`] when they are none that the caller may pass.
+    pub fn references<P: Passed>(
+        &self,
+        form: &<P::Wire as Transportable>::InPlace<'_>,
+    ) -> Result<P, Failed> {
+        let taken = self.between().map(|from| P::take(form, &Taking::new(from)));
+        match taken {
+            Some(Ok(references)) => Ok(references),
+            Some(Err(unfit)) => {
+                self.unfit.replace(unfit.0);
+                self.refused.set(Some(Code::Arguments));
+                Err(Failed::Arguments)
+            }
+            None => Err(Failed::Arguments),
+        }
+    }
+
+    /// Sends references as the result.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed`] when they can't be passed or written.
+    pub fn give<P: Passed>(self, references: P) -> Result<(), Failed> {
+        let wants = self.replier.as_ref().is_none_or(Replier::wants_reply);
+        let Some(to) = self.between().filter(|_| wants) else {
+            return Ok(());
+        };
+        let mut giving = Giving::new(to, As::Result);
+        let wire = references.give(&mut giving);
+        if let Some(why) = giving.take_failure() {
+            self.refuse(Code::Result, &why);
+            return Err(Failed::Result);
+        }
+        let sent = self.reply(&wire);
+        giving.arrived(sent.is_ok());
+        sent
     }
 
     /// The connection, as streams need it.
@@ -173,15 +262,32 @@ impl Answer {
     pub(super) fn refuse(mut self, code: Code, why: &str) {
         if let Some(replier) = self.replier.take() {
             refuse(replier, code, why);
+        } else if let Some(slot) = &self.here {
+            slot.refuse(code, why);
+        }
+    }
+
+    /// What the caller of a call is told that ends without an answer. A call whose arguments nobody has read did not run, and
+    /// has taken no references.
+    fn why_ended(&self) -> Option<Code> {
+        let code = ENDING.get().or(self.refused.get());
+        match code {
+            _ if self.is_read.get() => code,
+            Some(Code::Overdue) => Some(Code::TooLate),
+            None if std::thread::panicking() => Some(Code::Arguments),
+            code => code,
         }
     }
 }
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        let code = ENDING.get().or(self.refused.get());
-        if let (Some(code), Some(replier)) = (code, self.replier.take()) {
-            refuse(replier, code, "");
+        let Some(code) = self.why_ended() else { return };
+        let why = self.unfit.take();
+        if let Some(replier) = self.replier.take() {
+            refuse(replier, code, &why);
+        } else if let Some(slot) = &self.here {
+            slot.refuse(code, &why);
         }
     }
 }

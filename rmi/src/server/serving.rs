@@ -235,6 +235,10 @@ impl State {
             max_backlog: options.max_backlog,
             window: Window::of(options.stream_items, options.stream_bytes),
             max_streams: options.max_streams,
+            lease: options.lease,
+            max_references: options.max_references,
+            third_parties: options.third_parties,
+            clock: options.clock.clone(),
         };
         let waiting = self.waiting.clone();
         let settings = options.messages.clone();

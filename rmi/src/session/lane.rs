@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use jstream_transport::active::Settings;
 use jstream_transport::{Address, Options};
 
-use super::{Connection, Session, of_clients};
+use super::{Connection, Parts, of_clients};
+use crate::client::Client;
+use crate::interface::Stub;
 use crate::sync::lock;
 
 /// How long a lane that could not be opened is not tried again.
@@ -23,6 +25,8 @@ pub(super) struct Lane {
 enum State {
     Closed,
     Open(Connection),
+    /// Somebody is about to.
+    Opening,
     /// Not before then.
     Refused(Instant),
     /// The session has been closed.
@@ -40,26 +44,31 @@ impl Lane {
     }
 
     /// The lane of a session, as long as there is one to be had.
-    pub(super) fn open(&self, session: &Session) -> Option<Connection> {
+    pub(super) fn open(&self, main: &Connection) -> Option<Connection> {
         let mut state = lock(&self.state);
         match &*state {
             State::Open(lane) if !lane.peer.has_ended() => return Some(lane.clone()),
             State::Refused(then) if *then > Instant::now() => return None,
-            State::Ended => return None,
+            State::Ended | State::Opening => return None,
             _ => {}
         }
-        match self.connect(session) {
-            Some(lane) => {
-                *state = State::Open(lane.clone());
-                Some(lane)
-            }
-            None => {
-                // What went before goes on by the first connection.
-                let now = Instant::now();
-                *state = State::Refused(now.checked_add(PAUSE).unwrap_or(now));
-                None
-            }
+        *state = State::Opening;
+        drop(state);
+        // Methods may be served meanwhile, whose calls go by the first connection.
+        let lane = self.connect(main);
+        let mut state = lock(&self.state);
+        if let State::Ended = &*state {
+            return None;
         }
+        *state = match &lane {
+            Some(lane) => State::Open(lane.clone()),
+            // What went before goes on by the first connection.
+            None => {
+                let now = Instant::now();
+                State::Refused(now.checked_add(PAUSE).unwrap_or(now))
+            }
+        };
+        lane
     }
 
     /// Ends it: calls on their way fail, and there are no more.
@@ -70,10 +79,22 @@ impl Lane {
         }
     }
 
-    fn connect(&self, session: &Session) -> Option<Connection> {
+    fn connect(&self, main: &Connection) -> Option<Connection> {
+        let session = main.session();
+        let time = self.settings.handshake_timeout;
+        let registry = |of: &Connection| Client::of(of.clone()).registry().within(time);
+        let key = (*registry(main).lane().wait().ok()?.get())?;
         let endpoint = jstream_transport::connect(&self.address, &self.options).ok()?;
-        let (settings, terms) = (self.settings.clone(), session.terms);
-        let parts = (session.exports.clone(), None, Arc::default());
-        Connection::join(endpoint, of_clients(), settings, terms, parts).ok()
+        let (settings, terms) = (self.settings.clone(), session.terms.clone());
+        let parts = Parts {
+            exports: session.exports.clone(),
+            references: session.references().clone(),
+            lane: None,
+            is_lane: true,
+            waiting: Arc::default(),
+        };
+        let lane = Connection::join(endpoint, of_clients(), settings, terms, parts).ok()?;
+        let joined = registry(&lane).join(key).wait().ok()?;
+        joined.get().then_some(lane)
     }
 }

@@ -1,4 +1,4 @@
-//! The streams of one call, on both sides of it.
+//! The streams of one call, on both sides of it, and what else it takes along.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,11 +14,14 @@ use super::receiving::{Ending, Receiving};
 use super::source::{Gone, Source};
 use super::word::{Key, Word};
 use super::{Of, Stream, StreamError};
+use crate::reference::{Between, Giving, Passed};
 
 /// The streams of a call that is about to be made.
 pub struct Carried {
     line: Arc<dyn Line>,
     pumps: Pumps,
+    has_streams: bool,
+    giving: Giving,
 }
 
 /// The result of a call that is about to be made.
@@ -26,15 +29,27 @@ pub struct Carried {
 pub struct Taken<T: Transportable + 'static>(Receiving<T>);
 
 impl Carried {
-    pub(crate) fn new(line: Arc<dyn Line>) -> Self {
+    pub(crate) fn new(line: Arc<dyn Line>, giving: Giving) -> Self {
         Self {
             line,
             pumps: Pumps::default(),
+            has_streams: false,
+            giving,
         }
+    }
+
+    /// Passes references. What stands for them in the call.
+    pub fn give<P: Passed>(&mut self, references: P) -> P::Wire {
+        references.give(&mut self.giving)
+    }
+
+    pub(crate) fn between(&self) -> &Between {
+        self.giving.between()
     }
 
     /// Takes an argument along. What stands for it in the call.
     pub fn send<T: Transportable + 'static>(&mut self, stream: Stream<T>) -> u64 {
+        self.has_streams = true;
         let flow = Arc::new(Flow::default());
         let key = self.line.streams().begin(Half::Sends(flow.clone()));
         match stream.of {
@@ -51,6 +66,7 @@ impl Carried {
 
     /// Expects a stream as the result. What stands for it in the call.
     pub fn take<T: Transportable + 'static>(&mut self) -> (Taken<T>, u64) {
+        self.has_streams = true;
         let window = self.line.window();
         let inbox = Arc::new(Inbox::new(window));
         let key = self.line.streams().begin(Half::Takes(inbox.clone()));
@@ -58,8 +74,9 @@ impl Carried {
         (taken, Word::Open(window).pack(key))
     }
 
-    pub(crate) fn into_pumps(self) -> Pumps {
-        self.pumps
+    /// What is to be driven, what was passed, and whether there are streams.
+    pub(crate) fn into_parts(self) -> (Pumps, Giving, bool) {
+        (self.pumps, self.giving, self.has_streams)
     }
 }
 

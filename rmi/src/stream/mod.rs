@@ -6,6 +6,7 @@ mod inbox;
 mod item;
 mod line;
 mod made;
+mod nowhere;
 mod pump;
 mod receiving;
 mod sender;
@@ -37,6 +38,7 @@ pub use self::sender::{Sender, Sending, Unwanted, stream};
 
 pub(crate) use self::flow::Stop;
 pub(crate) use self::line::Line;
+pub(crate) use self::nowhere::Nowhere;
 pub(crate) use self::pump::{Ended, Pumps};
 pub(crate) use self::tasks::until_ready;
 pub(crate) use self::wire::{Wire, streamed};

@@ -404,6 +404,12 @@ impl Peer {
         self.link.poll()
     }
 
+    /// Looks at what has come, if nobody else receives, and serves nothing of it: that is for whoever serves next. So
+    /// answers and credit are known also where nobody waits.
+    pub fn look(&self) {
+        self.link.bundle().look_aside();
+    }
+
     /// Serves until the connection has ended.
     pub fn serve(&self) {
         self.link

@@ -161,6 +161,23 @@ impl Ticket {
         drop(self);
     }
 
+    /// As [`cancel`](Self::cancel), for who wants to know all the same what came of the request. One that was not sent
+    /// yet, or comes back for now, is not sent any more. Whether there will be an answer.
+    pub fn revoke(&mut self) -> bool {
+        match self.errand.revoke() {
+            Some(number) => {
+                self.link.revoke(number);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The answer, if it is among those that were received; takes none itself. It is given once.
+    pub fn try_noted(&mut self) -> Option<Result<Reply, RequestError>> {
+        self.attempt(None)
+    }
+
     /// Lets the request be carried out, and its answer be dropped. One that was not sent yet is not sent.
     pub fn detach(mut self) {
         if let Some(number) = self.errand.leave() {

@@ -122,6 +122,13 @@ impl Ledger {
         }
     }
 
+    /// Whether the answer to a request is still to come.
+    pub(in crate::active) fn is_open(&mut self, number: u32) -> bool {
+        let ended = self.ended;
+        let place = self.place(number);
+        !ended && place.is_some_and(|place| matches!(place.call, Call::Waiting(_)))
+    }
+
     /// Nobody wants the answer to a request any more. True when it has not come yet.
     pub(in crate::active) fn forget(&mut self, number: u32) -> (bool, Option<Answer>) {
         let ended = self.ended;

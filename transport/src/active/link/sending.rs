@@ -119,6 +119,15 @@ impl Link {
         })
     }
 
+    /// Nobody waits for the result of a request any more, but for what comes of it.
+    pub(in crate::active) fn revoke(&self, number: u32) {
+        let is_open = self.ledger().is_open(number);
+        if is_open {
+            let cancel = Frame::Cancel { number }.header(Credit::default());
+            let _ = self.send(cancel, &[], Haste::Now);
+        }
+    }
+
     /// Nobody wants the answer to a request any more.
     pub(in crate::active) fn give_up(&self, number: u32) {
         let (is_open, answer) = self.ledger().forget(number);

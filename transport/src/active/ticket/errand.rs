@@ -121,6 +121,15 @@ impl Errand {
         }
     }
 
+    /// It is not sent again; its number, if it is on its way.
+    pub(super) fn revoke(&mut self) -> Option<u32> {
+        self.times = u32::MAX;
+        match self.number() {
+            Some(number) => Some(number),
+            None => self.leave(),
+        }
+    }
+
     /// Nobody follows it any more; its number, if it is on its way.
     #[inline]
     pub(super) fn leave(&mut self) -> Option<u32> {

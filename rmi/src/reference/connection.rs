@@ -1,0 +1,346 @@
+//! The references of a connection, in both directions, and what is said of them.
+//!
+//! Giving a reference is said by the message that has it. Messages of their own renew leases, give back what was
+//! dropped, and offer an object to somebody else; none is waited for.
+
+use std::io::IoSlice;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use jstream_transport::Address;
+use jstream_transport::active::{Reply, Request, RequestError, Ticket};
+
+use super::given::{As, Given};
+use super::import::{Import, Imports};
+use super::offers::Key;
+use crate::exports::Node;
+use crate::lease::{Clock, Tending};
+use crate::session::{Connection, Session};
+use crate::sync::lock;
+
+/// What the word of a message about references says.
+pub(crate) const RENEW: u64 = 1;
+pub(crate) const CLEAN: u64 = 2;
+pub(crate) const OFFER: u64 = 3;
+
+/// A number and a sequence, as they are given back.
+const CLEANED: usize = 12;
+
+/// How many are given back by one message at most.
+const MOST_CLEANED: usize = 4096;
+
+/// How long it is followed what becomes of a call that was given up and has references.
+const FOLLOWED: Duration = Duration::from_secs(300);
+
+/// The references of a connection.
+pub(crate) struct References {
+    given: Mutex<Given>,
+    pub(crate) imports: Imports,
+    /// What this side has dropped, and is to give back.
+    dropped: Mutex<Vec<(u32, u64)>>,
+    /// Calls that were given up, and have references.
+    followed: Mutex<Vec<Followed>>,
+    pub(crate) tending: Tending,
+    lease: Duration,
+    clock: Clock,
+    most: usize,
+    /// Where others reach the other side.
+    pub(crate) reach: Option<Address>,
+    /// By which other connections of the other side join this one.
+    pub(crate) key: OnceLock<Option<Key>>,
+}
+
+/// A call that was given up.
+pub(crate) struct Followed {
+    pub(crate) ticket: Ticket,
+    pub(crate) until: Instant,
+    /// What is to be done when it is known what came of it.
+    pub(crate) settle: Settle,
+}
+
+pub(crate) type Settle =
+    Box<dyn FnOnce(&Connection, Option<Result<Reply, RequestError>>) + Send + Sync>;
+
+impl References {
+    pub(crate) fn new(lease: Duration, most: usize, clock: Clock, reach: Option<Address>) -> Self {
+        Self {
+            given: Mutex::default(),
+            imports: Imports::default(),
+            dropped: Mutex::default(),
+            followed: Mutex::default(),
+            tending: Tending::default(),
+            lease,
+            clock,
+            most,
+            reach,
+            key: OnceLock::new(),
+        }
+    }
+
+    /// Gives an object to the other side.
+    pub(crate) fn give(
+        &self,
+        connection: &Connection,
+        node: &Arc<Node>,
+        how: As,
+    ) -> Option<(u32, u64)> {
+        let mut given = lock(&self.given);
+        let before = given.leased();
+        let gave = given.give(node, how, self.most)?;
+        let is_first = before == 0 && given.leased() > 0;
+        drop(given);
+        if is_first {
+            self.tending.granted(connection, self.lease, &self.clock);
+        }
+        Some(gave)
+    }
+
+    /// The object of the other side's number.
+    pub(crate) fn object(&self, number: u32) -> Option<Arc<Node>> {
+        lock(&self.given).object(number).cloned()
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    pub(crate) fn lease(&self) -> Duration {
+        self.lease
+    }
+
+    pub(crate) fn count_of_leases(&self) -> usize {
+        lock(&self.given).leased()
+    }
+
+    /// It is known whether a call that gave an object has arrived.
+    pub(crate) fn arrived(&self, number: u32, sequence: u64, has: bool) {
+        let lost = lock(&self.given).arrived(number, sequence, has);
+        drop(lost);
+    }
+
+    /// What was given in an answer was not sent.
+    pub(crate) fn take_back(&self, number: u32, sequence: u64) {
+        let mut given = lock(&self.given);
+        let import = if number == 0 {
+            given.kept(sequence)
+        } else {
+            None
+        };
+        let lost = given.clean(number, sequence);
+        drop(given);
+        drop((import, lost));
+    }
+
+    /// Keeps a reference that goes home in an answer.
+    pub(crate) fn keep(&self, import: Arc<Import>) -> Option<u64> {
+        lock(&self.given).keep(import, self.most)
+    }
+
+    /// An object of the other side has come, as a reference for so long, or by its name.
+    pub(crate) fn enter(
+        &self,
+        connection: &Connection,
+        number: u32,
+        sequence: u64,
+        lease: Option<Duration>,
+    ) -> Option<Arc<Import>> {
+        let leased = lease.is_some();
+        let import = self
+            .imports
+            .enter(connection, number, sequence, leased, self.most);
+        if import.is_none() {
+            self.give_back(connection, number, sequence);
+        }
+        if let Some(lease) = lease {
+            self.tending.leased(connection, lease, &self.clock);
+        }
+        import
+    }
+
+    /// Something that the other side gave is not used here any more.
+    pub(crate) fn give_back(&self, connection: &Connection, number: u32, sequence: u64) {
+        let mut dropped = lock(&self.dropped);
+        dropped.push((number, sequence));
+        let is_first = dropped.len() == 1;
+        drop(dropped);
+        if is_first && !connection.peer().has_ended() {
+            self.tending.soon(connection, &self.clock);
+        }
+    }
+
+    /// Follows a call that was given up.
+    pub(crate) fn follow(&self, connection: &Connection, mut ticket: Ticket, settle: Settle) {
+        if !ticket.revoke() {
+            let outcome = ticket.try_noted();
+            return settle(connection, outcome);
+        }
+        let now = Instant::now();
+        let until = now.checked_add(FOLLOWED).unwrap_or(now);
+        lock(&self.followed).push(Followed {
+            ticket,
+            until,
+            settle,
+        });
+        self.tending.soon(connection, &self.clock);
+    }
+
+    /// Does what is due.
+    pub(crate) fn tend(&self, connection: &Connection) {
+        if connection.peer().has_ended() {
+            return self.end();
+        }
+        let follows = self.settle(connection);
+        let has = (self.count_of_leases() > 0, self.imports.count().1 > 0);
+        let now = self.tending.now(connection, &self.clock, has);
+        if now.expire {
+            let lost = lock(&self.given).expire();
+            drop(lost);
+        }
+        let mut is_stuck = !self.send_back(connection);
+        if now.renew {
+            is_stuck |= connection.tell(RENEW, &[]).is_err();
+            if is_stuck {
+                self.tending.hurry(&self.clock);
+            }
+        }
+        if is_stuck {
+            // There is credit when what has come was looked at.
+            connection.peer().look();
+        }
+        if is_stuck || follows {
+            self.tending.again(connection, &self.clock);
+        }
+    }
+
+    /// Gives back what was dropped. False where it can't be sent now.
+    fn send_back(&self, connection: &Connection) -> bool {
+        loop {
+            let mut dropped = lock(&self.dropped);
+            let count = dropped.len().min(MOST_CLEANED);
+            let some: Vec<(u32, u64)> = dropped.drain(..count).collect();
+            drop(dropped);
+            if some.is_empty() {
+                return true;
+            }
+            let mut bytes = Vec::with_capacity(count.saturating_mul(CLEANED));
+            for (number, sequence) in &some {
+                bytes.extend(number.to_le_bytes());
+                bytes.extend(sequence.to_le_bytes());
+            }
+            match connection.tell(CLEAN, &[IoSlice::new(&bytes)]) {
+                Err(RequestError::NoCredit) => {
+                    lock(&self.dropped).extend(some);
+                    return false;
+                }
+                // Where it has ended nothing is to be given back.
+                Ok(()) | Err(_) => {}
+            }
+        }
+    }
+
+    /// Settles what is known of calls that were given up. Whether there are more.
+    fn settle(&self, connection: &Connection) -> bool {
+        if lock(&self.followed).is_empty() {
+            return false;
+        }
+        connection.peer().look();
+        let now = Instant::now();
+        let mut known = Vec::new();
+        let mut followed = lock(&self.followed);
+        let all = std::mem::take(&mut *followed);
+        for mut one in all {
+            match one.ticket.try_noted() {
+                None if one.until > now => followed.push(one),
+                outcome => known.push((one.settle, outcome)),
+            }
+        }
+        let follows = !followed.is_empty();
+        drop(followed);
+        for (settle, outcome) in known {
+            settle(connection, outcome);
+        }
+        follows
+    }
+
+    /// Something was said of references. False for what nobody says.
+    pub(crate) fn told(&self, connection: &Connection, word: u64, payload: &[u8]) -> bool {
+        match word {
+            RENEW => {
+                if self.count_of_leases() > 0 {
+                    self.tending.granted(connection, self.lease, &self.clock);
+                }
+                payload.is_empty()
+            }
+            CLEAN => self.cleaned(payload),
+            OFFER => self.offered(connection, payload),
+            _ => false,
+        }
+    }
+
+    fn cleaned(&self, payload: &[u8]) -> bool {
+        let mut each = payload.chunks_exact(CLEANED);
+        let mut lost = Vec::new();
+        let mut given = lock(&self.given);
+        let mut home = Vec::new();
+        for one in &mut each {
+            let Some((number, sequence)) = numbers(one) else {
+                continue;
+            };
+            if number == 0 {
+                home.extend(given.kept(sequence));
+            } else {
+                lost.extend(given.clean(number, sequence));
+            }
+        }
+        drop(given);
+        drop((lost, home));
+        each.remainder().is_empty()
+    }
+
+    /// The other side has an object that somebody else is going to claim by a key.
+    fn offered(&self, connection: &Connection, payload: &[u8]) -> bool {
+        let (Some(key), Some(number)) = (payload.get(..16), payload.get(16..20)) else {
+            return false;
+        };
+        let (Ok(key), Ok(number)) = (<[u8; 16]>::try_from(key), number.try_into()) else {
+            return false;
+        };
+        let object = self.object(u32::from_le_bytes(number));
+        if let (Some(node), Some(exports)) = (object, connection.session().exports()) {
+            let until = self.clock.now().checked_add(self.lease);
+            exports
+                .offers
+                .put(Key::of(key), node, until, self.clock.now(), self.most);
+        }
+        payload.len() == 20
+    }
+
+    /// The connection has ended: nothing is leased any more.
+    pub(crate) fn end(&self) {
+        let gone = lock(&self.given).clear();
+        let followed = std::mem::take(&mut *lock(&self.followed));
+        lock(&self.dropped).clear();
+        self.tending.end();
+        drop((gone, followed));
+    }
+}
+
+fn numbers(of: &[u8]) -> Option<(u32, u64)> {
+    let number = of.get(..4)?.try_into().ok()?;
+    let sequence = of.get(4..CLEANED)?.try_into().ok()?;
+    Some((u32::from_le_bytes(number), u64::from_le_bytes(sequence)))
+}
+
+/// Something was said of references.
+pub(crate) fn referenced(request: Request) {
+    let word = request.word();
+    let (payload, replier) = request.into_parts();
+    if replier.attached::<Session>().is_none() {
+        return;
+    }
+    let connection = Connection::of(replier.peer());
+    let references = connection.references();
+    if !references.told(&connection, word, payload.as_bytes()) {
+        connection.peer().close();
+    }
+}

@@ -1,0 +1,229 @@
+//! What the other side of a connection was given, and may call: without I/O.
+//!
+//! Each time that a reference is given it gets a number that grows, its sequence. The other side gives it back by saying up
+//! to which it has dropped what it got; what was given behind that stays. So late and repeated words change nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rustc_hash::FxHashMap;
+
+use super::import::Import;
+use crate::exports::Node;
+use crate::reflection::REFLECTION;
+use crate::registry::REGISTRY;
+
+/// The objects that the other side may call, by numbers of this connection alone, which are not used twice.
+#[derive(Default)]
+pub(crate) struct Given {
+    objects: FxHashMap<u32, Entry>,
+    /// The number of each object, by its address.
+    numbers: FxHashMap<usize, u32>,
+    number: u32,
+    sequence: u64,
+    leased: usize,
+    /// References of the other side that go home to it, until it has them.
+    home: FxHashMap<u64, Arc<Import>>,
+}
+
+struct Entry {
+    node: Arc<Node>,
+    /// It counts as a reference, and not only as a name that was looked up.
+    leased: bool,
+    named: bool,
+    /// The last that has arrived, as far as is known.
+    delivered: u64,
+    /// The last that was given back.
+    cleaned: u64,
+    /// Calls on their way that give it.
+    pins: u32,
+}
+
+impl Entry {
+    fn is_over(&self) -> bool {
+        self.pins == 0 && self.cleaned >= self.delivered
+    }
+}
+
+/// How an object is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum As {
+    /// It was looked up: its life is its name's.
+    Name,
+    /// In an answer.
+    Result,
+    /// In a call, of which will be known whether it has arrived.
+    Argument,
+}
+
+/// An object that the other side has lost. It is to be dropped without a lock.
+#[must_use = "it is dropped without a lock"]
+pub(crate) struct Lost {
+    node: Arc<Node>,
+    leased: bool,
+}
+
+impl Drop for Lost {
+    fn drop(&mut self) {
+        if self.leased {
+            self.node.release();
+        }
+    }
+}
+
+impl Given {
+    /// Gives an object: its number and the sequence. None when there are as many as may be.
+    pub(crate) fn give(&mut self, node: &Arc<Node>, how: As, most: usize) -> Option<(u32, u64)> {
+        let address = Arc::as_ptr(node) as usize;
+        let number = match self.numbers.get(&address) {
+            Some(number) => *number,
+            None => self.enter(node, address, most)?,
+        };
+        self.sequence = self.sequence.saturating_add(1);
+        let sequence = self.sequence;
+        let entry = self.objects.get_mut(&number)?;
+        match how {
+            As::Name => entry.named = true,
+            As::Result | As::Argument if !entry.leased => {
+                entry.leased = true;
+                self.leased = self.leased.saturating_add(1);
+                node.lease();
+            }
+            As::Result | As::Argument => {}
+        }
+        if how == As::Argument {
+            entry.pins = entry.pins.saturating_add(1);
+            node.counts().pins.fetch_add(1, Ordering::Relaxed);
+        } else {
+            entry.delivered = sequence;
+        }
+        Some((number, sequence))
+    }
+
+    fn enter(&mut self, node: &Arc<Node>, address: usize, most: usize) -> Option<u32> {
+        if self.objects.len() >= most {
+            return None;
+        }
+        let mut number = self.number.wrapping_add(1);
+        // Numbers begin anew after some billions of objects.
+        while matches!(number, REGISTRY | REFLECTION) || self.objects.contains_key(&number) {
+            number = number.wrapping_add(1);
+        }
+        self.number = number;
+        self.numbers.insert(address, number);
+        self.objects.insert(
+            number,
+            Entry {
+                node: node.clone(),
+                leased: false,
+                named: false,
+                delivered: 0,
+                cleaned: 0,
+                pins: 0,
+            },
+        );
+        Some(number)
+    }
+
+    pub(crate) fn object(&self, number: u32) -> Option<&Arc<Node>> {
+        Some(&self.objects.get(&number)?.node)
+    }
+
+    /// How many references the other side has.
+    pub(crate) fn leased(&self) -> usize {
+        self.leased
+    }
+
+    /// It is known whether a call that gave an object has arrived.
+    pub(crate) fn arrived(&mut self, number: u32, sequence: u64, has: bool) -> Option<Lost> {
+        let entry = self.objects.get_mut(&number)?;
+        entry.pins = entry.pins.saturating_sub(1);
+        entry.node.counts().pins.fetch_sub(1, Ordering::Relaxed);
+        if has {
+            entry.delivered = entry.delivered.max(sequence);
+        }
+        self.end(number)
+    }
+
+    /// The other side has dropped what it got up to `sequence`. What it was not given it can't give back.
+    pub(crate) fn clean(&mut self, number: u32, sequence: u64) -> Option<Lost> {
+        if sequence > self.sequence {
+            return None;
+        }
+        let entry = self.objects.get_mut(&number)?;
+        entry.cleaned = entry.cleaned.max(sequence);
+        self.end(number)
+    }
+
+    fn end(&mut self, number: u32) -> Option<Lost> {
+        if !self.objects.get(&number)?.is_over() {
+            return None;
+        }
+        self.remove(number)
+    }
+
+    fn remove(&mut self, number: u32) -> Option<Lost> {
+        let entry = self.objects.remove(&number)?;
+        self.numbers.remove(&(Arc::as_ptr(&entry.node) as usize));
+        if entry.leased {
+            self.leased = self.leased.saturating_sub(1);
+        }
+        Some(Lost {
+            leased: entry.leased,
+            node: entry.node,
+        })
+    }
+
+    /// The lease is over. What has a name stays, as does what is on its way.
+    pub(crate) fn expire(&mut self) -> Vec<Lost> {
+        let due: Vec<u32> = self
+            .objects
+            .iter()
+            .filter(|(_, entry)| entry.leased && entry.pins == 0)
+            .map(|(number, _)| *number)
+            .collect();
+        let lost = due.into_iter().filter_map(|number| self.expire_one(number));
+        lost.collect()
+    }
+
+    fn expire_one(&mut self, number: u32) -> Option<Lost> {
+        let entry = self.objects.get_mut(&number)?;
+        if !entry.named {
+            return self.remove(number);
+        }
+        entry.leased = false;
+        self.leased = self.leased.saturating_sub(1);
+        Some(Lost {
+            node: entry.node.clone(),
+            leased: true,
+        })
+    }
+
+    /// The connection has ended.
+    pub(crate) fn clear(&mut self) -> (Vec<Lost>, Vec<Arc<Import>>) {
+        let all: Vec<u32> = self.objects.keys().copied().collect();
+        for entry in self.objects.values() {
+            let pins = usize::try_from(entry.pins).unwrap_or(0);
+            entry.node.counts().pins.fetch_sub(pins, Ordering::Relaxed);
+        }
+        let lost = all.into_iter().filter_map(|number| self.remove(number));
+        let lost = lost.collect();
+        (lost, self.home.drain().map(|(_, import)| import).collect())
+    }
+
+    /// Keeps a reference that goes home in an answer, until its owner has it: by which sequence. None when there are as
+    /// many as may be.
+    pub(crate) fn keep(&mut self, import: Arc<Import>, most: usize) -> Option<u64> {
+        if self.home.len() >= most {
+            return None;
+        }
+        self.sequence = self.sequence.saturating_add(1);
+        self.home.insert(self.sequence, import);
+        Some(self.sequence)
+    }
+
+    /// Its owner has it.
+    pub(crate) fn kept(&mut self, sequence: u64) -> Option<Arc<Import>> {
+        self.home.remove(&sequence)
+    }
+}

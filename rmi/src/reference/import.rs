@@ -1,0 +1,112 @@
+//! Objects of the other side that this one has references to.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use rustc_hash::FxHashMap;
+
+use crate::session::Connection;
+use crate::sync::lock;
+
+/// An object of the other side: as long as somebody has this, its owner knows.
+pub(crate) struct Import {
+    connection: Connection,
+    number: u32,
+    /// The last sequence that it came with.
+    sequence: AtomicU64,
+    /// It came as a reference, and not only by its name.
+    leased: AtomicBool,
+}
+
+/// Those of a connection, one for each object.
+#[derive(Default)]
+pub(crate) struct Imports {
+    table: Mutex<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    objects: FxHashMap<u32, Weak<Import>>,
+    leased: usize,
+}
+
+impl Import {
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+}
+
+impl Imports {
+    /// An object has come. None when there are as many as may be.
+    pub(crate) fn enter(
+        &self,
+        connection: &Connection,
+        number: u32,
+        sequence: u64,
+        leased: bool,
+        most: usize,
+    ) -> Option<Arc<Import>> {
+        let mut table = lock(&self.table);
+        let known = table.objects.get(&number).and_then(Weak::upgrade);
+        if let Some(import) = known {
+            import.sequence.fetch_max(sequence, Ordering::Relaxed);
+            if leased && !import.leased.swap(true, Ordering::Relaxed) {
+                table.leased = table.leased.saturating_add(1);
+            }
+            drop(table);
+            return Some(import);
+        }
+        if table.objects.len() >= most {
+            return None;
+        }
+        let import = Arc::new(Import {
+            connection: connection.clone(),
+            number,
+            sequence: AtomicU64::new(sequence),
+            leased: AtomicBool::new(leased),
+        });
+        if leased {
+            table.leased = table.leased.saturating_add(1);
+        }
+        table.objects.insert(number, Arc::downgrade(&import));
+        Some(import)
+    }
+
+    /// How many there are, and how many of them by leases.
+    pub(crate) fn count(&self) -> (usize, usize) {
+        let table = lock(&self.table);
+        (table.objects.len(), table.leased)
+    }
+
+    fn leave(&self, import: &Import) {
+        let mut table = lock(&self.table);
+        let known = table.objects.get(&import.number);
+        // It may have come again already.
+        if known.is_some_and(|known| std::ptr::eq(known.as_ptr(), import)) {
+            table.objects.remove(&import.number);
+        }
+        if import.leased.load(Ordering::Relaxed) {
+            table.leased = table.leased.saturating_sub(1);
+        }
+    }
+}
+
+impl Drop for Import {
+    fn drop(&mut self) {
+        let references = self.connection.references();
+        references.imports.leave(self);
+        let sequence = self.sequence.load(Ordering::Relaxed);
+        references.give_back(&self.connection, self.number, sequence);
+    }
+}
+
+impl fmt::Debug for Import {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Import").field(&self.number).finish()
+    }
+}

@@ -1,0 +1,35 @@
+//! Further connections of one client, which may call what its first one may.
+
+use std::sync::{Arc, Mutex, Weak};
+
+use rustc_hash::FxHashMap;
+
+use super::{Key, References};
+use crate::session::Connection;
+use crate::sync::lock;
+
+/// The connections that others may join, by their keys.
+#[derive(Default)]
+pub(crate) struct Lanes(Mutex<FxHashMap<Key, Weak<References>>>);
+
+impl Lanes {
+    /// The key of a connection: always the same.
+    pub(crate) fn key(&self, of: &Connection) -> Option<Key> {
+        let references = of.references();
+        let mut known = None;
+        let key = references.key.get_or_init(|| {
+            known = Key::new();
+            known
+        });
+        if let Some(key) = known {
+            let mut lanes = lock(&self.0);
+            lanes.retain(|_, lane| lane.strong_count() > 0);
+            lanes.insert(key, Arc::downgrade(references));
+        }
+        *key
+    }
+
+    pub(crate) fn of(&self, key: Key) -> Option<Arc<References>> {
+        lock(&self.0).get(&key)?.upgrade()
+    }
+}

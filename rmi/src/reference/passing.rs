@@ -1,0 +1,392 @@
+//! References in messages: what stands for them, and how they get there.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use jstream::{Restore, Transportable};
+
+use super::abroad;
+use super::connection::References;
+use super::given::As;
+use super::import::Import;
+use super::{Remote, Unfit};
+use crate::exports::Node;
+use crate::interface::{Interface, Remotable};
+use crate::object::{Object, Place};
+use crate::session::Connection;
+use crate::sync::lock;
+
+/// What stands for a reference in a message.
+#[derive(Transportable, Debug)]
+#[transportable(no_to_owned)]
+pub enum Handed {
+    /// It goes home: an object of the receiver, by the number that it gave.
+    Yours {
+        /// Its number.
+        number: u32,
+        /// What the receiver gives back when it has it, where the sender can't know that.
+        sequence: u64,
+    },
+    /// An object of the sender.
+    Mine {
+        /// Its number.
+        number: u32,
+        /// How long it is leased, in milliseconds.
+        lease: u32,
+        /// The sequence that is given back.
+        sequence: u64,
+        /// Its interface.
+        interface: u64,
+    },
+    /// An object of somebody else, who waits for it to be claimed.
+    Elsewhere {
+        /// By this key.
+        key: [u64; 2],
+        /// There.
+        address: String,
+    },
+}
+
+impl Handed {
+    /// What stands for a reference that can't be passed, in a message that is not sent.
+    fn nothing() -> Self {
+        Self::Yours {
+            number: 0,
+            sequence: 0,
+        }
+    }
+}
+
+/// What has references and may be an argument or a result: a [`Remote`], and an [`Option`], [`Vec`] or [`Result`] of
+/// that. The error of a `Result` is any type that travels.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be passed by reference",
+    note = "`Remote<dyn Trait>` can, where the trait has `#[remote]`, and so can an `Option`, `Vec` or `Result` of it"
+)]
+pub trait Passed: Sized + 'static {
+    /// What stands for it in a message.
+    #[doc(hidden)]
+    type Wire: Transportable + 'static;
+
+    /// What its type is, for the method's identity.
+    #[doc(hidden)]
+    fn describe(text: &mut String);
+
+    #[doc(hidden)]
+    fn give(self, giving: &mut Giving) -> Self::Wire;
+
+    /// # Errors
+    ///
+    /// Why there is no such reference.
+    #[doc(hidden)]
+    fn take(
+        form: &<Self::Wire as Transportable>::InPlace<'_>,
+        taking: &Taking,
+    ) -> Result<Self, Unfit>;
+}
+
+impl<T: Remotable + ?Sized> Passed for Remote<T> {
+    type Wire = Handed;
+
+    fn describe(text: &mut String) {
+        text.push_str(T::NAME);
+    }
+
+    fn give(self, giving: &mut Giving) -> Handed {
+        giving.give(self.object(), T::interface())
+    }
+
+    fn take(form: &HandedRef<'_>, taking: &Taking) -> Result<Self, Unfit> {
+        let object = taking.take(form, T::interface())?;
+        Ok(Self::of(object))
+    }
+}
+
+impl<P: Passed> Passed for Option<P> {
+    type Wire = Option<P::Wire>;
+
+    fn describe(text: &mut String) {
+        text.push('?');
+        P::describe(text);
+    }
+
+    fn give(self, giving: &mut Giving) -> Self::Wire {
+        self.map(|one| one.give(giving))
+    }
+
+    fn take(
+        form: &<Self::Wire as Transportable>::InPlace<'_>,
+        taking: &Taking,
+    ) -> Result<Self, Unfit> {
+        form.as_ref().map(|one| P::take(one, taking)).transpose()
+    }
+}
+
+impl<P: Passed> Passed for Vec<P> {
+    type Wire = Vec<P::Wire>;
+
+    fn describe(text: &mut String) {
+        text.push('*');
+        P::describe(text);
+    }
+
+    fn give(self, giving: &mut Giving) -> Self::Wire {
+        self.into_iter().map(|one| one.give(giving)).collect()
+    }
+
+    fn take(
+        form: &<Self::Wire as Transportable>::InPlace<'_>,
+        taking: &Taking,
+    ) -> Result<Self, Unfit> {
+        form.iter().map(|one| P::take(one, taking)).collect()
+    }
+}
+
+impl<P: Passed, E: Restore + 'static> Passed for Result<P, E> {
+    type Wire = Result<P::Wire, E>;
+
+    fn describe(text: &mut String) {
+        text.push('!');
+        P::describe(text);
+    }
+
+    fn give(self, giving: &mut Giving) -> Self::Wire {
+        self.map(|one| one.give(giving))
+    }
+
+    fn take(
+        form: &<Self::Wire as Transportable>::InPlace<'_>,
+        taking: &Taking,
+    ) -> Result<Self, Unfit> {
+        match form {
+            Ok(one) => P::take(one, taking).map(Ok),
+            Err(error) => match jstream::restore::<E>(error) {
+                Ok(error) => Ok(Err(error)),
+                Err(why) => Err(Unfit(why.to_string())),
+            },
+        }
+    }
+}
+
+/// The references of a call to an object of this program.
+pub(crate) type Passing = Arc<Mutex<Vec<Object>>>;
+
+/// Between whom references are passed.
+#[derive(Clone)]
+pub(crate) enum Between {
+    Peers(Connection),
+    /// Within this program.
+    Here(Passing),
+}
+
+/// The references of a message that is about to be sent.
+pub struct Giving {
+    to: Between,
+    how: As,
+    /// What was given, by number and sequence.
+    given: Vec<(u32, u64)>,
+    /// What has to be here until the other side has it.
+    kept: Vec<Object>,
+    failed: Option<String>,
+}
+
+/// The references of a message that has come.
+pub struct Taking(Between);
+
+impl Giving {
+    pub(crate) fn new(to: Between, how: As) -> Self {
+        Self {
+            to,
+            how,
+            given: Vec::new(),
+            kept: Vec::new(),
+            failed: None,
+        }
+    }
+
+    /// None, of a call to an object of this program.
+    pub(crate) fn none() -> Self {
+        Self::new(Between::Here(Arc::default()), As::Argument)
+    }
+
+    pub(crate) fn between(&self) -> &Between {
+        &self.to
+    }
+
+    /// Where references of a call to an object of this program are.
+    pub(crate) fn passing(&self) -> Passing {
+        match &self.to {
+            Between::Here(passing) => passing.clone(),
+            Between::Peers(_) => Passing::default(),
+        }
+    }
+
+    /// Why they can't be passed.
+    pub(crate) fn take_failure(&mut self) -> Option<String> {
+        self.failed.take()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.given.is_empty() && self.kept.is_empty() && self.failed.is_none()
+    }
+
+    pub(super) fn give(&mut self, object: &Object, interface: &'static Interface) -> Handed {
+        let handed = match (self.to.clone(), object.place()) {
+            (Between::Here(passing), _) => {
+                let mut passing = lock(&passing);
+                let number = u32::try_from(passing.len()).unwrap_or(u32::MAX);
+                passing.push(object.clone());
+                Some(Handed::Yours {
+                    number,
+                    sequence: 0,
+                })
+            }
+            (Between::Peers(to), Place::Here(node)) => self.give_own(&to, node),
+            (Between::Peers(to), Place::Import(import)) => {
+                self.give_other(&to, object, import, interface)
+            }
+            (Between::Peers(_), Place::Own(..)) => {
+                self.fails("a registry can't be passed: it is asked by who has the connection")
+            }
+        };
+        handed.unwrap_or_else(Handed::nothing)
+    }
+
+    fn fails(&mut self, why: &str) -> Option<Handed> {
+        self.failed.get_or_insert_with(|| why.to_owned());
+        None
+    }
+
+    fn give_own(&mut self, to: &Connection, node: &Arc<Node>) -> Option<Handed> {
+        let references = to.references();
+        let Some((number, sequence)) = references.give(to, node, self.how) else {
+            return self
+                .fails("the other side has as many references as it may: see `max_references`");
+        };
+        self.given.push((number, sequence));
+        let lease = u32::try_from(references.lease().as_millis()).unwrap_or(u32::MAX);
+        Some(Handed::Mine {
+            number,
+            lease,
+            sequence,
+            interface: node.interface().id(),
+        })
+    }
+
+    fn give_other(
+        &mut self,
+        to: &Connection,
+        object: &Object,
+        import: &Arc<Import>,
+        interface: &'static Interface,
+    ) -> Option<Handed> {
+        let owner = import.connection();
+        let goes_home = std::ptr::eq::<References>(&**to.references(), &**owner.references());
+        if !goes_home {
+            let offered = abroad::offer(import, interface);
+            self.kept.push(object.clone());
+            return match offered {
+                Ok(handed) => Some(handed),
+                Err(why) => self.fails(why),
+            };
+        }
+        let mut sequence = 0;
+        if self.how == As::Argument {
+            self.kept.push(object.clone());
+        } else {
+            let Some(kept) = to.references().keep(import.clone()) else {
+                return self.fails("there are as many references on their way home as may be");
+            };
+            sequence = kept;
+            self.given.push((0, kept));
+        }
+        Some(Handed::Yours {
+            number: import.number(),
+            sequence,
+        })
+    }
+
+    /// It is known whether the other side has them.
+    pub(crate) fn arrived(mut self, has: bool) {
+        self.end(has);
+    }
+
+    fn end(&mut self, has: bool) {
+        let Between::Peers(to) = &self.to else { return };
+        let references = to.references();
+        for (number, sequence) in self.given.drain(..) {
+            match self.how {
+                As::Argument => references.arrived(number, sequence, has),
+                As::Name | As::Result if !has => references.take_back(number, sequence),
+                As::Name | As::Result => {}
+            }
+        }
+    }
+}
+
+/// What was not sent has not arrived.
+impl Drop for Giving {
+    fn drop(&mut self) {
+        self.end(false);
+    }
+}
+
+impl Taking {
+    pub(crate) fn new(from: Between) -> Self {
+        Self(from)
+    }
+
+    pub(super) fn take(
+        &self,
+        form: &HandedRef<'_>,
+        interface: &'static Interface,
+    ) -> Result<Object, Unfit> {
+        let from = match (&self.0, form) {
+            (Between::Here(passing), HandedRef::Yours { number, .. }) => {
+                let passing = lock(passing);
+                let object = usize::try_from(*number).ok().and_then(|i| passing.get(i));
+                return object.cloned().ok_or_else(Unfit::unknown);
+            }
+            (Between::Here(_), _) => return Err(Unfit::unknown()),
+            (Between::Peers(from), _) => from,
+        };
+        let references = from.references();
+        match *form {
+            HandedRef::Yours { number, sequence } => {
+                if sequence != 0 {
+                    references.give_back(from, 0, sequence);
+                }
+                let node = references.object(number).ok_or_else(Unfit::unknown)?;
+                fits(node.interface().id(), interface)?;
+                Ok(Object::here(node))
+            }
+            HandedRef::Mine { number: 0, .. } => Err(Unfit::unknown()),
+            HandedRef::Mine {
+                number,
+                lease,
+                sequence,
+                interface: id,
+            } => {
+                if let Err(other) = fits(id, interface) {
+                    references.give_back(from, number, sequence);
+                    return Err(other);
+                }
+                let lease = Duration::from_millis(lease.into());
+                let import = references.enter(from, number, sequence, Some(lease));
+                let import = import.ok_or_else(Unfit::many)?;
+                Ok(Object::imported(import))
+            }
+            HandedRef::Elsewhere { key, address } => abroad::claim(from, key, address, interface),
+        }
+    }
+}
+
+fn fits(id: u64, interface: &'static Interface) -> Result<(), Unfit> {
+    if id == interface.id() {
+        return Ok(());
+    }
+    Err(Unfit(format!(
+        "a reference to an object of another interface, or another version of {}",
+        interface.description()
+    )))
+}
