@@ -10,7 +10,7 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use jstream::{Transportable, Writer};
-use jstream_rmi::{CallError, Client, Options, Server, Serving, remote};
+use jstream_rmi::{CallError, Client, Options, Remotable, Server, Serving, remote};
 use jstream_transport::{Endpoint, Header, Message, RecvError, connect, listen};
 
 #[remote]
@@ -36,10 +36,14 @@ fn serve() -> Serving {
 
 const HELLO: u32 = 0x6a73_6101;
 const REQUEST: u32 = 0x6a73_6102;
+const SEND: u32 = 0x6a73_6103;
 const REPLY: u32 = 0x6a73_6104;
 const RETURN: u32 = 0x6a73_6105;
 
-/// The number of the first object that is bound.
+/// The handler that is told of references.
+const REFERENCES: u64 = 2;
+
+/// The number of the first object that a connection looks up.
 const OBJECT: u64 = 1;
 
 /// A peer that sends what it likes, once both have told their handlers.
@@ -54,7 +58,7 @@ impl Peer {
 
     fn greet(endpoint: Endpoint) -> Self {
         let mut table = Vec::new();
-        for name in ["jstream.calls", "jstream.streams"] {
+        for name in ["jstream.calls", "jstream.streams", "jstream.references"] {
             let types = "bytes -> bytes";
             table.extend([0; 16]);
             table.extend(u16::try_from(name.len()).unwrap().to_le_bytes());
@@ -80,6 +84,16 @@ impl Peer {
         sent.unwrap().unwrap();
     }
 
+    /// A peer that has looked up the object.
+    fn with_object(serving: &Serving) -> Self {
+        let peer = Self::of(serving);
+        let interface = <dyn Echo as Remotable>::interface().id();
+        let bytes = message(&("echo", interface));
+        let found = peer.call(0, 0, &bytes);
+        assert_eq!((found.header.kind, found.header.words[1]), (REPLY, 0));
+        peer
+    }
+
     /// Calls a method of an object, and gives the answer.
     fn call(&self, object: u64, method: u64, arguments: &[u8]) -> Message {
         let word = object | method << 32;
@@ -89,6 +103,11 @@ impl Peer {
         assert_eq!(answer.header.words[0] & 0xffff_ffff, 7);
         answer
     }
+}
+
+fn message<T: Transportable>(object: &T) -> Vec<u8> {
+    let bytes = Writer::new().gather(object, |segments| segments.concat_bytes());
+    bytes.unwrap()
 }
 
 fn reason(answer: &Message) -> String {
@@ -105,7 +124,7 @@ fn assert_serves(serving: &Serving) {
 #[test]
 fn unknown_objects_and_methods_are_refused() {
     let serving = serve();
-    let peer = Peer::of(&serving);
+    let peer = Peer::with_object(&serving);
     for object in [2, 77, u64::from(u32::MAX)] {
         let refused = peer.call(object, 0, b"");
         assert_eq!((refused.header.kind, refused.header.words[1]), (REPLY, 1));
@@ -128,7 +147,7 @@ fn damaged_arguments_end_one_call() {
     let arguments = Writer::new().gather(&(words,), |segments| segments.concat_bytes());
     let arguments = arguments.unwrap();
     let serving = serve();
-    let peer = Peer::of(&serving);
+    let peer = Peer::with_object(&serving);
     let result = |answer: &Message| (answer.header.kind, answer.header.words[1]);
     assert_eq!(result(&peer.call(OBJECT, 0, &arguments)), (REPLY, 0));
     for at in 0..arguments.len() {
@@ -260,4 +279,92 @@ fn a_server_may_call_back_and_finds_nothing() {
         peer.send(Header::new(REPLY, [number, 2, 0]), b"nothing");
     });
     assert!(matches!(error, CallError::UnknownMethod { .. }), "{error}");
+}
+
+impl Peer {
+    /// Says something of references.
+    fn tell(&self, word: u64, payload: &[u8]) {
+        self.send(Header::new(SEND, [REFERENCES << 32, word, 0]), payload);
+    }
+
+    /// Whether the connection is there, and answers.
+    fn is_answered(&self, object: u64) -> Option<u64> {
+        self.send(
+            Header::new(REQUEST, [9, object, 0]),
+            &message(&(&[][..] as &[&str],)),
+        );
+        let answer = self.endpoint.recv_message().ok()?;
+        (answer.header.kind == REPLY).then_some(answer.header.words[1])
+    }
+}
+
+fn cleaned(each: impl IntoIterator<Item = (u32, u64)>) -> Vec<u8> {
+    let words = each.into_iter();
+    let bytes = words.flat_map(|(number, sequence)| {
+        let number = number.to_le_bytes().into_iter();
+        number.chain(sequence.to_le_bytes())
+    });
+    bytes.collect()
+}
+
+#[test]
+fn numbers_of_another_connection_are_no_objects() {
+    let serving = serve();
+    let (one, other) = (Peer::with_object(&serving), Peer::of(&serving));
+    assert_eq!(one.is_answered(OBJECT), Some(0));
+    for forged in [1, 2, 3, 1000, u64::from(u32::MAX)] {
+        assert_eq!(other.is_answered(forged), Some(1));
+    }
+    // Nor can it be taken away from there.
+    other.tell(
+        2,
+        &cleaned((0..64).flat_map(|number| [(number, 1), (number, u64::MAX)])),
+    );
+    assert_eq!(other.is_answered(OBJECT), Some(1));
+    assert_eq!(one.is_answered(OBJECT), Some(0));
+    assert_serves(&serving);
+}
+
+#[test]
+fn what_was_given_back_is_gone_and_may_be_said_again() {
+    let serving = serve();
+    let peer = Peer::with_object(&serving);
+    peer.tell(2, &cleaned([(1, u64::MAX), (7, 1), (0, 1)]));
+    assert_eq!(peer.is_answered(OBJECT), Some(0), "that was never given");
+    for _ in 0..3 {
+        peer.tell(2, &cleaned([(1, 1)]));
+    }
+    assert_eq!(peer.is_answered(OBJECT), Some(1));
+    assert_serves(&serving);
+}
+
+#[test]
+fn renewals_and_offers_of_nothing_change_nothing() {
+    let serving = serve();
+    let peer = Peer::with_object(&serving);
+    for _ in 0..50 {
+        peer.tell(1, b"");
+        peer.tell(3, &[7; 20]);
+    }
+    assert_eq!(peer.is_answered(OBJECT), Some(0));
+    assert_serves(&serving);
+}
+
+#[test]
+fn what_is_said_of_references_in_no_known_way_ends_the_connection() {
+    for (word, payload) in [
+        (0, &b""[..]),
+        (4, b""),
+        (u64::MAX, b""),
+        (1, b"x"),
+        (2, &[0; 13]),
+        (3, &[0; 19]),
+        (3, &[0; 21]),
+    ] {
+        let serving = serve();
+        let peer = Peer::with_object(&serving);
+        peer.tell(word, payload);
+        assert!(peer.endpoint.recv_message().is_err(), "{word}");
+        assert_serves(&serving);
+    }
 }

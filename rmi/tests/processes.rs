@@ -3,10 +3,11 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use jstream::Transportable;
-use jstream_rmi::{CallError, Client, Received, Server, remote};
+use jstream_rmi::{CallError, Client, Received, Remote, Server, remote};
 
 #[derive(Transportable, Debug)]
 struct Package<'b> {
@@ -19,9 +20,16 @@ trait Counter {
     fn count(&self, packages: Received<&'static [Package<'static>]>) -> u64;
     fn process(&self) -> u32;
     fn sleep(&self);
+    /// Keeps what it is given, and gives something.
+    fn trade(&self, counter: Remote<dyn Counter>) -> Remote<dyn Counter>;
+    fn exports(&self) -> u64;
 }
 
-struct Here;
+#[derive(Default)]
+struct Here {
+    server: Server,
+    kept: Mutex<Vec<Remote<dyn Counter>>>,
+}
 
 impl Counter for Here {
     fn count(&self, packages: Received<&'static [Package<'static>]>) -> u64 {
@@ -36,12 +44,25 @@ impl Counter for Here {
     }
 
     fn sleep(&self) {
-        std::thread::sleep(std::time::Duration::from_secs(600));
+        std::thread::sleep(Duration::from_secs(600));
+    }
+
+    fn trade(&self, counter: Remote<dyn Counter>) -> Remote<dyn Counter> {
+        self.kept.lock().unwrap().push(counter);
+        let given = self.server.export::<dyn Counter>(Arc::new(Self::default()));
+        given.into_remote()
+    }
+
+    fn exports(&self) -> u64 {
+        self.server.references().exports as u64
     }
 }
 
 /// Marks the process that this test program starts as its server.
 const SERVER: &str = "JSTREAM_TEST_SERVER";
+
+/// Marks one that it starts as a client, and says of what.
+const CLIENT: &str = "JSTREAM_TEST_CLIENT";
 
 struct ServerProcess {
     child: Child,
@@ -83,7 +104,7 @@ fn server_process() {
     }
     let server = Server::default();
     server
-        .bind::<dyn Counter>("counter", Arc::new(Here))
+        .bind::<dyn Counter>("counter", Arc::new(Here::default()))
         .unwrap();
     let serving = server
         .listen(&"tcp://127.0.0.1:0".parse().unwrap())
@@ -132,4 +153,65 @@ fn a_killed_server_is_noticed() {
     );
     assert!(counter.process().wait().is_err());
     assert!(Client::connect(&server.address.parse().unwrap()).is_err());
+}
+
+/// A client that has a reference and has passed one, when this program was started as one; else nothing.
+#[test]
+fn client_process() {
+    let Some(address) = std::env::var_os(CLIENT) else {
+        return;
+    };
+    let client = Client::connect(&address.to_str().unwrap().parse().unwrap()).unwrap();
+    let counter = client.lookup::<dyn Counter>("counter").unwrap();
+    let own = Server::default();
+    let export = own.export::<dyn Counter>(Arc::new(Here::default()));
+    let _given = counter.trade(export.remote()).wait().unwrap();
+    println!("\ntraded");
+    std::io::stdout().flush().unwrap();
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "never: {what}");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn what_a_killed_client_had_is_free() {
+    let server = ServerProcess::start();
+    let client = Client::connect(&server.address.parse().unwrap()).unwrap();
+    let counter = client.lookup::<dyn Counter>("counter").unwrap();
+    let mut other = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "client_process", "--nocapture"])
+        .env(CLIENT, &server.address)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(other.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap() == "traded"));
+    assert_eq!(*counter.exports().wait().unwrap().get(), 1);
+    other.kill().unwrap();
+    other.wait().unwrap();
+    until("the object is gone that it alone had", || {
+        *counter.exports().wait().unwrap().get() == 0
+    });
+}
+
+#[test]
+fn what_a_killed_server_had_is_free() {
+    let mut server = ServerProcess::start();
+    let client = Client::connect(&server.address.parse().unwrap()).unwrap();
+    let _hears = client.start().unwrap();
+    let counter = client.lookup::<dyn Counter>("counter").unwrap();
+    let own = Server::default();
+    let export = own.export::<dyn Counter>(Arc::new(Here::default()));
+    let given = counter.trade(export.remote()).wait().unwrap();
+    assert_eq!(export.references(), 1);
+    server.child.kill().unwrap();
+    until("the client knows", || export.references() == 0);
+    assert!(given.process().wait().is_err());
 }

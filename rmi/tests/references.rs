@@ -150,6 +150,8 @@ struct Setup {
     shelf: ShelfStub,
     own: Server,
     board: Arc<Board>,
+    /// Hears what the server says while the test waits for nothing.
+    _hears: jstream_transport::active::Serving,
 }
 
 fn setup(address: &str, options: ServerOptions) -> Setup {
@@ -171,6 +173,7 @@ fn setup(address: &str, options: ServerOptions) -> Setup {
         own: Server::default(),
         server,
         serving,
+        _hears: client.start().unwrap(),
         client,
         shelf,
         board,

@@ -227,3 +227,12 @@ impl Given {
         self.home.remove(&sequence)
     }
 }
+
+#[cfg(test)]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+mod tests;

@@ -128,11 +128,11 @@ fn argument(
     [caller, callee]: &[Arc<Side>; 2],
     stream: Stream<Vec<u8>>,
 ) -> (super::Pumps, Stream<Vec<u8>>) {
-    let mut carried = super::Carried::new(caller.clone());
+    let mut carried = super::Carried::new(caller.clone(), crate::reference::Giving::none());
     let number = carried.send(stream);
     let line: Arc<dyn Line> = callee.clone();
     (
-        carried.into_pumps(),
+        carried.into_parts().0,
         Stream::argument(&line, number).unwrap(),
     )
 }

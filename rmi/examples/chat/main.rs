@@ -1,0 +1,108 @@
+//! Four processes: a room, two who talk, and one who goes without a word.
+//!
+//! Who comes in passes a reference to an object of its own, which the room calls back. Each process is this program:
+//! `--serve` is the room, which says where it listens, `--join ADDRESS NAME` is somebody in it. All end with their
+//! standard input.
+
+mod room;
+
+use std::env;
+use std::error::Error;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+
+use jstream_rmi::{Client, Server};
+
+use crate::room::{Lobby, Member, Room};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["--serve"] => serve(),
+        ["--join", address, name] => join(address, name),
+        _ => talk(),
+    }
+}
+
+fn serve() -> Result<(), Box<dyn Error>> {
+    let server = Server::default();
+    server.bind::<dyn Room>("lobby", Arc::new(Lobby::default()))?;
+    let serving = server.listen(&"tcp://127.0.0.1:0".parse()?)?;
+    println!("{}", serving.address());
+    io::stdout().flush()?;
+    io::stdin().read_to_end(&mut Vec::new())?;
+    Ok(())
+}
+
+/// Prints what it hears.
+struct Ear(String);
+
+impl Member for Ear {
+    fn heard(&self, from: &str, what: &str) {
+        println!("{} hears {from}: {what}", self.0);
+    }
+}
+
+fn join(address: &str, name: &str) -> Result<(), Box<dyn Error>> {
+    let client = Client::connect(&address.parse()?)?;
+    // Hears while this thread waits for its input.
+    let _hears = client.start()?;
+    let lobby = client.lookup::<dyn Room>("lobby")?;
+    let own = Server::default();
+    let ear = own.export::<dyn Member>(Arc::new(Ear(name.to_owned())));
+    println!(
+        "{name} is number {}",
+        lobby.join(name, ear.remote()).wait()?.get()
+    );
+    io::stdout().flush()?;
+    for line in io::stdin().lines() {
+        let heard = lobby.say(ear.remote(), &line?).wait()?;
+        println!("{name} was heard by {}", heard.get());
+        io::stdout().flush()?;
+    }
+    Ok(())
+}
+
+fn start(arguments: &[&str]) -> Result<(Child, BufReader<ChildStdout>, String), Box<dyn Error>> {
+    let mut child = Command::new(env::current_exe()?)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut lines = BufReader::new(child.stdout.take().ok_or("it says nothing")?);
+    let mut first = String::new();
+    lines.read_line(&mut first)?;
+    Ok((child, lines, first.trim().to_owned()))
+}
+
+fn talk() -> Result<(), Box<dyn Error>> {
+    let (mut server, _, address) = start(&["--serve"])?;
+    let (mut ann, mut of_ann, hello) = start(&["--join", &address, "ann"])?;
+    println!("{hello}");
+    let (mut bob, mut of_bob, hello) = start(&["--join", &address, "bob"])?;
+    println!("{hello}");
+    let (mut cid, _, hello) = start(&["--join", &address, "cid"])?;
+    println!("{hello}");
+
+    let mut says = |line: &str| -> Result<(), Box<dyn Error>> {
+        writeln!(ann.stdin.as_mut().ok_or("no input")?, "{line}")?;
+        let (mut heard, mut said) = (String::new(), String::new());
+        of_bob.read_line(&mut heard)?;
+        of_ann.read_line(&mut said)?;
+        print!("{heard}{said}");
+        Ok(())
+    };
+    says("hello")?;
+    // Who is gone is called no more.
+    cid.kill()?;
+    cid.wait()?;
+    says("is anybody there?")?;
+
+    for child in [&mut ann, &mut bob, &mut server] {
+        drop(child.stdin.take());
+        child.wait()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! What a hostile peer says of references, and what an honest one says late.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::server::Server;
+
+fn node() -> Arc<Node> {
+    Server::default().exports().registry().clone()
+}
+
+#[test]
+fn what_is_given_again_stays_until_that_is_cleaned() {
+    let (mut given, node) = (Given::default(), node());
+    let (number, first) = given.give(&node, As::Result, 10).unwrap();
+    let (again, second) = given.give(&node, As::Result, 10).unwrap();
+    assert_eq!(number, again);
+    assert!(
+        given.clean(number, first).is_none(),
+        "it crossed the second"
+    );
+    assert!(given.clean(number, first).is_none(), "it is said again");
+    assert_eq!((given.leased(), node.leases()), (1, 1));
+    drop(given.clean(number, second).unwrap());
+    assert_eq!((given.leased(), node.leases()), (0, 0));
+    assert!(given.clean(number, second).is_none());
+    // Another object has another number, which what comes late does not touch.
+    let (other, _) = given.give(&node, As::Result, 10).unwrap();
+    assert_ne!(other, number);
+    assert!(given.clean(other, second).is_none());
+    assert!(given.object(number).is_none() && given.object(other).is_some());
+}
+
+#[test]
+fn what_was_not_given_can_not_be_cleaned() {
+    let (mut given, node) = (Given::default(), node());
+    let (number, sequence) = given.give(&node, As::Result, 10).unwrap();
+    for wild in [sequence + 1, u64::MAX] {
+        assert!(given.clean(number, wild).is_none());
+    }
+    assert!(given.clean(number + 1, sequence).is_none());
+    assert!(given.clean(0, sequence).is_none() && given.kept(sequence).is_none());
+    assert_eq!(given.leased(), 1);
+}
+
+#[test]
+fn a_call_pins_what_it_passes() {
+    let (mut given, node) = (Given::default(), node());
+    let (number, sequence) = given.give(&node, As::Argument, 10).unwrap();
+    // The receiver has dropped it before it answers.
+    assert!(given.clean(number, sequence).is_none());
+    assert!(given.object(number).is_some());
+    drop(given.arrived(number, sequence, true).unwrap());
+    // One that has not arrived is gone by itself: there is nothing to be cleaned.
+    let (number, sequence) = given.give(&node, As::Argument, 10).unwrap();
+    drop(given.arrived(number, sequence, false).unwrap());
+    assert_eq!(node.leases(), 0);
+    assert_eq!(node.counts().pins.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn leases_end_but_names_and_calls_on_their_way_do_not() {
+    let (mut given, nodes) = (Given::default(), [node(), node(), node()]);
+    let numbers: Vec<_> = [As::Result, As::Name, As::Argument]
+        .into_iter()
+        .zip(&nodes)
+        .map(|(how, node)| given.give(node, how, 10).unwrap())
+        .collect();
+    given.give(&nodes[1], As::Result, 10).unwrap();
+    assert_eq!(given.expire().len(), 2);
+    let there = numbers
+        .iter()
+        .map(|(number, _)| given.object(*number).is_some());
+    assert!(there.eq([false, true, true]));
+    assert_eq!(nodes.each_ref().map(|node| node.leases()), [0, 0, 1]);
+    drop(given.clear());
+    assert_eq!(nodes[2].leases(), 0);
+    assert_eq!(nodes[2].counts().pins.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn there_are_no_more_than_may_be() {
+    let (mut given, nodes) = (Given::default(), [node(), node(), node()]);
+    assert!(given.give(&nodes[0], As::Result, 2).is_some());
+    assert!(given.give(&nodes[1], As::Name, 2).is_some());
+    assert!(given.give(&nodes[2], As::Result, 2).is_none());
+    for _ in 0..100_000 {
+        // The same is no more than one, however often it is given.
+        assert!(given.give(&nodes[0], As::Argument, 2).is_some());
+    }
+    assert_eq!(given.objects.len(), 2);
+    drop(given.clear());
+}
+
+/// What happens between an owner and a holder, of one object.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// The owner passes it in a call.
+    Pass,
+    /// The oldest such call comes to its end: the holder has read it, or not.
+    End(bool),
+    /// The holder drops all that it has, and says so.
+    Drop,
+    /// What the holder has said is heard, the oldest first or once more.
+    Hear,
+    Repeat,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        Just(Step::Pass),
+        any::<bool>().prop_map(Step::End),
+        Just(Step::Drop),
+        Just(Step::Hear),
+        Just(Step::Repeat),
+    ]
+}
+
+proptest! {
+    /// As long as the holder has it, or it is on its way, the owner has it for the holder; in the end nothing is left.
+    #[test]
+    fn nothing_is_lost_and_nothing_leaks(steps in prop::collection::vec(step(), 0..60)) {
+        let (mut given, node) = (Given::default(), node());
+        let (mut calls, mut said, mut heard) = (Vec::new(), Vec::new(), Vec::new());
+        // The last sequence that the holder has.
+        let mut has: Option<(u32, u64)> = None;
+        let drain = [Step::End(true), Step::Drop, Step::Hear];
+        let rest = (0..200).flat_map(|_| drain);
+        for step in steps.into_iter().chain(rest) {
+            match step {
+                Step::Pass => calls.push(given.give(&node, As::Argument, 10).unwrap()),
+                Step::End(arrives) if !calls.is_empty() => {
+                    let (number, sequence) = calls.remove(0);
+                    if arrives {
+                        let last = has.map_or(0, |(_, last)| last);
+                        has = Some((number, sequence.max(last)));
+                    }
+                    drop(given.arrived(number, sequence, arrives));
+                }
+                Step::Drop => said.extend(has.take()),
+                Step::Hear if !said.is_empty() => {
+                    let (number, sequence) = said.remove(0);
+                    heard.push((number, sequence));
+                    drop(given.clean(number, sequence));
+                }
+                Step::Repeat => {
+                    for (number, sequence) in &heard {
+                        drop(given.clean(*number, *sequence));
+                    }
+                }
+                Step::End(_) | Step::Hear => {}
+            }
+            if let Some((number, _)) = has {
+                prop_assert!(given.object(number).is_some(), "the holder has it still");
+            }
+            for (number, _) in &calls {
+                prop_assert!(given.object(*number).is_some(), "it is on its way");
+            }
+        }
+        prop_assert_eq!((given.leased(), node.leases()), (0, 0));
+    }
+}
