@@ -6,7 +6,9 @@ use super::*;
 use crate::server::Server;
 
 fn node() -> Arc<Node> {
-    Server::default().exports().registry().clone()
+    let server = Server::default();
+    let registry = server.exports().own(crate::registry::REGISTRY);
+    registry.unwrap().clone()
 }
 
 #[test]
