@@ -11,7 +11,7 @@ mod common;
 
 use std::io::IoSlice;
 
-use common::{LONG, SCHEMES, fresh, join, patient};
+use common::{LONG, SCHEMES, filled, fresh, join, patient};
 use jstream_transport::rank::{Error, Mesh, Options, Rank};
 use jstream_transport::{Endpoint, Header, listen};
 
@@ -250,6 +250,62 @@ fn who_sends_more_than_its_window_is_cut_off() {
                 _ => say(&bare, EAGER, [9, 0, 0], &[1; 5_001]),
             }
             refused(&rank, &other, &bare, &format!("{scheme}, {case}"));
+        }
+    }
+}
+
+#[test]
+fn who_gives_back_more_than_it_got_is_cut_off() {
+    let cases = [
+        ("a message more", [3, 0, 0]),
+        ("a byte more", [2, 17, 0]),
+        ("messages that overflow", [u64::MAX, 16, 0]),
+        ("bytes that overflow", [2, u64::MAX, 0]),
+    ];
+    for scheme in SCHEMES {
+        for (case, words) in cases {
+            let case = format!("{scheme}: {case}");
+            let (rank, other, bare) = against(scheme, &Options::default());
+            for _ in 0..2 {
+                rank.send(1, 3, &[3u64]).unwrap();
+                assert_eq!(hear(&bare).0.kind, EAGER);
+            }
+            say(&bare, CREDIT, words, b"");
+            refused(&rank, &other, &bare, &case);
+        }
+    }
+}
+
+#[test]
+fn who_gives_nothing_back_holds_up_only_what_is_for_itself() {
+    for scheme in SCHEMES {
+        println!("{scheme}");
+        let (rank, other, bare) = strangers(scheme, &Options::default());
+        say(&bare, HELLO, [1, 4, 1 << 20], b"");
+        let mut sent: Vec<_> = (0..9u8).map(|n| rank.isend(1, 3, filled(&[n]))).collect();
+        for n in 0..4u8 {
+            let (header, payload) = hear(&bare);
+            assert_eq!((header.kind, payload), (EAGER, vec![n]));
+        }
+        for n in 0..20u64 {
+            other.send(0, 5, &[n]).unwrap();
+            rank.recv(2, 5, &mut [0u64]).unwrap();
+            rank.send(2, 5, &[n]).unwrap();
+            other.recv(0, 5, &mut [0u64]).unwrap();
+        }
+        // What is for it is still to be had.
+        let unsent = sent.pop().unwrap().cancel().unwrap_err();
+        assert!(matches!(unsent.error, Error::Cancelled), "{unsent}");
+        say(&bare, CREDIT, [1, 1, 0], b"");
+        sent[4].wait_timeout(LONG).unwrap().unwrap();
+        assert_eq!(hear(&bare).1, [4]);
+        drop(bare);
+        for unsent in sent.drain(5..) {
+            let unsent = unsent.wait().unwrap_err();
+            assert!(
+                matches!(unsent.error, Error::PeerGone { rank: 1, .. }),
+                "{unsent}"
+            );
         }
     }
 }

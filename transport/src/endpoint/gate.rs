@@ -136,7 +136,7 @@ impl<T> Gate<T> {
         Ok(())
     }
 
-    /// Nothing is given back any more: whoever would wait waits in vain.
+    /// Nothing is given back any more, or nobody waits for it: whoever would wait waits in vain.
     pub(crate) fn close(&mut self) {
         self.is_closed = true;
     }
@@ -153,6 +153,11 @@ impl<T> Gate<T> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
+    }
+
+    /// How many wait.
+    pub(crate) fn count(&self) -> usize {
+        self.waiting.len()
     }
 
     /// Takes out the first that is meant.

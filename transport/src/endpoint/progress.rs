@@ -6,11 +6,13 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use std::task::Wake;
+use std::task::{Wake, Waker};
 use std::thread::{Builder, JoinHandle};
 
 use super::Endpoint;
 use super::shared::{Shared, Way};
+use super::timer::Timer;
+use crate::device::deadline::Deadline;
 
 /// A thread that carries on the posted operations of endpoints while the program computes.
 ///
@@ -82,6 +84,13 @@ impl Carrier {
             return;
         };
         if direction.keep(shared) {
+            direction.work.ring(direction.clone());
+        }
+    }
+
+    /// Has what is carried on looked at again.
+    pub(super) fn look_again(&self) {
+        if let Some(direction) = self.sends.get() {
             direction.work.ring(direction.clone());
         }
     }
@@ -201,9 +210,24 @@ enum Task {
     /// All that is posted, now and later.
     Attend(Way),
     /// Sends, as long as some are posted: keeps the connection until then.
-    UntilSent(Mutex<Option<Arc<Shared>>>),
+    UntilSent(Mutex<Kept>),
     /// Receives, as long as some are posted.
     UntilReceived,
+}
+
+/// A connection that is kept until all is sent.
+#[derive(Default)]
+struct Kept {
+    shared: Option<Arc<Shared>>,
+    stuck: Option<Stuck>,
+}
+
+/// Messages that nobody asks for any more wait for credit, and so for a peer that may never give some.
+struct Stuck {
+    messages: usize,
+    /// When they are given up, unless one has gone by then.
+    until: Deadline,
+    timer: Timer,
 }
 
 impl fmt::Debug for Attached {
@@ -226,13 +250,14 @@ impl Attached {
             // Woken again when more can be received, unless nothing is posted any more.
             Task::UntilReceived => drop(shared.progress(Way::In, Some(&task), None)),
             // It was rung for what has gone meanwhile.
-            Task::UntilSent(kept) if lock(kept).is_none() => {}
+            Task::UntilSent(kept) if lock(kept).shared.is_none() => {}
             Task::UntilSent(kept) => {
                 // Others may send the rest, and then nothing else wakes this.
                 shared.tell_when_sent(&task);
+                lock(kept).limit(&shared, &task);
                 while !shared.progress(Way::Out, Some(&task), None) {
                     // Whoever leaves something from here on has it carried on anew.
-                    let kept = lock(kept).take();
+                    let kept = std::mem::take(&mut *lock(kept));
                     if !shared.progress(Way::Out, None, None) {
                         break;
                     }
@@ -250,11 +275,41 @@ impl Attached {
             return false;
         };
         let mut kept = lock(kept);
-        let is_new = kept.is_none();
+        let is_new = kept.shared.is_none();
         if is_new {
-            *kept = Some(shared.clone());
+            kept.shared = Some(shared.clone());
         }
         is_new
+    }
+}
+
+impl Kept {
+    /// Gives up what nobody asks for any more and waits for credit, when none has come in the time that sending
+    /// may take. Where the system has no room for a timer, that is noticed when something else wakes this.
+    fn limit(&mut self, shared: &Shared, task: &Waker) {
+        let Some(messages) = shared.count_left_behind() else {
+            self.stuck = None;
+            return;
+        };
+        let patience = Deadline::after(shared.facts().send_timeout);
+        match &mut self.stuck {
+            Some(stuck) if stuck.messages != messages => {
+                stuck.messages = messages;
+                stuck.until = patience;
+            }
+            Some(stuck) if stuck.until.has_passed() => shared.give_up_left_behind(),
+            Some(_) => {}
+            None => {
+                self.stuck = Timer::new().ok().map(|timer| Stuck {
+                    messages,
+                    until: patience,
+                    timer,
+                });
+            }
+        }
+        if let Some(stuck) = &self.stuck {
+            stuck.timer.set(stuck.until, task);
+        }
     }
 }
 

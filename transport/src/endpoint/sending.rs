@@ -33,6 +33,16 @@ pub(crate) struct Sent {
     pub(crate) body: Body<'static>,
 }
 
+/// What has not gone of what was posted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Leftover {
+    Nothing,
+    /// Messages that wait for credit, and so for what is received.
+    Waiting,
+    /// Messages that wait for the device.
+    InLine,
+}
+
 /// A message that was posted.
 struct SendOp {
     message: Outbound<'static>,
@@ -57,6 +67,8 @@ pub(crate) struct Sending {
     ops: Ops<SendOp>,
     /// What was posted and waits for credit of the peer, before it stands in line.
     gate: Gate<OpId>,
+    /// Nobody asks any more for what was posted.
+    is_left_behind: bool,
     /// The device has a part of the first one.
     begun: bool,
     /// For how long somebody has waited while messages were posted, all in all.
@@ -85,6 +97,7 @@ impl Sending {
             posted: VecDeque::new(),
             ops: Ops::new(),
             gate: Gate::new(),
+            is_left_behind: false,
             begun: false,
             clock: Duration::ZERO,
             went: Duration::ZERO,
@@ -111,9 +124,19 @@ impl Sending {
         self.posted.len()
     }
 
-    /// Whether a caller that waits may send now, or never.
+    /// What has not gone.
+    pub(super) fn unsent(&self) -> Leftover {
+        match (self.posted.is_empty(), self.gate.is_empty()) {
+            (false, _) => Leftover::InLine,
+            (true, false) => Leftover::Waiting,
+            (true, true) => Leftover::Nothing,
+        }
+    }
+
+    /// Whether a caller that waits may send now, or never. It has its credit, or needs none, so those that wait
+    /// for some are not in its way: they may wait for what its message brings about.
     pub(super) fn has_turn(&self) -> bool {
-        self.end.is_some() || (!self.has_posted() && self.half.is_some())
+        self.end.is_some() || (self.posted.is_empty() && self.half.is_some())
     }
 
     /// Why nothing can be sent any more.

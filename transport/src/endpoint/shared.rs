@@ -189,10 +189,10 @@ impl Shared {
         place: Option<&Arc<Watcher>>,
     ) {
         match way {
-            Way::Out if self.receiving.is_pending() => {
+            Way::Out if self.receiving.is_pending_by_now() => {
                 self.progress_of(&self.receiving, &self.receiving_alarm, task, place);
             }
-            Way::In if self.sending.is_pending() => {
+            Way::In if self.sending.is_pending_by_now() => {
                 self.progress_of(&self.sending, &self.sending_alarm, task, place);
             }
             Way::Out | Way::In => {}
@@ -290,12 +290,14 @@ impl Shared {
         self.try_flush();
         let patience = Patience::For(self.facts.send_timeout);
         let held = self.sending.lock();
-        let (mut held, come) = self.sending.wait_until(
-            &self.receiving,
-            held,
-            || patience.deadline(),
-            |sending| sending.has_turn().then_some(()),
-        );
+        let all_gone = |sending: &mut Sending| {
+            let all_gone = sending.has_turn() && !sending.waits_for_credit();
+            all_gone.then_some(())
+        };
+        let deadline = || patience.deadline();
+        let (mut held, come) = self
+            .sending
+            .wait_until(&self.receiving, held, deadline, all_gone);
         let half = come.and_then(|()| held.finish());
         self.settle(self.sending.leave(held));
         drop(half);
@@ -354,3 +356,6 @@ impl Drop for Shared {
         tracing::debug!(peer = %self.facts.peer, scheme = self.facts.scheme, "dropped");
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

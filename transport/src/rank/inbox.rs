@@ -8,6 +8,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Waker;
+use std::time::Duration;
 
 use jstream::buffer::Pool;
 
@@ -28,6 +29,9 @@ use crate::device::inproc::ring::Viewer;
 use crate::endpoint::gate::Credit;
 use crate::endpoint::ops::{OpId, Ops};
 use crate::matching::{Heading, Matcher, MessageId};
+
+/// How soon a connection is looked at again whose pool had no room.
+const STARVED: Duration = Duration::from_millis(1);
 
 /// The inbox of a rank. Those who send to it from other threads share it.
 pub(super) struct Inbox {
@@ -159,8 +163,13 @@ impl Inbox {
         self.starved.load(Ordering::Relaxed) && self.starved.swap(false, Ordering::Relaxed)
     }
 
-    pub(super) fn is_starved(&self) -> bool {
-        self.starved.load(Ordering::Relaxed)
+    /// When to look at the connections again, whose pools may have room by then.
+    fn or_room(&self, until: Deadline) -> Deadline {
+        if self.starved.load(Ordering::Relaxed) {
+            until.or_sooner(Deadline::after(STARVED))
+        } else {
+            until
+        }
     }
 
     pub(super) fn pool(&self) -> &Pool {
@@ -246,7 +255,7 @@ impl Inbox {
             drop(state);
             arm(bell);
             if self.epoch() == seen {
-                bell.sleep(until);
+                bell.sleep(self.or_room(until));
             }
             bell.forget();
             disarm(bell);
@@ -259,7 +268,7 @@ impl Inbox {
             return;
         }
         state.sleepers = state.sleepers.saturating_add(1);
-        let left = until.left();
+        let left = self.or_room(until).left();
         let mut state = match left {
             None => self
                 .changed
@@ -422,5 +431,27 @@ impl State {
             };
             self.complete(ended.receive, Outcome::failed(error), todo);
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used, reason = "test code")]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn who_finds_no_room_when_about_to_sleep_looks_again_soon() {
+        let inbox = Inbox::new(0, 2, &Options::default());
+        inbox.add_line(1).unwrap();
+        let (done, woken) = mpsc::channel();
+        std::thread::spawn(move || {
+            let arm = |_: &Bell| inbox.set_starved();
+            inbox.sleep(inbox.epoch(), Deadline::NEVER, arm, |_| {});
+            done.send(()).unwrap();
+        });
+        let woken = woken.recv_timeout(Duration::from_secs(60));
+        woken.expect("it sleeps while its messages wait for room");
     }
 }

@@ -21,7 +21,8 @@
 //!   the receive's memory. See [`Rank::eager`].
 //! - A message that does not fit its receive, or is of another type, is an error of that receive alone.
 //! - A rank that ends, or whose connection breaks, ends what waits for it alone: what it has sent before is
-//!   still received.
+//!   still received. What had to wait for room with another one is given up when none comes in the
+//!   [time of sending](crate::Options::send_timeout).
 
 mod attention;
 mod bell;

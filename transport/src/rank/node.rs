@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::task::Waker;
-use std::time::Duration;
 
 use super::bell::Bell;
 use super::error::Error;
@@ -18,9 +17,6 @@ use crate::endpoint::shared::Way;
 use crate::endpoint::spin::Spin;
 use crate::endpoint::tools::Tools;
 use crate::error::SendError;
-
-/// How soon a connection is looked at again whose pool had no room.
-const STARVED: Duration = Duration::from_millis(1);
 
 /// A rank as all handles of it share it.
 pub(super) struct Node {
@@ -263,10 +259,7 @@ impl Node {
         }
     }
 
-    fn sleep(&self, seen: u32, mut until: Deadline) {
-        if self.inbox.is_starved() {
-            until = until.or_sooner(Deadline::after(STARVED));
-        }
+    fn sleep(&self, seen: u32, until: Deadline) {
         let arm = |bell: &Bell| {
             for line in self.lines() {
                 let shared = line.endpoint.shared();
@@ -366,7 +359,7 @@ impl Drop for Node {
         for link in &self.links {
             match link {
                 Link::Thread(other) => self.inbox.end_for(&other.inbox),
-                Link::Line(line) => line.endpoint.shared().carry_what_is_left(),
+                Link::Line(line) => line.endpoint.shared().leave_behind(),
                 Link::Nobody => {}
             }
         }

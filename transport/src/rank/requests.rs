@@ -141,7 +141,8 @@ impl Drop for Pending {
 /// A message that was posted to be sent.
 ///
 /// Waiting for it carries on everything that its rank has posted. As a future it does the same when it is
-/// polled. A message whose request is dropped is still sent, unless the rank ends before it is wanted.
+/// polled. A message whose request is dropped is still sent, unless the rank ends before it is wanted, or before
+/// there is room for it in the time of sending.
 #[must_use = "says whether the message was sent"]
 pub struct SendRequest {
     state: State<Result<Option<Spent>, Unsent>>,

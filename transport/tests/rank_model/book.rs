@@ -188,12 +188,14 @@ impl Book {
     /// Whether there is a message for all who want one of these.
     fn is_sure(&self, rank: u32, desk: &Desk, wants: &Wants) -> bool {
         let ends = |source: u32| self.is_victim(source) && source != rank;
-        if wants.from.is_some_and(ends) {
-            return true;
-        }
-        if self.plan.setting.tight && *wants != Wants::ANY {
-            // What is wanted may be behind what nobody wants.
+        let from_one_that_ends = wants.from.is_some_and(ends);
+        let takes_the_first = wants.tag.is_none() && (wants.from.is_none() || from_one_that_ends);
+        if self.plan.setting.tight && !takes_the_first {
+            // What is wanted may be behind what nobody wants, and so may an end.
             return false;
+        }
+        if from_one_that_ends {
+            return true;
         }
         let coming = desk.coming.iter();
         let coming = coming

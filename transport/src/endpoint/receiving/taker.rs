@@ -9,7 +9,7 @@ use crate::endpoint::facts::End;
 use crate::endpoint::gate::{Credit, Overfull};
 use crate::endpoint::ops::Notify;
 use crate::endpoint::remote::Served;
-use crate::endpoint::sending::Sending;
+use crate::endpoint::sending::{Leftover, Sending};
 use crate::endpoint::turn::Direction;
 use crate::error::{HeaderError, RecvError};
 use crate::header::Header;
@@ -378,7 +378,7 @@ impl Receiving {
             messages.clear();
             return;
         };
-        let mut replied = Ok(false);
+        let mut replied = Ok(Leftover::Nothing);
         if let Some(wrong) = overfull.take() {
             let taken = shared.take_credit(&mut self.common, |sending| {
                 opened.map_or(Ok(()), |window| sending.open_gate(window))?;
@@ -391,8 +391,11 @@ impl Receiving {
             replied = replied.and(posted);
         }
         match replied {
-            Ok(is_left) if is_left && alone => shared.carry(),
-            Ok(_) => {}
+            Ok(Leftover::Nothing) => {}
+            Ok(Leftover::Waiting) if !alone => {}
+            // Who sleeps since before that wakes for what is received only.
+            Ok(Leftover::InLine) if !alone && !self.alarm.is_waited_for() => {}
+            Ok(Leftover::Waiting | Leftover::InLine) => shared.carry(),
             Err(error) => drop(self.refused(error)),
         }
     }

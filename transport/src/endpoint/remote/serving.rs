@@ -12,7 +12,7 @@ use crate::endpoint::facts::End;
 use crate::endpoint::gate::Overfull;
 use crate::endpoint::ops::{Notify, OpId};
 use crate::endpoint::receiving::{Arrived, Place, Receiving, SCRATCH};
-use crate::endpoint::sending::Sending;
+use crate::endpoint::sending::{Leftover, Sending};
 use crate::endpoint::shared::Shared;
 use crate::endpoint::turn::{Common, Direction};
 use crate::error::{HeaderError, RecvError, SendError};
@@ -355,22 +355,22 @@ impl Shared {
         &self,
         common: &mut Common,
         take: impl FnOnce(&mut Sending) -> Result<(), Overfull>,
-    ) -> Result<bool, Overfull> {
+    ) -> Result<Leftover, Overfull> {
         let mut held = self.sending.lock();
         let taken = take(&mut held);
-        let is_left = held.has_posted();
+        let unsent = held.unsent();
         common.to_wake.append(&mut held.common().to_wake);
         common.broke |= self.sending.leave(held).0;
-        taken.map(|()| is_left)
+        taken.map(|()| unsent)
     }
 
-    /// Posts messages under the lock of the direction that receives. Whether some have not gone; an error
-    /// when too many answers wait.
+    /// Posts messages under the lock of the direction that receives. What has not gone; an error when too many
+    /// answers wait.
     pub(in crate::endpoint) fn post_behind(
         &self,
         common: &mut Common,
         messages: impl Iterator<Item = (Outbound<'static>, Notify)>,
-    ) -> Result<bool, HeaderError> {
+    ) -> Result<Leftover, HeaderError> {
         let mut held = self.sending.lock();
         let mut few = true;
         for (message, notify) in messages {
@@ -379,10 +379,10 @@ impl Shared {
                 notify => drop(held.post(message, None, notify)),
             }
         }
-        let is_left = held.has_posted();
+        let unsent = held.unsent();
         common.to_wake.append(&mut held.common().to_wake);
         common.broke |= self.sending.leave(held).0;
-        few.then_some(is_left)
+        few.then_some(unsent)
             .ok_or(HeaderError::TooManyRequests { max: MOST_REQUESTS })
     }
 

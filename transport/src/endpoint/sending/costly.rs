@@ -91,6 +91,17 @@ impl Sending {
         }
     }
 
+    /// Nobody asks any more for what was posted.
+    pub(in crate::endpoint) fn leave_behind(&mut self) {
+        self.is_left_behind = true;
+    }
+
+    /// How many messages wait for credit that nobody asks for any more; nothing when none do, or others go first.
+    pub(in crate::endpoint) fn count_left_behind(&self) -> Option<usize> {
+        let is_stuck = self.is_left_behind && self.posted.is_empty() && !self.gate.is_empty();
+        is_stuck.then(|| self.gate.count())
+    }
+
     /// Whether messages wait for credit.
     pub(in crate::endpoint) fn waits_for_credit(&self) -> bool {
         !self.gate.is_empty()

@@ -89,6 +89,31 @@ impl Shared {
         }
     }
 
+    /// Nobody asks any more for what was posted. It is carried on; what waits for credit, as long as some comes
+    /// within the time of sending.
+    pub(crate) fn leave_behind(self: &Arc<Self>) {
+        let mut held = self.sending.lock();
+        held.leave_behind();
+        self.settle(self.sending.leave(held));
+        self.carry_what_is_left();
+        self.carrier.look_again();
+    }
+
+    /// How many messages wait for credit that nobody asks for any more; nothing when none do, or others go first.
+    pub(in crate::endpoint) fn count_left_behind(&self) -> Option<usize> {
+        let held = self.sending.lock();
+        let count = held.count_left_behind();
+        self.settle(self.sending.leave(held));
+        count
+    }
+
+    /// Ends them.
+    pub(in crate::endpoint) fn give_up_left_behind(&self) {
+        let mut held = self.sending.lock();
+        held.close_gate();
+        self.settle(self.sending.leave(held));
+    }
+
     /// For a call that sends: gives the taker what is here. False if there is none.
     pub(super) fn takes_beside(&self) -> bool {
         let mut held = self.receiving.lock();

@@ -1,0 +1,89 @@
+//! Ranks that end with messages that nobody has room for: whoever waits for more of them is told in time.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod common;
+
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use common::{LONG, SCHEMES, filled, fresh, join, patient};
+use jstream_transport::listen;
+use jstream_transport::rank::{Error, Mesh, Options, Rank};
+
+/// As many as any rank has room for.
+const ROOM: u64 = 4;
+
+/// Two connected ranks with the least room, of which the second one sends for no longer than that.
+fn two(scheme: &str, send_timeout: Duration) -> (Rank, Rank) {
+    let mut hasty = patient();
+    hasty.send_timeout = send_timeout;
+    let listener = listen(&fresh(scheme), &patient()).unwrap();
+    let (one, zero) = join(&listener, &hasty);
+    let mut options = Options::default();
+    options.bounds.messages = 0;
+    let build = |rank, peer, endpoint| {
+        let mesh = Mesh::new(rank, 2, &options);
+        mesh.endpoint(peer, endpoint).unwrap().build()
+    };
+    (build(0, 1, zero), build(1, 0, one))
+}
+
+fn look(rank: &Rank) {
+    for _ in 0..4 {
+        assert!(rank.iprobe(1 - rank.rank(), 999).unwrap().is_none());
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn what_has_no_room_does_not_keep_a_rank_that_has_ended() {
+    for scheme in SCHEMES {
+        println!("{scheme}");
+        let (zero, one) = two(scheme, Duration::from_millis(200));
+        for n in 0..ROOM + 3 {
+            drop(one.isend(0, 1, filled(&n.to_ne_bytes())));
+        }
+        drop(one.isend(0, 2, filled(b"behind them")));
+        look(&one);
+        drop(one);
+        let (done, wait) = channel();
+        let waiting = zero.clone();
+        thread::spawn(move || done.send(waiting.recv_filled(1, 2)));
+        let Ok(ended) = wait.recv_timeout(LONG / 2) else {
+            panic!("{scheme}: it waits for a rank that has ended")
+        };
+        let error = ended.unwrap_err();
+        assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
+        // What had room is here all the same.
+        for n in 0..ROOM {
+            let message = zero.recv_filled(1, 1).unwrap();
+            assert_eq!(message.payload.as_bytes(), n.to_ne_bytes());
+        }
+        let error = zero.recv_filled(1, 1).unwrap_err();
+        assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_rank_that_goes_on_waits_for_room_as_long_as_it_takes() {
+    for scheme in SCHEMES {
+        println!("{scheme}");
+        let timeout = Duration::from_millis(100);
+        let (zero, one) = two(scheme, timeout);
+        for n in 0..ROOM + 3 {
+            drop(one.isend(0, 1, filled(&n.to_ne_bytes())));
+        }
+        thread::sleep(3 * timeout);
+        for n in 0..ROOM + 3 {
+            let message = zero.recv_filled(1, 1).unwrap();
+            assert_eq!(message.payload.as_bytes(), n.to_ne_bytes());
+        }
+        drop(one);
+    }
+}
