@@ -213,10 +213,9 @@ pub(crate) trait Incoming: Send {
     }
 
     /// Receives the next message into the front of `memory`, where all of it is here, nothing of it was
-    /// begun, and it fits; else nothing, and `header` says what there is. A device for which this is no
-    /// shorter way than by a jbuf leaves it at that.
-    fn receive_into(&mut self, _memory: &mut [u8], _header: &mut Header) -> Result<bool, Fault> {
-        Ok(false)
+    /// begun, and it fits. A device for which this is no shorter way than by a jbuf leaves it at that.
+    fn receive_into(&mut self, _memory: &mut [u8], _header: &mut Header) -> Result<Whole, Fault> {
+        Ok(Whole::Other)
     }
 
     /// As [`receive_into`](Self::receive_into), for a message that `wants` agrees to.

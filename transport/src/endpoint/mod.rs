@@ -251,13 +251,15 @@ impl Endpoint {
         segments: &[IoSlice<'_>],
         patience: Patience,
     ) -> Result<(), SendError> {
-        let mut message = self.lent(header, segments, patience)?;
-        self.shared.send(&mut message, patience)
+        self.send_costly(header, segments, patience, Credit::FREE)
     }
 
     /// As [`send_segments`](Self::send_segments), for a message that needs credit of the peer:
     /// [`SendError::WouldBlock`] where there is none.
-    #[inline]
+    ///
+    /// A message is made where it is sent from: returned by a function, it would be copied. And one that costs
+    /// nothing asks for no credit.
+    #[inline(always)]
     pub(crate) fn send_costly(
         &self,
         header: Header,
@@ -265,17 +267,6 @@ impl Endpoint {
         patience: Patience,
         cost: Credit,
     ) -> Result<(), SendError> {
-        let mut message = self.lent(header, segments, patience)?;
-        self.shared.send_costly(&mut message, patience, cost)
-    }
-
-    #[inline]
-    fn lent<'a>(
-        &self,
-        header: Header,
-        segments: &'a [IoSlice<'a>],
-        patience: Patience,
-    ) -> Result<Outbound<'a>, SendError> {
         let length = segments
             .iter()
             .try_fold(0u64, |sum, segment| sum.checked_add(segment.len() as u64));
@@ -291,9 +282,10 @@ impl Endpoint {
             // The device may keep what it has begun for longer than it is lent.
             message.body = Body::Owned(self.shared.gather(segments));
         }
-        Ok(message)
+        self.shared.send_costly(&mut message, patience, cost)
     }
 
+    /// Whether the device may have to wait for the peer before it has taken a message.
     fn is_long(&self, header: &Header) -> bool {
         let limits = &self.shared.facts().limits;
         !limits.moves && header.length >= limits.eager as u64

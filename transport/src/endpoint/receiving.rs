@@ -169,12 +169,13 @@ impl Receiving {
         let is_free = self.kept.is_empty() && !self.begun && !self.taken;
         if let (Some(half), true) = (&mut self.half, is_free) {
             match half.receive_into(memory, header) {
-                Ok(true) => {
+                Ok(Whole::Here) => {
                     self.end_message(header);
                     self.take_number();
                     return true;
                 }
-                Ok(false) => {}
+                Ok(Whole::Nothing) => return false,
+                Ok(Whole::Other) => {}
                 Err(fault) => {
                     *failed = self.trouble(fault);
                     return failed.is_some();

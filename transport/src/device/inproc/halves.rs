@@ -404,7 +404,7 @@ impl Incoming for Receiver {
     }
 
     #[inline]
-    fn receive_into(&mut self, memory: &mut [u8], header: &mut Header) -> Result<bool, Fault> {
+    fn receive_into(&mut self, memory: &mut [u8], header: &mut Header) -> Result<Whole, Fault> {
         let copied = self.front(|letter| {
             // What is below messages is not for the program.
             let bytes = letter.bytes().filter(|_| letter.is_message())?;
@@ -412,11 +412,14 @@ impl Incoming for Receiver {
             *header = letter.header();
             Some(())
         })?;
-        if copied.flatten().is_none() {
-            return Ok(false);
+        match copied {
+            None => Ok(Whole::Nothing),
+            Some(None) => Ok(Whole::Other),
+            Some(Some(())) => {
+                self.release(header.length);
+                Ok(Whole::Here)
+            }
         }
-        self.release(header.length);
-        Ok(true)
     }
 
     #[inline]

@@ -40,6 +40,15 @@ pub(super) struct ShmIncoming {
     hung_up: bool,
 }
 
+/// What is published next.
+enum Next {
+    /// A message of a single piece, as it should be.
+    Short(Mark),
+    Nothing,
+    /// Something else, or an end.
+    Other,
+}
+
 /// A message whose header was given.
 #[derive(Debug, Clone, Copy)]
 struct Begun {
@@ -110,13 +119,20 @@ impl ShmIncoming {
         }
     }
 
+    #[inline]
     fn nothing(&mut self) -> Result<Option<Mark>, Fault> {
         self.looks = self.looks.wrapping_add(1);
         let ended = self.is_set(Control::Ended) || self.is_set(Control::Abandoned);
+        if !ended && !self.hung_up && self.looks % LOOKS != 0 {
+            return Ok(None);
+        }
+        self.look_again(ended)
+    }
+
+    /// What is published next, once it is known whether the peer has `ended`, or is gone.
+    #[cold]
+    fn look_again(&mut self, ended: bool) -> Result<Option<Mark>, Fault> {
         if !ended && !self.hung_up {
-            if self.looks % LOOKS != 0 {
-                return Ok(None);
-            }
             self.hung_up = !self.line.drain(Bell::Published);
             if !self.hung_up {
                 return Ok(None);
@@ -202,20 +218,36 @@ impl ShmIncoming {
     /// all else, [`header`](Incoming::header) says what it is. The header is left where it is wanted: returned, it
     /// would be copied by loads that wait for the stores of just before.
     #[inline]
-    fn short(&mut self, longest: usize, header: &mut Header) -> Option<Mark> {
+    fn short(&mut self, longest: usize, header: &mut Header) -> Next {
         if self.message.is_some() || self.line.is_closed() || self.broken.is_some() {
-            return None;
+            return Next::Other;
         }
-        let mark = self.ring.next().ok()??;
+        let mark = match self.ring.next() {
+            Ok(Some(mark)) => mark,
+            Ok(None) => {
+                return match self.nothing() {
+                    Ok(None) => Next::Nothing,
+                    Ok(Some(_)) | Err(_) => Next::Other,
+                };
+            }
+            Err(_) => return Next::Other,
+        };
         if !matches!(mark.kind, Kind::Inline | Kind::Data) || mark.n > longest {
-            return None;
+            return Next::Other;
         }
         self.expect(mark);
         let length = mark.n as u64;
-        *header = self.peek().ok()?;
+        match self.peek() {
+            Ok(found) => *header = found,
+            Err(_) => return Next::Other,
+        }
         let is_whole = header.op == 0 && header.length == length && length <= self.max_message;
         let is_empty = mark.kind == Kind::Data && mark.n == 0;
-        (is_whole && !is_empty).then_some(mark)
+        if is_whole && !is_empty {
+            Next::Short(mark)
+        } else {
+            Next::Other
+        }
     }
 
     /// Copies what a slot or its data holds, as far as there is room for it; how much that was.
@@ -230,6 +262,26 @@ impl ShmIncoming {
         let n = copy_out(to, from);
         let rest = to.get_mut(n..).unwrap_or_default();
         n.wrapping_add(copy_out(rest, at_front))
+    }
+
+    /// Receives the next message into the front of `memory`, if it is short, fits and is wanted.
+    #[inline]
+    fn take_into(
+        &mut self,
+        memory: &mut [u8],
+        header: &mut Header,
+        wants: impl Fn(&Header) -> bool,
+    ) -> Whole {
+        let mark = match self.short(memory.len(), header) {
+            Next::Short(mark) if wants(header) => mark,
+            Next::Nothing => return Whole::Nothing,
+            Next::Short(_) | Next::Other => return Whole::Other,
+        };
+        // SAFETY: what is copied was read from memory that has values.
+        let memory = unsafe { uninit(memory) };
+        self.copy(mark, memory);
+        self.release(mark);
+        Whole::Here
     }
 
     #[inline]
@@ -354,8 +406,10 @@ impl Incoming for ShmIncoming {
 
     #[inline]
     fn receive(&mut self, header: &mut Header, payload: &mut Filled) -> Result<Whole, Fault> {
-        let Some(mark) = self.short(usize::MAX, header) else {
-            return Ok(Whole::Other);
+        let mark = match self.short(usize::MAX, header) {
+            Next::Short(mark) => mark,
+            Next::Nothing => return Ok(Whole::Nothing),
+            Next::Other => return Ok(Whole::Other),
         };
         let Ok(spent) = self.pool.take(mark.n) else {
             return Ok(Whole::Other);
@@ -370,15 +424,8 @@ impl Incoming for ShmIncoming {
     }
 
     #[inline]
-    fn receive_into(&mut self, memory: &mut [u8], header: &mut Header) -> Result<bool, Fault> {
-        let Some(mark) = self.short(memory.len(), header) else {
-            return Ok(false);
-        };
-        // SAFETY: what is copied was read from memory that has values.
-        let memory = unsafe { uninit(memory) };
-        self.copy(mark, memory);
-        self.release(mark);
-        Ok(true)
+    fn receive_into(&mut self, memory: &mut [u8], header: &mut Header) -> Result<Whole, Fault> {
+        Ok(self.take_into(memory, header, |_| true))
     }
 
     #[inline]
@@ -388,21 +435,7 @@ impl Incoming for ShmIncoming {
         header: &mut Header,
         wants: &dyn Fn(&Header) -> bool,
     ) -> Result<Whole, Fault> {
-        self.standing()?;
-        if self.message.is_none() && self.next()?.is_none() {
-            return Ok(Whole::Nothing);
-        }
-        let Some(mark) = self.short(memory.len(), header) else {
-            return Ok(Whole::Other);
-        };
-        if !wants(header) {
-            return Ok(Whole::Other);
-        }
-        // SAFETY: what is copied was read from memory that has values.
-        let memory = unsafe { uninit(memory) };
-        self.copy(mark, memory);
-        self.release(mark);
-        Ok(Whole::Here)
+        Ok(self.take_into(memory, header, wants))
     }
 
     fn begun(&self) -> u64 {

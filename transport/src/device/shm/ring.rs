@@ -207,6 +207,11 @@ impl Producer {
         if self.fits(data) && !leaves_front {
             return Ok(true);
         }
+        self.make_room(data, leaves_front)
+    }
+
+    #[cold]
+    fn make_room(&mut self, data: usize, leaves_front: bool) -> Result<bool, HeaderError> {
         self.look()?;
         if leaves_front && self.consumed == self.at {
             self.data_at = front_after(self.data_at);

@@ -112,9 +112,12 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
     }
 
     #[inline]
-    fn receive_into(&mut self, memory: &mut [u8], header: &mut Header) -> Result<bool, Fault> {
+    fn receive_into(&mut self, memory: &mut [u8], header: &mut Header) -> Result<Whole, Fault> {
         self.check()?;
-        Ok(self.assembly.take_into(memory, header))
+        if self.assembly.take_into(memory, header) {
+            return Ok(Whole::Here);
+        }
+        Ok(Whole::Other)
     }
 
     fn begun(&self) -> u64 {

@@ -58,13 +58,12 @@ impl Shared {
         message: &mut Outbound<'_>,
         patience: Patience,
     ) -> Result<(), SendError> {
-        let held = self.sending.lock();
-        self.send_held(held, message, patience)
+        self.send_costly(message, patience, Credit::FREE)
     }
 
     /// As [`send`](Self::send), for a message that needs credit of the peer:
     /// [`WouldBlock`](SendError::WouldBlock) where there is none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn send_costly(
         self: &Arc<Self>,
         message: &mut Outbound<'_>,
@@ -72,12 +71,23 @@ impl Shared {
         cost: Credit,
     ) -> Result<(), SendError> {
         let mut held = self.sending.lock();
-        if !held.charge(cost) {
+        if cost != Credit::FREE && !held.charge(cost) {
             self.settle(self.sending.leave(held));
             return Err(SendError::WouldBlock);
         }
-        let sent = self.send_held(held, message, patience);
-        if sent.is_err() {
+        let mut pushed = None;
+        if let Some(half) = held.free_half() {
+            match half.push(message) {
+                Ok(Push::Done) => {
+                    held.count(&message.header);
+                    self.settle(self.sending.leave(held));
+                    return Ok(());
+                }
+                other => pushed = Some(other),
+            }
+        }
+        let sent = self.send_slowly(held, message, pushed, patience);
+        if sent.is_err() && cost != Credit::FREE {
             self.refund(cost);
         }
         sent
@@ -88,26 +98,6 @@ impl Shared {
         let mut held = self.sending.lock();
         held.refund(cost);
         self.settle(self.sending.leave(held));
-    }
-
-    #[inline]
-    fn send_held<'s>(
-        self: &'s Arc<Self>,
-        mut held: Held<'s, Sending>,
-        message: &mut Outbound<'_>,
-        patience: Patience,
-    ) -> Result<(), SendError> {
-        let Some(half) = held.free_half() else {
-            return self.send_slowly(held, message, None, patience);
-        };
-        match half.push(message) {
-            Ok(Push::Done) => {
-                held.count(&message.header);
-                self.settle(self.sending.leave(held));
-                Ok(())
-            }
-            pushed => self.send_slowly(held, message, Some(pushed), patience),
-        }
     }
 
     #[cold]

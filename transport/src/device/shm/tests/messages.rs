@@ -254,20 +254,32 @@ fn short_messages_are_received_into_memory_and_others_are_left() {
             while incoming.arm(None) == Armed::Source {}
             if length > 0 {
                 let too_small = &mut memory[..length.min(9000) - 1];
-                assert!(!incoming.receive_into(too_small, &mut header).unwrap());
+                assert_eq!(
+                    incoming.receive_into(too_small, &mut header).unwrap(),
+                    Whole::Other
+                );
                 assert_eq!(incoming.header().unwrap().unwrap().kind, seed as u32);
                 // Its header was given, and so it is received otherwise.
-                assert!(!incoming.receive_into(&mut memory, &mut header).unwrap());
+                assert_eq!(
+                    incoming.receive_into(&mut memory, &mut header).unwrap(),
+                    Whole::Other
+                );
                 assert!(receive(incoming).unwrap().1.as_bytes() == bytes);
             } else {
-                assert!(incoming.receive_into(&mut [], &mut header).unwrap());
+                assert_eq!(
+                    incoming.receive_into(&mut [], &mut header).unwrap(),
+                    Whole::Here
+                );
                 assert_eq!((header.kind, header.length), (seed as u32, 0));
             }
         });
         if length <= 8 << 10 {
             send(&mut *client.outgoing, 1, &[&bytes]).unwrap();
             let incoming = &mut *server.incoming;
-            assert!(incoming.receive_into(&mut memory, &mut header).unwrap());
+            assert_eq!(
+                incoming.receive_into(&mut memory, &mut header).unwrap(),
+                Whole::Here
+            );
             assert_eq!((header.kind, header.words), (1, [1, 2, 3]));
             assert_eq!(header.length, length as u64);
             assert!(memory[..length] == bytes, "{length} bytes");

@@ -128,12 +128,11 @@ fn suffer(victim: &mut Victim, bytes: &[u8]) -> usize {
         let whole = if turn % 2 == 0 {
             incoming.receive_into(&mut memory, &mut header)
         } else {
-            let whole = incoming.receive(&mut header, &mut payload);
-            whole.map(|whole| whole == Whole::Here)
+            incoming.receive(&mut header, &mut payload)
         };
         let payload = match whole {
-            Ok(false) => incoming.header(),
-            Ok(true) => {
+            Ok(Whole::Nothing | Whole::Other) => incoming.header(),
+            Ok(Whole::Here) => {
                 let length = header.length as usize;
                 assert!(length <= memory.len() || payload.len() == length);
                 received += 1;
