@@ -126,12 +126,12 @@ impl ShmIncoming {
         if !ended && !self.hung_up && self.looks % LOOKS != 0 {
             return Ok(None);
         }
-        self.is_over(ended)
+        self.look_again(ended)
     }
 
-    /// Whether nothing more is published, as it seems to be where the peer has `ended`.
+    /// What is published next, once it is known whether the peer has `ended`, or is gone.
     #[cold]
-    fn is_over(&mut self, ended: bool) -> Result<Option<Mark>, Fault> {
+    fn look_again(&mut self, ended: bool) -> Result<Option<Mark>, Fault> {
         if !ended && !self.hung_up {
             self.hung_up = !self.line.drain(Bell::Published);
             if !self.hung_up {
