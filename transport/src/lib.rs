@@ -106,6 +106,7 @@ pub mod guide;
 mod header;
 pub mod matching;
 mod options;
+mod process;
 pub mod rank;
 
 pub use address::Address;

@@ -104,7 +104,7 @@ pub use self::executor::{Executor, Job, ThreadPool};
 pub use self::guarded::{Guarded, Held, When};
 pub use self::handlers::{Builder, Counters, Handlers, Outcome};
 pub use self::pause::{Yield, yield_now};
-pub use self::peer::{Function, Handler, Peer};
+pub use self::peer::{Departure, Function, Handler, Peer, Ready};
 pub use self::request::{Mark, Replier, Request};
 pub use self::settings::Settings;
 pub use self::task::{Began, Tasks};

@@ -45,6 +45,9 @@ impl Core {
         wait: &Wait<'_>,
         mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
     ) -> Option<R> {
+        if self.is_elsewhere() {
+            return attempt(None, None);
+        }
         let driving = self.try_drive(wait.wanted());
         if let Some(answer) = attempt(None, None) {
             return Some(answer);
@@ -135,7 +138,7 @@ impl Core {
                 is_entered: true,
                 ..Progress::default()
             };
-            while !stops() {
+            while !stops() && !self.is_elsewhere() {
                 let held = driving.take();
                 let held = held.or_else(|| (!stands_by).then(|| self.try_drive(None)).flatten());
                 stands_by = false;
@@ -168,6 +171,9 @@ impl Core {
     ) -> io::Result<bool> {
         if self.poll() > 0 {
             return Ok(true);
+        }
+        if self.is_elsewhere() {
+            return Err(io::ErrorKind::NotConnected.into());
         }
         let Some(mut driving) = self.try_drive(None) else {
             return Ok(self.role.wait(waker));
