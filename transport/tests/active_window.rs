@@ -1,6 +1,7 @@
 //! Tasks that ask more than the other side takes at once, on one thread: who blocked it would wait for ever.
 #![allow(
     clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "test code"
 )]

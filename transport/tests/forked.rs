@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "test code"
 )]
@@ -146,11 +147,9 @@ fn peers_and_bundles_of_a_parent_are_refused_and_go_on_there() {
                     is_forked(client.try_send(echo, 0, &[]));
                     is_forked(block_on(client.ready(0)));
                     // All of these would wait for ever.
-                    (
-                        bundle.serve(),
-                        server.serve(),
-                        drop(bundle.start().unwrap()),
-                    );
+                    bundle.serve();
+                    server.serve();
+                    drop(bundle.start().unwrap());
                     assert!(client.has_ended());
                     assert_eq!((bundle.poll(), server.poll()), (0, 0));
                     drop((client, server, bundle));

@@ -75,8 +75,9 @@ impl Crew {
                 handles: Vec::new(),
             }),
         });
-        for _ in 0..least {
-            if let Err(error) = crew.add(core, &mut crew.threads(), false) {
+        for number in 0..least {
+            // The first receives. Where one of the others was to stand by, nobody would see that both are busy.
+            if let Err(error) = crew.add(core, &mut crew.threads(), number > 0) {
                 crew.stop(core);
                 return Err(error);
             }

@@ -33,7 +33,6 @@ pub(super) fn wait_for<'m, T>(
     {
         let _ = (changed, time);
         drop(guard);
-        loom::thread::yield_now();
         lock(mutex)
     }
     #[cfg(not(loom))]

@@ -93,20 +93,26 @@ impl Watch {
     }
 
     /// Waits until there may be something to do: the role is free, and nobody comes back to it soon, or all were
-    /// called. `stops`, which gets how many stand by, says whether to wait at all. True where this was the last who stood
-    /// by, and is to receive now.
-    pub(super) fn stand_by(&self, role: &Role, stops: impl FnOnce(usize) -> bool) -> bool {
+    /// called. The caller stands by from then on, also when this returns, until it [goes](Self::go). `stops`, which gets
+    /// how many others stand by, says whether to wait at all.
+    pub(super) fn stand_by(
+        &self,
+        role: &Role,
+        stands: &mut bool,
+        stops: impl FnOnce(usize) -> bool,
+    ) {
         let mut state = self.lock();
         let calls = state.calls;
-        if stops(state.standing) {
-            return false;
+        let others = state.standing.saturating_sub(usize::from(*stands));
+        if stops(others) {
+            return;
         }
-        state.standing = state.standing.saturating_add(1);
+        state.standing = others.saturating_add(1);
+        *stands = true;
         while state.watched {
             state = wait(&self.changed, state);
             if state.calls != calls {
-                state.standing = state.standing.saturating_sub(1);
-                return false;
+                return;
             }
         }
         state.watched = true;
@@ -139,13 +145,17 @@ impl Watch {
             }
         }
         state.watched = false;
-        state.standing = state.standing.saturating_sub(1);
-        let was_last = state.standing == 0 && state.calls == calls;
         self.asleep.store(false, Ordering::Relaxed);
         drop(state);
         // Another one watches while this one receives.
         self.changed.notify_all();
-        was_last
+    }
+
+    /// One who stood by receives now, or ends. Whether nobody stands by any more.
+    pub(super) fn go(&self) -> bool {
+        let mut state = self.lock();
+        state.standing = state.standing.saturating_sub(1);
+        state.standing == 0
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

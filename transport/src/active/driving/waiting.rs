@@ -132,7 +132,7 @@ impl Core {
             until: Deadline::NEVER,
         };
         turn::waiting(|| {
-            let (mut driving, mut stands_by) = (None, is_more);
+            let (mut driving, mut waits, mut stands) = (None, is_more, false);
             let mut progress = Progress {
                 // Who has it stop calls.
                 is_entered: true,
@@ -140,24 +140,28 @@ impl Core {
             };
             while !stops() && !self.is_elsewhere() {
                 let held = driving.take();
-                let held = held.or_else(|| (!stands_by).then(|| self.try_drive(None)).flatten());
-                stands_by = false;
+                let held = held.or_else(|| (!waits).then(|| self.try_drive(None)).flatten());
+                waits = false;
                 if let Some(mut held) = held {
+                    let was_last = std::mem::take(&mut stands) && self.watch.go();
+                    if let Some(crew) = crew.filter(|_| was_last) {
+                        crew.grow(self);
+                    }
                     self.step(&mut held, &wait, &mut progress);
                     driving = Some(held).filter(|held| held.is_held);
                     continue;
                 }
                 let mut leaves = false;
-                let was_last = self.watch.stand_by(&self.role, |standing| {
-                    leaves = crew.is_some_and(|crew| crew.leaves(standing));
+                self.watch.stand_by(&self.role, &mut stands, |others| {
+                    leaves = crew.is_some_and(|crew| crew.leaves(others));
                     leaves || stops()
                 });
                 if leaves {
-                    return;
+                    break;
                 }
-                if let Some(crew) = crew.filter(|_| was_last) {
-                    crew.grow(self);
-                }
+            }
+            if stands {
+                self.watch.go();
             }
         });
     }
