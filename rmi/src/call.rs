@@ -454,7 +454,9 @@ pub(crate) fn lost(method: &'static Method, reason: String) -> CallError {
 fn unanswered(method: &'static Method, error: RequestError) -> CallError {
     match error {
         RequestError::Returned { returned, .. } => returned_as(method, &returned),
-        RequestError::Lost { .. } | RequestError::NoRoom { .. } => lost(method, error.to_string()),
+        RequestError::Lost { .. } | RequestError::NoRoom { .. } | RequestError::Forked { .. } => {
+            lost(method, error.to_string())
+        }
         error => unsent(method, error),
     }
 }
@@ -493,6 +495,7 @@ pub(crate) fn unsent(method: &'static Method, error: RequestError) -> CallError 
     match error {
         RequestError::Send(source) => not_sent(source),
         RequestError::Ended { peer } => not_sent(SendError::Closed { peer }),
+        RequestError::Forked { peer } => not_sent(SendError::Forked { peer }),
         RequestError::TimedOut { peer, after } => not_sent(SendError::TimedOut { after, peer }),
         RequestError::NoCredit => CallError::Busy { method: name },
         error => lost(method, error.to_string()),

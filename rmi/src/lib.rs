@@ -231,7 +231,7 @@
 //! [call again](Stub::retrying). A panic in a method is an error at its caller, and the server lives on; under
 //! `panic = "abort"` it ends the process, which its callers see as the end of their connections.
 //!
-//! Behind a `fork` the child has none of the threads, and must not use the connections of its parent: it makes its own.
+//! Behind a `fork` the child has none of the threads, and the connections of its parent are refused there: it makes its own.
 #![forbid(unsafe_code)]
 
 mod again;

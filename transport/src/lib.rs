@@ -107,6 +107,7 @@ pub mod guide;
 mod header;
 pub mod matching;
 mod options;
+mod process;
 pub mod rank;
 #[cfg(feature = "tls")]
 pub mod tls;

@@ -16,5 +16,5 @@
 //! # Panics and forks
 //!
 //! A method that panics costs its call. Under `panic = "abort"` it ends the process, and all callers see their
-//! connections end. After a `fork` the child has none of the threads: it makes servers and connections of its own, and
-//! uses none of its parent.
+//! connections end. After a `fork` the child has none of the threads: it makes servers and connections of its own.
+//! Calls over those of its parent fail with an error that says so.

@@ -13,16 +13,50 @@ pub(super) type Around = dyn Fn(&mut dyn FnMut()) + Send + Sync;
 /// What threads that are started together share.
 pub(super) struct Crew {
     stopped: AtomicBool,
-    least: usize,
-    most: usize,
     around: Box<Around>,
     threads: Mutex<Threads>,
 }
 
 struct Threads {
-    /// How many there are that don't end.
-    count: usize,
+    places: Places,
     handles: Vec<JoinHandle<()>>,
+}
+
+/// How many threads there are that don't end, and may be.
+#[derive(Debug)]
+pub(super) struct Places {
+    count: usize,
+    least: usize,
+    most: usize,
+}
+
+impl Places {
+    pub(super) fn new(least: usize, most: usize) -> Self {
+        Self {
+            count: 0,
+            least,
+            most,
+        }
+    }
+
+    /// There is one more.
+    pub(super) fn take(&mut self) {
+        self.count = self.count.saturating_add(1);
+    }
+
+    /// Whether there may be one more.
+    pub(super) fn has_room(&self) -> bool {
+        self.count < self.most
+    }
+
+    /// Whether the thread that asks is to end: so many others stand by, and it is one more than there have to be.
+    pub(super) fn leave(&mut self, standing: usize) -> bool {
+        let leaves = standing >= self.least && self.count > self.least;
+        if leaves {
+            self.count = self.count.saturating_sub(1);
+        }
+        leaves
+    }
 }
 
 impl Crew {
@@ -35,16 +69,15 @@ impl Crew {
     ) -> io::Result<Arc<Self>> {
         let crew = Arc::new(Self {
             stopped: AtomicBool::new(false),
-            least,
-            most,
             around,
             threads: Mutex::new(Threads {
-                count: 0,
+                places: Places::new(least, most),
                 handles: Vec::new(),
             }),
         });
-        for _ in 0..least {
-            if let Err(error) = crew.add(core, &mut crew.threads(), false) {
+        for number in 0..least {
+            // The first receives. Where one of the others was to stand by, nobody would see that both are busy.
+            if let Err(error) = crew.add(core, &mut crew.threads(), number > 0) {
                 crew.stop(core);
                 return Err(error);
             }
@@ -65,26 +98,21 @@ impl Crew {
         })?;
         threads.handles.retain(|handle| !handle.is_finished());
         threads.handles.push(handle);
-        threads.count = threads.count.saturating_add(1);
+        threads.places.take();
         Ok(())
     }
 
     /// Nobody stands by any more: another thread does, if there may be one, and one is to be had.
     pub(super) fn grow(self: &Arc<Self>, core: &Arc<Core>) {
         let mut threads = self.threads();
-        if threads.count < self.most && !self.has_stopped() {
+        if threads.places.has_room() && !self.has_stopped() {
             let _ = self.add(core, &mut threads, true);
         }
     }
 
-    /// Whether the thread that asks is to end: so many others stand by, and it is one more than there have to be.
+    /// Whether the thread that asks is to end, while so many others stand by.
     pub(super) fn leaves(&self, standing: usize) -> bool {
-        let mut threads = self.threads();
-        let leaves = standing >= self.least && threads.count > self.least;
-        if leaves {
-            threads.count = threads.count.saturating_sub(1);
-        }
-        leaves
+        self.threads().places.leave(standing)
     }
 
     pub(super) fn has_stopped(&self) -> bool {
@@ -97,6 +125,10 @@ impl Crew {
         self.stopped.store(true, Ordering::Release);
         let handles = std::mem::take(&mut threads.handles);
         drop(threads);
+        // There are none of them in a process that was forked.
+        if core.is_elsewhere() {
+            return;
+        }
         core.call_all();
         // It may be stopped by one of its own handlers.
         let own = thread::current().id();

@@ -29,6 +29,7 @@ use crate::endpoint::receiving::Arrived;
 use crate::endpoint::spin::{Habit, Spin};
 use crate::endpoint::{CompletionQueue, Message};
 use crate::error::RecvError;
+use crate::process::Origin;
 
 /// How long a thread sleeps in a connection alone. One that comes into its bundle meanwhile has to wait as long.
 const SLICE: Duration = Duration::from_millis(2);
@@ -45,6 +46,7 @@ const MOST: usize = 64;
 /// What all who serve a bundle share, on cache lines of its own.
 #[repr(align(128))]
 pub(super) struct Core {
+    origin: Origin,
     role: Role,
     /// Those who serve when the others are busy.
     watch: Watch,
@@ -86,9 +88,7 @@ impl Driving<'_> {
     #[inline]
     pub(super) fn release(&mut self) {
         if std::mem::take(&mut self.is_held) {
-            self.core.watch.begin();
-            self.core.role.leave();
-            self.core.watch.left();
+            self.core.watch.leave(&self.core.role);
         }
     }
 
@@ -131,8 +131,9 @@ enum Looked {
 impl Core {
     pub(super) fn new(spin: Duration) -> Arc<Self> {
         Arc::new(Self {
+            origin: Origin::here(),
             role: Role::new(),
-            watch: Watch::default(),
+            watch: Watch::new(),
             members: Mutex::default(),
             version: AtomicU64::new(0),
             count: AtomicUsize::new(0),
@@ -146,6 +147,13 @@ impl Core {
             next: AtomicUsize::new(0),
             turns: AtomicUsize::new(0),
         })
+    }
+
+    /// Whether it belongs to the process that this one was forked from. Who serves there is not here, and may have
+    /// the role for ever.
+    #[inline]
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.origin.is_elsewhere()
     }
 
     /// Has all look again who sleep.
@@ -409,6 +417,9 @@ impl Core {
 
     /// Takes what is here, without waiting. How many messages.
     pub(super) fn poll(&self) -> usize {
+        if self.is_elsewhere() {
+            return 0;
+        }
         let mut seen = Seen::default();
         let mut count = 0usize;
         while count < MOST {

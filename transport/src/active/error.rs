@@ -217,6 +217,15 @@ pub enum RequestError {
         /// The peer.
         peer: Address,
     },
+    /// The connection belongs to the process that this one was forked from, which goes on with it.
+    #[error(
+        "the connection to {peer} belongs to the process that this one was forked from; \
+         make one of your own"
+    )]
+    Forked {
+        /// The peer.
+        peer: Address,
+    },
     /// There is no room in this side's pool for what has come. The connection goes on when there is.
     #[error("there is no room for what {peer} has sent: {why}")]
     NoRoom {

@@ -129,6 +129,18 @@ impl Ledger {
         }
     }
 
+    /// Whether there is room for a message of `length` bytes.
+    pub(super) fn has_credit(&self, length: u64) -> Result<(), Held> {
+        if self.ended {
+            return Err(Held::Ended);
+        }
+        if self.out.has_room(length) {
+            Ok(())
+        } else {
+            Err(Held::NoCredit)
+        }
+    }
+
     /// Room for a message of `length` bytes that nobody answers.
     #[inline]
     pub(super) fn charge(&mut self, length: u64) -> Result<Credit, Held> {

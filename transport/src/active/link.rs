@@ -13,7 +13,7 @@ use std::task::Waker;
 use std::time::Instant;
 
 use super::driving::{Core, Wait};
-use super::error::{JoinError, Returned};
+use super::error::{JoinError, RequestError, Returned};
 use super::frame::Credit;
 use super::handlers::Handlers;
 use super::hello::{Known, Theirs};
@@ -238,6 +238,22 @@ impl Link {
         &self.endpoint
     }
 
+    /// Whether it belongs to the process that this one was forked from.
+    #[inline]
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.endpoint.shared().is_elsewhere()
+    }
+
+    /// An error where it does.
+    #[inline]
+    pub(super) fn check(&self) -> Result<(), RequestError> {
+        if self.is_elsewhere() {
+            let peer = self.endpoint.peer().clone();
+            return Err(RequestError::Forked { peer });
+        }
+        Ok(())
+    }
+
     pub(super) fn handlers(&self) -> &Handlers {
         &self.handlers
     }
@@ -393,7 +409,7 @@ impl Link {
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::Acquire)
+        self.ended.load(Ordering::Acquire) || self.is_elsewhere()
     }
 }
 

@@ -56,13 +56,13 @@
 //! A handler that runs for more than 10 ms, or another [budget](Builder::budget), is counted and reported. One that
 //! panics has its request come back; where panics abort, the process ends with the first of them. After `fork` the
 //! child has no thread of an executor, nor of a [`Serving`]: it uses connections that it makes itself, with handlers
-//! of its own.
+//! of its own. What it asks over one of its parent is [`RequestError::Forked`], and changes nothing there.
 //!
 //! # Credit
 //!
 //! A side sends only as much as the other one has said that it takes: so many messages and so many bytes that are not
 //! done with. Who may send nothing serves until it may. So two sides that send as fast as they can both go on, and what
-//! is held is bounded whatever the peer does. Answers need no credit.
+//! is held is bounded whatever the peer does. Answers need no credit. Tasks [await their turn](Peer::ready) instead.
 //!
 //! What can't be delivered comes back with a [`Reason`], and with what was sent where the handler had not taken
 //! it: to the ticket of a request, and else to [`Peer::take_returned`].
@@ -104,7 +104,7 @@ pub use self::executor::{Executor, Job, ThreadPool};
 pub use self::guarded::{Guarded, Held, When};
 pub use self::handlers::{Builder, Counters, Handlers, Outcome};
 pub use self::pause::{Yield, yield_now};
-pub use self::peer::{Function, Handler, Peer};
+pub use self::peer::{Departure, Function, Handler, Peer, Ready};
 pub use self::request::{Mark, Replier, Request};
 pub use self::settings::Settings;
 pub use self::task::{Began, Tasks};

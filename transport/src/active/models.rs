@@ -1,15 +1,18 @@
-//! Interleavings of a task's state, and of the right to receive, tried by loom: each model beside a twin with a
-//! mistake that it must find.
+//! Interleavings of a task's state, of the right to receive, and of the threads in reserve, tried by loom: each model
+//! beside a twin with a mistake that it must find.
 
 use std::sync::Arc as StdArc;
 use std::task::{Wake, Waker};
 
-use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
+use super::crew::Places;
 use super::role::Role;
 use super::state::{Paused, State};
+use super::sync::{lock, wait};
+use super::watch::Watch;
 
 /// A future that is ready when it was told, and who polls it: by the state, or, as its twin, without asking it.
 struct Told {
@@ -149,4 +152,167 @@ fn who_waits_for_the_role_is_told() {
 #[should_panic(expected = "nobody told it")]
 fn one_who_leaves_without_seeing_who_waits_is_found() {
     loom::model(handed_over(Ordering::Relaxed, Ordering::Relaxed));
+}
+
+/// Whoever has the role leaves it and is held up for ever; one stands by.
+fn taken_over(leave: fn(&Watch, &Role)) -> impl Fn() + Send + Sync {
+    move || {
+        let shared = Arc::new((Watch::new(), Role::new()));
+        assert!(shared.1.take(1));
+        let its = shared.clone();
+        let leaving = thread::spawn(move || leave(&its.0, &its.1));
+        let (watch, role) = &*shared;
+        watch.stand_by(role, &mut false, |_| false);
+        assert!(role.take(2), "it was told too soon");
+        assert!(watch.go(), "nobody else stands by");
+        leaving.join().unwrap();
+    }
+}
+
+#[test]
+fn who_is_held_up_is_replaced() {
+    loom::model(taken_over(Watch::leave));
+}
+
+/// A bundle to which so many messages have come. Their handlers wait until that of the last has run, which stops all.
+struct Served {
+    watch: Watch,
+    role: Role,
+    places: Mutex<Places>,
+    count: u32,
+    /// How many were received.
+    messages: Mutex<u32>,
+    /// There are messages, or it is over.
+    changed: Condvar,
+    stopped: AtomicBool,
+    /// How many threads have ended.
+    ended: AtomicU32,
+}
+
+impl Served {
+    /// Serves as the threads of a crew do. What `stop` does ends all.
+    fn work(this: &Arc<Self>, token: usize, mut waits: bool, stop: fn(&Self)) {
+        let (mut stands, mut more) = (false, None);
+        while !this.stopped.load(Ordering::Acquire) {
+            if !std::mem::take(&mut waits) && this.role.take(token) {
+                let was_last = std::mem::take(&mut stands) && this.watch.go();
+                if was_last && more.is_none() && this.may_grow() {
+                    let (its, token) = (this.clone(), token + 1);
+                    more = Some(thread::spawn(move || Self::work(&its, token, true, stop)));
+                }
+                let message = this.receive();
+                this.watch.leave(&this.role);
+                match message {
+                    Some(number) if number < this.count => this.until_stopped(),
+                    Some(_) => stop(this),
+                    None => {}
+                }
+                continue;
+            }
+            let mut leaves = false;
+            this.watch.stand_by(&this.role, &mut stands, |others| {
+                leaves = lock(&this.places).leave(others);
+                leaves || this.stopped.load(Ordering::Acquire)
+            });
+            if leaves {
+                break;
+            }
+        }
+        if stands {
+            this.watch.go();
+        }
+        this.ended.fetch_add(1, Ordering::Relaxed);
+        if let Some(more) = more {
+            more.join().unwrap();
+        }
+    }
+
+    fn may_grow(&self) -> bool {
+        let mut places = lock(&self.places);
+        let has_room = places.has_room();
+        if has_room {
+            places.take();
+        }
+        has_room
+    }
+
+    /// Waits as who receives does. Nothing when it is over.
+    fn receive(&self) -> Option<u32> {
+        let mut messages = lock(&self.messages);
+        while *messages == self.count && !self.stopped.load(Ordering::Acquire) {
+            messages = wait(&self.changed, messages);
+        }
+        (*messages < self.count).then(|| {
+            *messages += 1;
+            *messages
+        })
+    }
+
+    fn until_stopped(&self) {
+        let mut messages = lock(&self.messages);
+        while !self.stopped.load(Ordering::Acquire) {
+            messages = wait(&self.changed, messages);
+        }
+    }
+
+    fn stop(&self) {
+        let messages = lock(&self.messages);
+        self.stopped.store(true, Ordering::Release);
+        drop(messages);
+    }
+
+    fn call(&self) {
+        let messages = lock(&self.messages);
+        self.changed.notify_all();
+        drop(messages);
+        self.watch.call_all();
+    }
+}
+
+/// Two threads serve at first, and as many at most as there are messages.
+fn served(count: u32, stop: fn(&Served)) -> impl Fn() + Send + Sync {
+    move || {
+        let served = Arc::new(Served {
+            watch: Watch::new(),
+            role: Role::new(),
+            places: Mutex::new(Places::new(2, count as usize)),
+            count,
+            messages: Mutex::new(0),
+            changed: Condvar::new(),
+            stopped: AtomicBool::new(false),
+            ended: AtomicU32::new(0),
+        });
+        for _ in 0..2 {
+            lock(&served.places).take();
+        }
+        let its = served.clone();
+        let other = thread::spawn(move || Served::work(&its, 2, true, stop));
+        Served::work(&served, 1, false, stop);
+        other.join().unwrap();
+        assert!(served.ended.load(Ordering::Relaxed) >= 2);
+    }
+}
+
+fn in_order(served: &Served) {
+    served.stop();
+    served.call();
+}
+
+#[test]
+fn a_crew_goes_on_and_ends() {
+    loom::model(served(2, in_order));
+}
+
+#[test]
+fn a_crew_grows_where_all_are_held_up() {
+    loom::model(served(3, in_order));
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn a_crew_that_is_called_before_it_is_stopped_is_found() {
+    loom::model(served(2, |served| {
+        served.call();
+        served.stop();
+    }));
 }

@@ -1,6 +1,7 @@
 //! One end of a connection with handlers.
 
 mod lookup;
+mod tasks;
 
 use std::any::Any;
 use std::fmt;
@@ -14,6 +15,7 @@ use jstream::Transportable;
 use jstream::buffer::Filled;
 
 pub use self::lookup::{Function, Handler};
+pub use self::tasks::{Departure, Ready};
 use super::bundle::Serving;
 use super::error::{JoinError, RequestError, Returned};
 use super::frame::Frame;
@@ -164,30 +166,16 @@ impl Peer {
         word: u64,
         bytes: &[u8],
     ) -> Result<Ticket, RequestError> {
-        self.request_by(handler, word, &[IoSlice::new(bytes)], Wait::No)
+        self.try_request_segments(handler, word, &[IoSlice::new(bytes)])
     }
 
-    /// As [`request`](Self::request), for a task: where the other side has to be done with others first, the
-    /// ticket sends the request when it is polled and there is room.
-    ///
-    /// # Errors
-    ///
-    /// [`RequestError`]; nothing was sent.
-    pub fn request_async(
+    fn try_request_segments(
         &self,
         handler: Handler,
         word: u64,
-        bytes: &[u8],
+        segments: &[IoSlice<'_>],
     ) -> Result<Ticket, RequestError> {
-        match self.try_request(handler, word, bytes) {
-            Err(RequestError::NoCredit) => {
-                let shared = self.endpoint().shared();
-                let filled = shared.gather(&[IoSlice::new(bytes)]);
-                let unsent = Unsent::new(word, filled);
-                Ok(Ticket::unsent(self.link.clone(), handler.number, unsent))
-            }
-            sent => sent,
-        }
+        self.request_by(handler, word, segments, Wait::No)
     }
 
     /// Requests something with a payload that stands in a jbuf, which moves where jbufs do, and which the handler may
@@ -221,6 +209,7 @@ impl Peer {
         wait: Wait,
     ) -> Result<Ticket, RequestError> {
         let link = &self.link;
+        link.check()?;
         let length = total(segments);
         let begin = || link.begin(handler.number, word, length);
         let (asked, header) = match begin() {
@@ -352,6 +341,7 @@ impl Peer {
         segments: &[IoSlice<'_>],
         wait: Wait,
     ) -> Result<(), RequestError> {
+        self.link.check()?;
         let length = total(segments);
         let begin = || {
             let mut ledger = self.link.ledger();

@@ -4,20 +4,21 @@
 //! handlers do. So one looks from time to time, as long as there is something to do: where the same handler has run since
 //! its last look, and nobody receives, it does.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::role::Role;
+use super::sync::{
+    AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock, wait, wait_for,
+};
 
 /// How long a handler runs at least before another thread goes on.
 const TICK: Duration = Duration::from_millis(1);
 
 /// After so many looks that found nothing new, who watches sleeps until it is called.
-const QUIET: u32 = 10;
+const QUIET: u32 = if cfg!(loom) { 1 } else { 10 };
 
 /// Where threads in reserve are.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Watch {
     state: Mutex<State>,
     /// Somebody is to look, or to watch.
@@ -40,9 +41,26 @@ struct State {
 }
 
 impl Watch {
+    pub(super) fn new() -> Self {
+        Self {
+            state: Mutex::new(State::default()),
+            changed: Condvar::new(),
+            begun: AtomicUsize::new(0),
+            asleep: AtomicBool::new(false),
+        }
+    }
+
+    /// Lets go of the role, before a handler runs.
+    #[inline]
+    pub(super) fn leave(&self, role: &Role) {
+        self.begin();
+        role.leave();
+        self.left();
+    }
+
     /// The role is let go of.
     #[inline]
-    pub(super) fn begin(&self) {
+    fn begin(&self) {
         let begun = self.begun.load(Ordering::Relaxed);
         // Who has the role does this alone.
         self.begun.store(begun.wrapping_add(1), Ordering::Relaxed);
@@ -75,20 +93,26 @@ impl Watch {
     }
 
     /// Waits until there may be something to do: the role is free, and nobody comes back to it soon, or all were
-    /// called. `stops`, which gets how many stand by, says whether to wait at all. True where this was the last who stood
-    /// by, and is to receive now.
-    pub(super) fn stand_by(&self, role: &Role, stops: impl FnOnce(usize) -> bool) -> bool {
+    /// called. The caller stands by from then on, also when this returns, until it [goes](Self::go). `stops`, which gets
+    /// how many others stand by, says whether to wait at all.
+    pub(super) fn stand_by(
+        &self,
+        role: &Role,
+        stands: &mut bool,
+        stops: impl FnOnce(usize) -> bool,
+    ) {
         let mut state = self.lock();
         let calls = state.calls;
-        if stops(state.standing) {
-            return false;
+        let others = state.standing.saturating_sub(usize::from(*stands));
+        if stops(others) {
+            return;
         }
-        state.standing = state.standing.saturating_add(1);
+        state.standing = others.saturating_add(1);
+        *stands = true;
         while state.watched {
-            state = self.wait(state, None);
+            state = wait(&self.changed, state);
             if state.calls != calls {
-                state.standing = state.standing.saturating_sub(1);
-                return false;
+                return;
             }
         }
         state.watched = true;
@@ -96,14 +120,14 @@ impl Watch {
         loop {
             let begun = self.begun.load(Ordering::Relaxed);
             if quiet < QUIET {
-                state = self.wait(state, Some(TICK));
+                state = wait_for(&self.state, &self.changed, state, TICK);
             } else {
                 self.asleep.store(true, Ordering::Relaxed);
                 if role.is_free() {
                     self.asleep.store(false, Ordering::Relaxed);
                 } else {
                     while !state.called && state.calls == calls {
-                        state = self.wait(state, None);
+                        state = wait(&self.changed, state);
                     }
                 }
                 state.called = false;
@@ -121,36 +145,20 @@ impl Watch {
             }
         }
         state.watched = false;
-        state.standing = state.standing.saturating_sub(1);
-        let was_last = state.standing == 0 && state.calls == calls;
         self.asleep.store(false, Ordering::Relaxed);
         drop(state);
         // Another one watches while this one receives.
         self.changed.notify_all();
-        was_last
     }
 
-    fn wait<'w>(
-        &self,
-        state: MutexGuard<'w, State>,
-        timeout: Option<Duration>,
-    ) -> MutexGuard<'w, State> {
-        match timeout {
-            None => self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner),
-            Some(timeout) => {
-                self.changed
-                    .wait_timeout(state, timeout)
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .0
-            }
-        }
+    /// One who stood by receives now, or ends. Whether nobody stands by any more.
+    pub(super) fn go(&self) -> bool {
+        let mut state = self.lock();
+        state.standing = state.standing.saturating_sub(1);
+        state.standing == 0
     }
 
-    /// A panic elsewhere can't leave the state half changed: it holds between statements.
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }

@@ -12,12 +12,15 @@ use crate::device::connection::{Control, Fault, Limits};
 use crate::error::{HeaderError, RecvError, SendError};
 use crate::header::Header;
 use crate::options::Options;
+use crate::process::Origin;
 
 /// What does not change while a connection lives.
 pub(crate) struct Facts {
     /// What the connection was made by.
     pub(crate) address: Address,
     pub(crate) peer: Address,
+    /// Whose it is.
+    pub(crate) origin: Origin,
     pub(crate) scheme: &'static str,
     pub(crate) limits: Limits,
     pub(crate) degraded: Vec<String>,
@@ -45,6 +48,7 @@ pub(crate) enum End {
     TooLarge { length: u64 },
     Malformed(HeaderError),
     Stalled { received: u64 },
+    Forked,
 }
 
 /// What came of asking a half: an end that stays, or a want of room that passes.
@@ -73,7 +77,7 @@ impl Trouble {
 impl End {
     /// Whether the other direction is of no use any more either.
     pub(crate) fn breaks(&self) -> bool {
-        !matches!(self, Self::ClosedLocally | Self::Ended)
+        !matches!(self, Self::ClosedLocally | Self::Ended | Self::Forked)
     }
 
     /// Whether a direction that sends, and has ended so, leaves nothing to be received either. What a peer
@@ -97,6 +101,7 @@ impl End {
             Self::TooLarge { .. } => "too large",
             Self::Malformed(_) => "malformed",
             Self::Stalled { .. } => "stalled",
+            Self::Forked => "forked",
         }
     }
 }
@@ -115,6 +120,7 @@ impl Facts {
         Self {
             address,
             peer,
+            origin: Origin::here(),
             scheme,
             limits,
             degraded,
@@ -190,6 +196,7 @@ impl Facts {
         let peer = self.peer.clone();
         match end {
             End::ClosedLocally if !self.was_broken() => SendError::ClosedLocally { peer },
+            End::Forked => SendError::Forked { peer },
             _ => SendError::Closed { peer },
         }
     }
@@ -204,6 +211,7 @@ impl Facts {
             },
             End::ClosedLocally => RecvError::ClosedLocally { peer },
             End::Ended => RecvError::Closed { peer },
+            End::Forked => RecvError::Forked { peer },
             End::Lost { received, source } => RecvError::Lost {
                 received: *received,
                 peer,

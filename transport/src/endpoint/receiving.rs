@@ -383,7 +383,7 @@ impl Receiving {
         self.half = None;
         self.into = None;
         self.begun = false;
-        if matches!(end, End::ClosedLocally) {
+        if matches!(end, End::ClosedLocally | End::Forked) {
             self.kept.clear();
             self.remote.kept_bytes = 0;
         }

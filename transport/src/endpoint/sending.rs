@@ -482,6 +482,14 @@ impl Direction for Sending {
         }
     }
 
+    fn disown(&mut self) {
+        std::mem::forget((self.half.take(), self.common.watch.take()));
+        if self.end.is_none() {
+            self.begun = false;
+            self.fail(End::Forked, false);
+        }
+    }
+
     fn arm(&mut self) -> bool {
         let Some(half) = &mut self.half else {
             return true;

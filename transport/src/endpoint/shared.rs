@@ -118,8 +118,8 @@ impl Shared {
                 shared.clone(),
             );
             Self {
-                sending: Turn::new(sending, facts.spin, sending_alarm.clone()),
-                receiving: Turn::new(receiving, facts.spin, receiving_alarm.clone()),
+                sending: Turn::new(sending, facts.spin, sending_alarm.clone(), facts.origin),
+                receiving: Turn::new(receiving, facts.spin, receiving_alarm.clone(), facts.origin),
                 facts,
                 tally,
                 sending_alarm,
@@ -135,6 +135,12 @@ impl Shared {
 
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    /// Whether it belongs to the process that this one was forked from.
+    #[inline]
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.facts.origin.is_elsewhere()
     }
 
     /// Writes with one of the endpoint's own writers.
@@ -306,6 +312,9 @@ impl Shared {
 
     /// Ends the connection: whoever waits is told so.
     pub(crate) fn close(&self) {
+        if self.is_elsewhere() {
+            return;
+        }
         self.try_flush();
         self.facts.control.close();
         let mut held = self.receiving.lock();
@@ -352,6 +361,11 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
+        if self.is_elsewhere() {
+            self.sending.get_mut().disown();
+            self.receiving.get_mut().disown();
+            std::mem::forget(self.facts.clone());
+        }
         counters::retire(self.facts.scheme, &self.tally);
         tracing::debug!(peer = %self.facts.peer, scheme = self.facts.scheme, "dropped");
     }

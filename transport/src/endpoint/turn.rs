@@ -20,6 +20,7 @@ use super::watcher::{Watch, wake};
 use crate::device::connection::{Armed, Fault, Interest};
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
+use crate::process::Origin;
 
 /// What a direction does under its lock.
 pub(super) trait Direction {
@@ -59,6 +60,10 @@ pub(super) trait Direction {
 
     /// Has the alarm rung when the half can go on. False when it can go on now.
     fn arm(&mut self) -> bool;
+
+    /// Ends it in a process that has only a copy of it. What it shares with the one that it belongs to stays as it
+    /// is.
+    fn disown(&mut self);
 }
 
 /// What the states of both directions have.
@@ -95,6 +100,7 @@ pub(super) struct Turn<D> {
     changed: Condvar,
     spin: Duration,
     alarm: std::sync::Arc<Alarm>,
+    origin: Origin,
 }
 
 /// The lock, held.
@@ -123,7 +129,12 @@ impl<D> DerefMut for Held<'_, D> {
 pub(super) struct Broke(pub(super) bool);
 
 impl<D: Direction> Turn<D> {
-    pub(super) fn new(state: D, spin: Duration, alarm: std::sync::Arc<Alarm>) -> Self {
+    pub(super) fn new(
+        state: D,
+        spin: Duration,
+        alarm: std::sync::Arc<Alarm>,
+        origin: Origin,
+    ) -> Self {
         Self {
             state: Mutex::new(state),
             wanted: AtomicU32::new(0),
@@ -132,6 +143,7 @@ impl<D: Direction> Turn<D> {
             changed: Condvar::new(),
             spin,
             alarm,
+            origin,
         }
     }
 
@@ -143,7 +155,16 @@ impl<D: Direction> Turn<D> {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => self.lock_slowly(),
         };
-        Held { state }
+        let mut held = Held { state };
+        if self.origin.is_elsewhere() {
+            held.disown();
+        }
+        held
+    }
+
+    /// Whoever has it alone needs no lock.
+    pub(super) fn get_mut(&mut self) -> &mut D {
+        self.state.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[cold]

@@ -82,6 +82,16 @@ pub enum SendError {
         /// The peer.
         peer: Address,
     },
+    /// The connection belongs to the process that this one was forked from, which goes on with it. Nothing
+    /// was sent.
+    #[error(
+        "the connection to {peer} belongs to the process that this one was forked from; \
+         make one of your own"
+    )]
+    Forked {
+        /// The peer.
+        peer: Address,
+    },
 }
 
 /// A jbuf that was not sent, and why.
@@ -206,6 +216,15 @@ pub enum RecvError {
     /// The endpoint belongs to a [`Rank`](crate::rank::Rank), which alone receives from it.
     #[error("what {peer} sends is received by a rank of this program; receive from that")]
     Taken {
+        /// The peer.
+        peer: Address,
+    },
+    /// The connection belongs to the process that this one was forked from, which goes on with it.
+    #[error(
+        "the connection to {peer} belongs to the process that this one was forked from; \
+         make one of your own"
+    )]
+    Forked {
         /// The peer.
         peer: Address,
     },

@@ -104,7 +104,9 @@
 //! them.
 //!
 //! The memory has no name, and goes with the processes: nothing is left behind by `kill -9`. A connection
-//! belongs to the process that made it, and must not be used behind a `fork`.
+//! belongs to the process that made it: in a child of a `fork` it is refused, with an error that says so
+//! ([`SendError::Forked`](crate::SendError::Forked)), and the parent goes on with it. What a child has of a
+//! [`Listener`](crate::Listener), or of a thread's io_uring, it must not use.
 //!
 //! Reading a peer's memory is often forbidden, as in containers, and under `ptrace_scope`. It is tried when the
 //! connection is made; where it fails, `degraded` says why, and large payloads are copied twice. Whoever may do

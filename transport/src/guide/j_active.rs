@@ -85,4 +85,5 @@
 //! A request ends with a reply, or with a [`RequestError`](crate::active::RequestError), which says whether it was not
 //! sent, came back, or may have run. A handler that panics costs its request and nothing else. Under
 //! `panic = "abort"` it ends the process. After a `fork` the child has none of the threads: it makes connections of its
-//! own.
+//! own, and those of its parent are refused, as
+//! [`RequestError::Forked`](crate::active::RequestError::Forked).

@@ -45,6 +45,9 @@ impl Core {
         wait: &Wait<'_>,
         mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
     ) -> Option<R> {
+        if self.is_elsewhere() {
+            return attempt(None, None);
+        }
         let driving = self.try_drive(wait.wanted());
         if let Some(answer) = attempt(None, None) {
             return Some(answer);
@@ -133,32 +136,36 @@ impl Core {
             until: Deadline::NEVER,
         };
         turn::waiting(|| {
-            let (mut driving, mut stands_by) = (None, is_more);
+            let (mut driving, mut waits, mut stands) = (None, is_more, false);
             let mut progress = Progress {
                 // Who has it stop calls.
                 is_entered: true,
                 ..Progress::default()
             };
-            while !stops() {
+            while !stops() && !self.is_elsewhere() {
                 let held = driving.take();
-                let held = held.or_else(|| (!stands_by).then(|| self.try_drive(None)).flatten());
-                stands_by = false;
+                let held = held.or_else(|| (!waits).then(|| self.try_drive(None)).flatten());
+                waits = false;
                 if let Some(mut held) = held {
+                    let was_last = std::mem::take(&mut stands) && self.watch.go();
+                    if let Some(crew) = crew.filter(|_| was_last) {
+                        crew.grow(self);
+                    }
                     self.step(&mut held, &wait, &mut progress);
                     driving = Some(held).filter(|held| held.is_held);
                     continue;
                 }
                 let mut leaves = false;
-                let was_last = self.watch.stand_by(&self.role, |standing| {
-                    leaves = crew.is_some_and(|crew| crew.leaves(standing));
+                self.watch.stand_by(&self.role, &mut stands, |others| {
+                    leaves = crew.is_some_and(|crew| crew.leaves(others));
                     leaves || stops()
                 });
                 if leaves {
-                    return;
+                    break;
                 }
-                if let Some(crew) = crew.filter(|_| was_last) {
-                    crew.grow(self);
-                }
+            }
+            if stands {
+                self.watch.go();
             }
         });
     }
@@ -172,6 +179,9 @@ impl Core {
     ) -> io::Result<bool> {
         if self.poll() > 0 {
             return Ok(true);
+        }
+        if self.is_elsewhere() {
+            return Err(io::ErrorKind::NotConnected.into());
         }
         turn::flush();
         let Some(mut driving) = self.try_drive(None) else {

@@ -34,6 +34,7 @@ impl Unsent {
 
     /// Sends it now. Where there is no credit it comes back.
     pub(in crate::active) fn send(self, link: &Arc<Link>, handler: u16) -> Result<Asked, Kept> {
+        link.check().map_err(Kept::Failed)?;
         let Self { word, filled } = self;
         let length = filled.len() as u64;
         match link.begin(handler, word, length) {
@@ -147,6 +148,10 @@ impl Errand {
         found: Option<Answer>,
         waker: Option<&Waker>,
     ) -> Option<Outcome> {
+        if let (Err(error), false) = (link.check(), self.is_over()) {
+            self.state = State::Over;
+            return Some(Err(error));
+        }
         if let State::Sent(asked) = &self.state {
             if let Some(Answer::Reply { word, payload }) = found {
                 self.state = State::Over;

@@ -12,7 +12,7 @@
 //! The sockets stay open: they wake who sleeps, and are hung up when the peer ends ([`line`]). When
 //! both processes are gone, nothing is left of the connection, however they ended.
 //!
-//! A connection belongs to the process that made it, and does not outlive a `fork`.
+//! A connection belongs to the process that made it; a child of a `fork` can't use it.
 
 mod broken;
 mod copy;

@@ -12,6 +12,7 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::reactor;
 use crate::endpoint::spin::Spin;
 use crate::endpoint::watcher::{Room, Watch, Watcher, wake};
+use crate::process::Origin;
 
 /// How often a direction is looked at again, while somebody polls or spins, before it is armed: that
 /// costs as much as some looks, and in a busy queue most of them find something.
@@ -25,6 +26,7 @@ const MOST_UNTURNED: u32 = 64;
 /// Its lock is an inner one: under it nobody uses an endpoint, and nothing of the program runs but
 /// the cloning of wakers.
 pub(super) struct Hub {
+    origin: Origin,
     watcher: Arc<Watcher>,
     state: Mutex<State>,
     /// What the reactor calls when there is something to do for a task.
@@ -132,6 +134,7 @@ impl Hub {
             closed: false,
         });
         Ok(Arc::new_cyclic(|hub| Self {
+            origin: Origin::here(),
             watcher,
             state,
             bell: Arc::new(Bell(hub.clone())).into(),
@@ -199,7 +202,7 @@ impl Hub {
 
     /// Wakes whoever may sleep, for what was added.
     fn tell(&self, state: MutexGuard<'_, State>) {
-        if state.asleep > 0 || state.polled {
+        if (state.asleep > 0 || state.polled) && !self.origin.is_elsewhere() {
             self.watcher.ring();
         }
         self.wake_tasks(state);
@@ -260,7 +263,9 @@ impl Hub {
                     return Some(done);
                 }
                 Step::Visited => {}
-                Step::Nothing if deadline.has_passed() => return self.poll(),
+                Step::Nothing if deadline.has_passed() || self.origin.is_elsewhere() => {
+                    return self.poll();
+                }
                 Step::Nothing => {
                     let spin = spin.get_or_insert_with(|| self.begin_to_spin(deadline));
                     if spin.again() {
@@ -295,6 +300,10 @@ impl Hub {
         loop {
             if let Some(done) = self.poll() {
                 return Ok(Some(done));
+            }
+            if self.origin.is_elsewhere() {
+                let words = "the queue belongs to the process that this one was forked from";
+                return Err(io::Error::other(words));
             }
             let mut state = self.lock();
             if !state.done.is_empty() || !state.rung.is_empty() || state.cool() {
@@ -357,6 +366,10 @@ impl Hub {
 
     /// Sleeps until something may be done, and notes what.
     fn turn(&self, timeout: Option<Duration>) {
+        // What the watcher has in the system is that of the other process.
+        if self.origin.is_elsewhere() {
+            return;
+        }
         let mut state = self.lock();
         state.unturned = 0;
         let relies = timeout != Some(Duration::ZERO);
@@ -388,6 +401,10 @@ impl Hub {
         let rung = (mem::take(&mut state.rung), mem::take(&mut state.again));
         let (watch, tasks) = (state.watch.take(), mem::take(&mut state.tasks));
         drop(state);
+        if self.origin.is_elsewhere() {
+            mem::forget(watch);
+            return;
+        }
         drop((done, rung, watch, tasks));
     }
 

@@ -8,6 +8,7 @@ use jstream::buffer::Filling;
 use super::{Place, Receiving};
 use crate::device::connection::{Armed, Fault, Incoming, Interest};
 use crate::device::deadline::Deadline;
+use crate::endpoint::facts::End;
 use crate::endpoint::turn::{Common, Direction};
 
 /// What a sleep needs: the half, and where it receives to.
@@ -108,6 +109,14 @@ impl Direction for Receiving {
             if self.left.is_zero() {
                 self.expire();
             }
+        }
+    }
+
+    fn disown(&mut self) {
+        std::mem::forget((self.half.take(), self.common.watch.take()));
+        if self.end.is_none() {
+            self.end_with(End::Forked);
+            self.drive();
         }
     }
 
