@@ -103,9 +103,7 @@ impl Receiving {
             | Notify::Nobody
             | Notify::Request
             | Notify::Answer
-            | Notify::Gathered => {
-                self.common.news = true
-            }
+            | Notify::Gathered => self.common.news = true,
             Notify::Task(task) => {
                 self.alarm.forget(&task);
                 self.common.to_wake.push(task);

@@ -20,11 +20,7 @@ pub(in crate::endpoint) enum Flushed {
 
 impl Sending {
     /// Leaves a message with the device, where it waits for others. False where it has to be sent by itself.
-    pub(in crate::endpoint) fn gather(
-        &mut self,
-        header: Header,
-        segments: &[IoSlice<'_>],
-    ) -> bool {
+    pub(in crate::endpoint) fn gather(&mut self, header: Header, segments: &[IoSlice<'_>]) -> bool {
         let gathered = self
             .free_half()
             .is_some_and(|half| half.gather(header, segments));

@@ -129,6 +129,11 @@ fn what_the_wire_does_not_take_is_a_message_that_is_pushed() {
         while one.outgoing.push(&mut rest).unwrap() != Push::Done {
             one.outgoing.wait(Deadline::after(LONG)).unwrap();
         }
-        send(&mut *one.outgoing, 9, Body::Borrowed(&[IoSlice::new(b"behind")])).unwrap();
+        send(
+            &mut *one.outgoing,
+            9,
+            Body::Borrowed(&[IoSlice::new(b"behind")]),
+        )
+        .unwrap();
     });
 }
