@@ -51,6 +51,9 @@ enum Wait {
 /// nothing [serves](Self::serve), [polls](Self::poll), or has [a thread](Self::start) that does.
 ///
 /// The messages of one sender begin to be handled in the order in which they were sent, where one thread serves.
+///
+/// Over sockets, small messages that are sent while a request is on its way gather, and go in one call of the system: when
+/// their sender waits, when somebody looks for what has come, or after two milliseconds.
 pub struct Peer {
     link: Arc<Link>,
 }

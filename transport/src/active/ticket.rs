@@ -245,7 +245,12 @@ impl Waiting {
             known.clone_from(waker);
         }
         match core.attend(number, waker) {
-            Ok(again) => again,
+            Ok(true) => true,
+            Ok(false) => {
+                // Another thread may have left the request to be sent with others.
+                link.flush();
+                false
+            }
             Err(_) => {
                 // Nobody is going to call: it asks again and again.
                 waker.wake_by_ref();

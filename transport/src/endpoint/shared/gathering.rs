@@ -158,9 +158,11 @@ impl Shared {
 
     /// The same where nobody carries on what is posted.
     pub(super) fn try_flush(&self) -> Flushed {
-        if !self.gathering.holds.swap(false, Ordering::Relaxed) {
+        if !self.gathering.holds.load(Ordering::Relaxed) {
             return Flushed::All;
         }
+        // Whoever gathers under the lock from here on says so again.
+        self.gathering.holds.store(false, Ordering::Relaxed);
         let mut held = self.sending.lock();
         let flushed = held.flush();
         self.settle(self.sending.leave(held));
