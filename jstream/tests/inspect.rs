@@ -11,6 +11,8 @@ mod agree;
 #[cfg(unix)]
 #[path = "inspect/bounds.rs"]
 mod bounds;
+#[path = "inspect/compose.rs"]
+mod compose;
 #[path = "inspect/golden.rs"]
 mod golden;
 #[path = "inspect/hostile.rs"]

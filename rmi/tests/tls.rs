@@ -98,7 +98,7 @@ fn strangers_are_not_served_and_disturb_nobody() {
     let mut stranger = Options::default();
     stranger.tls = Some(authority.certify("127.0.0.1").trusting(&authority));
     let error = Client::connect_with(serving.address(), &client(stranger)).unwrap_err();
-    assert!(matches!(error, ConnectError::Transport { .. }), "{error:?}");
+    assert!(matches!(error, ConnectError::Connect(_)), "{error:?}");
     assert!(error.to_string().contains("certificate"), "{error}");
     assert_eq!(*sums.twice(4).wait().unwrap().get(), 8);
 }

@@ -107,7 +107,7 @@ fn signed(n: i128) -> Json {
     }
 }
 
-fn leaf(of: &Leaf) -> Json {
+pub(super) fn leaf(of: &Leaf) -> Json {
     let float = |n: f64, text: String| {
         serde_json::Number::from_f64(n).map_or(Json::from(text), Json::Number)
     };

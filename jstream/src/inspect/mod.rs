@@ -26,6 +26,9 @@
 //! # }
 //! ```
 //!
+//! [`value`] is the shorter form, in which people write values too: [`compose`] makes messages of that, for types
+//! that the program does not have.
+//!
 //! Messages and schemas may come from anywhere: memory and work are linear in their lengths, and what
 //! is kept of a message is bounded by [`Options`]. All of it is checked as a
 //! [`Reader`](crate::Reader) checks it, but for its [`Limits`](crate::Limits) and for what functions
@@ -34,6 +37,7 @@
 
 mod builder;
 mod catalog;
+mod compose;
 pub mod dot;
 mod hex;
 mod input;
@@ -43,8 +47,10 @@ mod picture;
 pub mod svg;
 pub mod text;
 mod tree;
+pub mod value;
 
 pub use self::catalog::{Catalog, CatalogError};
+pub use self::compose::{ComposeError, compose};
 pub use self::input::{Input, Item, Items};
 pub use self::tree::{Mark, Message, Name, Node, Value, message};
 pub use crate::walk::{Code, Fault, Header, Leaf, Meaning, Unsound};

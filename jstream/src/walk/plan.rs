@@ -135,6 +135,12 @@ impl Plan {
         self.tags.get(&of)
     }
 
+    /// Where an enum's tag stands.
+    #[cfg(feature = "cli")]
+    pub(crate) fn tag_at(&self, of: TypeIndex) -> usize {
+        self.tags(of).map_or(0, |tags| tags.at)
+    }
+
     /// Whether a type is a pointer, of which 0 is `None`.
     pub(crate) fn is_pointer(&self, of: TypeIndex) -> bool {
         let kind = self.info(of).map(|info| &info.kind);

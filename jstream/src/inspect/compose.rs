@@ -1,0 +1,447 @@
+//! Messages made of values by their schemas alone.
+
+mod number;
+
+use std::collections::VecDeque;
+use std::{fmt, slice};
+
+use serde_json::Value as Json;
+
+use super::value::{are_numbered, is_some};
+use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, TypeInfo, VariantInfo};
+use crate::walk::{Plan, Unsound};
+use crate::wire::{HEADER_LEN, MAGIC};
+
+/// The most bytes of a message. Answers the threat of schemas whose types are larger than memory.
+const MOST: usize = 256 << 20;
+
+/// What is added to places in bulk and text, so that none is 0.
+const BASE: usize = 128;
+
+/// From which size on bulk is aligned to a line of the cache, as today's writer does it.
+const LINE: (usize, usize) = (512, 64);
+
+/// How many characters of a value an error shows.
+const SHOWN: usize = 60;
+
+/// Why a value is not one of a type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ComposeError {
+    /// The fields and elements that lead to what is wrong: `.legs[3].side`, or nothing for the whole.
+    pub path: String,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+impl fmt::Display for ComposeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            return f.write_str(&self.what);
+        }
+        write!(f, "{}: {}", self.path, self.what)
+    }
+}
+
+impl std::error::Error for ComposeError {}
+
+impl From<Unsound> for ComposeError {
+    fn from(unsound: Unsound) -> Self {
+        Self {
+            path: String::new(),
+            what: unsound.to_string(),
+        }
+    }
+}
+
+/// Makes a message of the type at `root`, with the value that the JSON is of it, as [`value`](super::value) tells.
+///
+/// The schema may come from anywhere. Trait objects, cells, and maps and sets that are hashed can't be made so, nor
+/// values that [`value`](super::value) shows as times or addresses.
+///
+/// # Errors
+///
+/// [`ComposeError`] names the part that is not of its type, or can't be made.
+pub fn compose(schema: &Schema, root: TypeIndex, value: &Json) -> Result<Vec<u8>, ComposeError> {
+    let plan = Plan::spelled(schema, root)?;
+    let mut composer = Composer {
+        plan: &plan,
+        objects: vec![0; HEADER_LEN],
+        bulk: Vec::new(),
+        bulk_align: 1,
+        text: Vec::new(),
+        later: VecDeque::new(),
+        way: String::new(),
+    };
+    composer.all(value)?;
+    Ok(composer.finish())
+}
+
+/// Where a slot stands.
+#[derive(Clone, Copy)]
+enum Segment {
+    Objects,
+    Bulk,
+}
+
+/// Values whose places were given out.
+struct Later<'j> {
+    of: TypeIndex,
+    at: usize,
+    values: &'j [Json],
+    many: bool,
+    /// What leads to them.
+    way: String,
+}
+
+/// The scan of `FORMAT.md`, section 3, as a writer does it.
+struct Composer<'p, 'j> {
+    plan: &'p Plan,
+    /// From the message's start on.
+    objects: Vec<u8>,
+    bulk: Vec<u8>,
+    bulk_align: usize,
+    text: Vec<u8>,
+    later: VecDeque<Later<'j>>,
+    /// What leads to the value that is being put.
+    way: String,
+}
+
+type Done = Result<(), ComposeError>;
+
+impl<'j> Composer<'_, 'j> {
+    fn all(&mut self, root: &'j Json) -> Done {
+        let of = self.plan.root;
+        let values = slice::from_ref(root);
+        let (segment, at) = (Segment::Objects, self.room(Segment::Objects, of, 1)?);
+        self.put_all(segment, at, of, values, false)?;
+        while let Some(later) = self.later.pop_front() {
+            self.way = later.way;
+            self.put_all(segment, later.at, later.of, later.values, later.many)?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Vec<u8> {
+        if self.bulk.len() >= LINE.0 {
+            self.bulk_align = self.bulk_align.max(LINE.1);
+        }
+        let objects_end = self.objects.len();
+        let mut message = self.objects;
+        if !self.bulk.is_empty() || self.bulk_align > 1 {
+            message.resize(objects_end.next_multiple_of(self.bulk_align), 0);
+        }
+        let words = [
+            u64::from(MAGIC) | (self.bulk_align as u64) << 32,
+            self.plan.schema().descriptor(self.plan.root),
+            objects_end as u64,
+            self.bulk.len() as u64,
+            self.text.len() as u64,
+        ];
+        for (to, word) in message.chunks_exact_mut(8).zip(words) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+        message.extend(self.bulk);
+        message.extend(self.text);
+        message
+    }
+
+    fn wrong<T>(&self, what: impl Into<String>) -> Result<T, ComposeError> {
+        Err(ComposeError {
+            path: self.way.clone(),
+            what: what.into(),
+        })
+    }
+
+    fn expected<T>(&self, what: &str, found: &Json) -> Result<T, ComposeError> {
+        let mut shown = found.to_string();
+        if let Some((end, _)) = shown.char_indices().nth(SHOWN) {
+            shown.truncate(end);
+            shown.push('…');
+        }
+        self.wrong(format!("expected {what}, found {shown}"))
+    }
+
+    fn info(&self, of: TypeIndex) -> Result<TypeInfo, ComposeError> {
+        match self.plan.info(of) {
+            Some(info) => Ok(info.clone()),
+            None => self.wrong("a type is not described"),
+        }
+    }
+
+    /// Gives out the next place for so many values.
+    fn room(
+        &mut self,
+        segment: Segment,
+        of: TypeIndex,
+        count: usize,
+    ) -> Result<usize, ComposeError> {
+        let info = self.info(of)?;
+        let bytes = match segment {
+            Segment::Objects => &mut self.objects,
+            Segment::Bulk => &mut self.bulk,
+        };
+        let at = bytes.len().next_multiple_of(info.align.max(1));
+        let end = info.size.checked_mul(count).and_then(|n| n.checked_add(at));
+        match end.filter(|end| *end <= MOST) {
+            Some(end) => bytes.resize(end, 0),
+            None => return self.wrong(format!("a message has at most {MOST} bytes")),
+        }
+        if matches!(segment, Segment::Bulk) {
+            self.bulk_align = self.bulk_align.max(info.align);
+        }
+        Ok(at)
+    }
+
+    fn store(&mut self, segment: Segment, at: usize, bytes: &[u8]) {
+        let all = match segment {
+            Segment::Objects => &mut self.objects,
+            Segment::Bulk => &mut self.bulk,
+        };
+        let place = all.get_mut(at..at.saturating_add(bytes.len()));
+        // A plan has all parts within the whole.
+        place
+            .unwrap_or_default()
+            .iter_mut()
+            .zip(bytes)
+            .for_each(|(to, from)| *to = *from);
+    }
+
+    /// Puts values side by side.
+    fn put_all(
+        &mut self,
+        segment: Segment,
+        at: usize,
+        of: TypeIndex,
+        values: &'j [Json],
+        many: bool,
+    ) -> Done {
+        let size = self.info(of)?.size;
+        for (i, value) in values.iter().enumerate() {
+            let step = if many {
+                format!("[{i}]")
+            } else {
+                String::new()
+            };
+            let at = at.saturating_add(size.saturating_mul(i));
+            self.within(&step, |this| this.put(segment, at, of, value))?;
+        }
+        Ok(())
+    }
+
+    /// What `put` does, one step further in.
+    fn within(&mut self, step: &str, put: impl FnOnce(&mut Self) -> Done) -> Done {
+        let before = self.way.len();
+        self.way.push_str(step);
+        put(self)?;
+        self.way.truncate(before);
+        Ok(())
+    }
+
+    fn put(&mut self, segment: Segment, at: usize, of: TypeIndex, value: &'j Json) -> Done {
+        let info = self.info(of)?;
+        match &info.kind {
+            Kind::Leaf => match number::bytes(&info.name, info.size, value) {
+                Ok(bytes) => self.store(segment, at, bytes.get(..info.size).unwrap_or_default()),
+                Err(what) => return self.expected(&what, value),
+            },
+            Kind::Struct(_)
+                if info.name.starts_with("Hashed") || info.name.starts_with("Indexed") =>
+            {
+                return self.wrong(format!("a {} can't be made of JSON", info.name));
+            }
+            Kind::Struct(fields) => self.put_fields(segment, at, fields, Some(value))?,
+            Kind::Enum { tag, variants } => {
+                let tag = (self.plan.tag_at(of).saturating_add(at), *tag);
+                self.put_variant(segment, at, tag, variants, value)?;
+            }
+            Kind::Optional(payload) => self.put_option(segment, at, info.size, *payload, value)?,
+            Kind::Outcome(ok, err) => {
+                let object = value.as_object().filter(|object| object.len() == 1);
+                let found = object.and_then(|object| object.iter().next());
+                let (payload, tag, value) = match found.map(|(name, value)| (&**name, value)) {
+                    Some(("Ok", value)) => (*ok, 0, value),
+                    Some(("Err", value)) => (*err, 1, value),
+                    _ => return self.expected("{\"Ok\": …} or {\"Err\": …}", value),
+                };
+                let larger = self.info(*ok)?.size.max(self.info(*err)?.size);
+                self.put_tag(segment, at, (info.size, larger), tag);
+                self.put(segment, at, payload, value)?;
+            }
+            Kind::Array(element, count) => match value.as_array() {
+                Some(values) if values.len() == *count => {
+                    self.put_all(segment, at, *element, values, true)?;
+                }
+                _ => return self.expected(&format!("a list of {count}"), value),
+            },
+            Kind::Reference(target) => {
+                self.put_pointer(at, *target, slice::from_ref(value), false)?
+            }
+            Kind::Slice(target) if self.plan.is_text(*target) => match value.as_str() {
+                Some(text) => self.put_text(at, text)?,
+                None => return self.expected("a string", value),
+            },
+            Kind::Slice(target) => match value.as_array() {
+                Some(values) => self.put_pointer(at, *target, values, true)?,
+                None => return self.expected("a list", value),
+            },
+            // Each is the first that leads to its target.
+            Kind::Shared(pointer) => self.put(segment, at, *pointer, value)?,
+            kind => {
+                let noun = kind.noun();
+                return self.wrong(format!("`{}`, {noun}, can't be made of JSON", info.name));
+            }
+        }
+        Ok(())
+    }
+
+    fn put_fields(
+        &mut self,
+        segment: Segment,
+        at: usize,
+        fields: &[FieldInfo],
+        value: Option<&'j Json>,
+    ) -> Done {
+        let names: Vec<&str> = fields.iter().map(|field| &*field.name).collect();
+        let numbered = are_numbered(names.iter().copied());
+        let missing = format!("the fields {}", names.join(", "));
+        let mut values: Vec<&'j Json> = Vec::with_capacity(fields.len());
+        match value {
+            None | Some(Json::Null) if fields.is_empty() => {}
+            Some(Json::Array(list)) if numbered && list.len() == fields.len() => {
+                values.extend(list)
+            }
+            Some(Json::Object(object)) => {
+                if let Some(unknown) = object.keys().find(|key| !names.contains(&key.as_str())) {
+                    return self.wrong(format!("there is no field {unknown:?}, but {missing}"));
+                }
+                for name in &names {
+                    match object.get(*name) {
+                        Some(value) => values.push(value),
+                        None => return self.wrong(format!("the field {name:?} is missing")),
+                    }
+                }
+            }
+            found if numbered => {
+                let what = format!("a list of {}", fields.len());
+                return self.expected(&what, found.unwrap_or(&Json::Null));
+            }
+            found => {
+                let what = format!("an object with {missing}");
+                return self.expected(&what, found.unwrap_or(&Json::Null));
+            }
+        }
+        for (field, value) in fields.iter().zip(values) {
+            let at = at.saturating_add(field.offset);
+            let step = format!(".{}", field.name);
+            self.within(&step, |this| this.put(segment, at, field.of, value))?;
+        }
+        Ok(())
+    }
+
+    fn put_variant(
+        &mut self,
+        segment: Segment,
+        at: usize,
+        (tag_at, tag): (usize, usize),
+        variants: &[VariantInfo],
+        value: &'j Json,
+    ) -> Done {
+        let (name, fields) = match value {
+            Json::String(name) => (Some(name), None),
+            Json::Object(object) if object.len() == 1 => match object.iter().next() {
+                Some((name, fields)) => (Some(name), Some(fields)),
+                None => (None, None),
+            },
+            _ => (None, None),
+        };
+        let named = variants
+            .iter()
+            .find(|variant| name.is_some_and(|name| *name == *variant.name));
+        let Some(variant) = named else {
+            let names: Vec<_> = variants
+                .iter()
+                .map(|variant| format!("{:?}", variant.name))
+                .collect();
+            return self.expected(&format!("one of {}", names.join(", ")), value);
+        };
+        let bytes = variant.discriminant.to_le_bytes();
+        self.store(segment, tag_at, bytes.get(..tag).unwrap_or_default());
+        self.put_fields(segment, at, &variant.fields, fields)
+    }
+
+    fn put_option(
+        &mut self,
+        segment: Segment,
+        at: usize,
+        size: usize,
+        payload: TypeIndex,
+        value: &'j Json,
+    ) -> Done {
+        let some = match value {
+            Json::Null => None,
+            value => Some(is_some(value).unwrap_or(value)),
+        };
+        if !self.plan.is_pointer(payload) {
+            let payload = self.info(payload)?.size;
+            self.put_tag(segment, at, (size, payload), some.is_some().into());
+        }
+        match some {
+            Some(value) => self.put(segment, at, payload, value),
+            // All is zeroes already.
+            None => Ok(()),
+        }
+    }
+
+    /// Puts a tag behind the payload, where the slot is larger, or into the text.
+    fn put_tag(&mut self, segment: Segment, at: usize, (slot, payload): (usize, usize), tag: u8) {
+        if slot > payload {
+            self.store(segment, at.saturating_add(payload), &[tag]);
+        } else {
+            self.text.push(tag);
+        }
+    }
+
+    /// Puts a pointer, which stands in objects.
+    fn put_pointer(&mut self, at: usize, of: TypeIndex, values: &'j [Json], many: bool) -> Done {
+        if self.plan.is_dynamic(of) {
+            let name = self.info(of)?.name;
+            return self.wrong(format!("a `{name}` can't be made of JSON"));
+        }
+        let place = if self.plan.is_flat(of) {
+            let room = self.room(Segment::Bulk, of, values.len())?;
+            self.put_all(Segment::Bulk, room, of, values, many)?;
+            room.saturating_add(BASE)
+        } else {
+            let room = self.room(Segment::Objects, of, values.len())?;
+            self.later.push_back(Later {
+                of,
+                at: room,
+                values,
+                many,
+                way: self.way.clone(),
+            });
+            room
+        };
+        self.put_words(at, place, many.then_some(values.len()));
+        Ok(())
+    }
+
+    fn put_text(&mut self, at: usize, text: &str) -> Done {
+        if self.text.len().saturating_add(text.len()) > MOST {
+            return self.wrong(format!("a message has at most {MOST} bytes"));
+        }
+        let place = self.text.len().saturating_add(BASE);
+        self.text.extend(text.as_bytes());
+        self.put_words(at, place, Some(text.len()));
+        Ok(())
+    }
+
+    fn put_words(&mut self, at: usize, place: usize, length: Option<usize>) {
+        self.store(Segment::Objects, at, &(place as u64).to_le_bytes());
+        if let Some(length) = length {
+            let behind = at.saturating_add(8);
+            self.store(Segment::Objects, behind, &(length as u64).to_le_bytes());
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! A call by what the server says of its method.
+
+use jstream::inspect::{Catalog, Options, compose, message, value};
+use jstream::schema::{Schema, TypeIndex};
+use jstream_rmi::{Client, SignatureRef};
+use serde_json::Value as Json;
+
+use crate::arguments::Arguments;
+use crate::failure::Failure;
+use crate::output;
+
+/// How deep results are printed, in values.
+const DEPTH: usize = 400;
+
+/// Calls a method of what is bound to a name, and prints its result.
+pub(crate) fn call(
+    client: &Client,
+    name: &str,
+    method: &str,
+    arguments: &Arguments,
+) -> Result<(), Failure> {
+    let object = client.describe(name)?;
+    let methods = object.description().methods;
+    let found = methods.iter().position(|of| of.name == method);
+    let Some((place, of)) = found.and_then(|place| Some((place, methods.get(place)?))) else {
+        let known: Vec<_> = methods.iter().map(|of| of.name).collect();
+        return Err(Failure::Usage(format!(
+            "`{name}` has no method `{method}`; it has: {}",
+            known.join(", ")
+        )));
+    };
+    if of.streams {
+        return Err(Failure::Usage(format!(
+            "`{}` has streams, so it can't be called from here",
+            of.text
+        )));
+    }
+    let sent = written(of, &arguments.arguments)?;
+    let result = object.call(place, &sent).map_err(|error| {
+        let outcome = error.outcome();
+        match Failure::from(error) {
+            Failure::Said(text) => {
+                Failure::Said(format!("{method}: {text} (the method: {outcome:?})"))
+            }
+            other => other,
+        }
+    })?;
+    if of.one_way {
+        return Ok(());
+    }
+    let shown = read(of, result.as_bytes())?;
+    output::value(&shown, arguments.json)
+}
+
+/// The message of the arguments.
+fn written(of: &SignatureRef<'_>, arguments: &[String]) -> Result<Vec<u8>, Failure> {
+    let (schema, root) = Schema::from_bytes(of.arguments)?;
+    let mut values: Vec<Json> = arguments
+        .iter()
+        .map(|text| serde_json::from_str(text).unwrap_or_else(|_| Json::from(text.as_str())))
+        .collect();
+    let value = if values.is_empty() {
+        Json::Null
+    } else if values.len() == 1 && !is_tuple(&schema, root) {
+        // The method takes the message as it is.
+        values.remove(0)
+    } else {
+        Json::from(values)
+    };
+    compose(&schema, root, &value).map_err(|error| {
+        Failure::Usage(format!(
+            "the arguments are not those of `{}`: {error}",
+            of.text
+        ))
+    })
+}
+
+fn is_tuple(schema: &Schema, root: TypeIndex) -> bool {
+    schema.get(root).is_some_and(|info| info.name == "()")
+}
+
+/// The value of the result.
+fn read(of: &SignatureRef<'_>, bytes: &[u8]) -> Result<Json, Failure> {
+    let mut catalog = Catalog::default();
+    catalog.add_bytes(of.result)?;
+    let mut options = Options::default();
+    options.elements = usize::MAX;
+    options.values = usize::MAX;
+    options.text = usize::MAX;
+    options.depth = DEPTH;
+    let found = message(bytes, &catalog, &options);
+    if let Some(fault) = &found.fault {
+        return Err(Failure::Said(format!(
+            "the result can't be read: {}: {}",
+            fault.path, fault.what
+        )));
+    }
+    if found.hidden > 0 {
+        output::say(&format!(
+            "of the result, {} values stand too deep to be shown",
+            found.hidden
+        ));
+    }
+    Ok(value::value(&found))
+}

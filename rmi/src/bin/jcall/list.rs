@@ -1,0 +1,76 @@
+//! What a server serves.
+
+use jstream_rmi::{Client, SignatureRef};
+use serde_json::json;
+
+use crate::arguments::Arguments;
+use crate::failure::Failure;
+use crate::output;
+
+/// The names that are bound, with their interfaces.
+pub(crate) fn names(client: &Client, arguments: &Arguments) -> Result<(), Failure> {
+    let bound = client.reflection().bound().wait()?;
+    if arguments.json {
+        let names = bound
+            .get()
+            .iter()
+            .map(|of| json!({ "name": of.name, "interface": of.interface, "id": id(of.id) }));
+        return output::value(&json!({ "names": names.collect::<Vec<_>>() }), true);
+    }
+    if bound.get().is_empty() {
+        return output::lines("nothing is bound");
+    }
+    let widest = bound.get().iter().map(|of| of.name.chars().count()).max();
+    let width = widest.unwrap_or(0).min(40);
+    let lines = bound
+        .get()
+        .iter()
+        .map(|of| format!("{:width$}  {}", of.name, of.interface));
+    output::lines(&lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// The methods of what is bound to a name.
+pub(crate) fn methods(client: &Client, name: &str, arguments: &Arguments) -> Result<(), Failure> {
+    let object = client.describe(name)?;
+    let description = object.description();
+    if arguments.json {
+        let methods = description.methods.iter().map(|of| {
+            json!({
+                "name": of.name,
+                "signature": of.text,
+                "one_way": of.one_way,
+                "idempotent": of.idempotent,
+                "streams": of.streams,
+            })
+        });
+        let all = json!({
+            "name": name,
+            "interface": description.name,
+            "id": id(description.id),
+            "methods": methods.collect::<Vec<_>>(),
+        });
+        return output::value(&all, true);
+    }
+    let mut lines = vec![format!("{name}: {}", description.name)];
+    lines.extend(description.methods.iter().map(line));
+    output::lines(&lines.join("\n"))
+}
+
+fn line(of: &SignatureRef<'_>) -> String {
+    let mut line = format!("  {}", of.text);
+    let notes = [
+        (of.one_way, "one-way"),
+        (of.idempotent, "idempotent"),
+        (of.streams, "streams: can't be called from here"),
+    ];
+    for (_, note) in notes.into_iter().filter(|(applies, _)| *applies) {
+        line.push_str("  // ");
+        line.push_str(note);
+    }
+    line
+}
+
+/// A number that programs compare and don't count with.
+fn id(of: u64) -> String {
+    format!("{of:#018x}")
+}

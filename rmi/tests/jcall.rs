@@ -1,0 +1,271 @@
+//! The program `jcall`, against a server of this process.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+use jstream::Transportable;
+use jstream_rmi::{Server, ServerOptions, Serving, Stream, remote};
+use serde_json::{Value as Json, json};
+
+#[derive(Transportable)]
+struct Leg {
+    price: f64,
+    count: u32,
+    side: Side,
+}
+
+#[derive(Transportable, Clone, Copy, PartialEq)]
+#[repr(u8)]
+enum Side {
+    Buy,
+    Sell,
+}
+
+#[derive(Transportable)]
+struct Order {
+    id: u64,
+    symbol: String,
+    legs: Vec<Leg>,
+    parent: Option<Box<Order>>,
+}
+
+#[derive(Transportable)]
+struct Receipt {
+    id: u64,
+    total: f64,
+    parents: Vec<String>,
+    rest: Option<u32>,
+}
+
+#[remote]
+trait Book {
+    fn submit(&self, order: &OrderRef<'_>) -> Receipt;
+    fn add(&self, a: i32, b: i32) -> i32;
+    fn greet(&self, name: &str) -> String;
+    #[remote(one_way)]
+    fn note(&self, text: &str);
+    #[remote(idempotent)]
+    fn nothing(&self);
+    fn fails(&self);
+    async fn waits(&self) -> u8;
+    fn prices(&self, of: Stream<u64>) -> Stream<f64>;
+}
+
+struct Here;
+
+fn total(order: &OrderRef<'_>) -> f64 {
+    let signed = |leg: &LegRef<'_>| {
+        let sign = if leg.side == Side::Buy { 1.0 } else { -1.0 };
+        sign * leg.price * f64::from(leg.count)
+    };
+    order.legs.iter().map(signed).sum()
+}
+
+#[remote]
+impl Book for Here {
+    fn submit(&self, order: &OrderRef<'_>) -> Receipt {
+        let parents = std::iter::successors(order.parent, |order| order.parent);
+        Receipt {
+            id: order.id,
+            total: total(order),
+            parents: parents.map(|order| order.symbol.to_owned()).collect(),
+            rest: None,
+        }
+    }
+
+    fn add(&self, a: i32, b: i32) -> i32 {
+        a + b
+    }
+
+    fn greet(&self, name: &str) -> String {
+        format!("hello, {name}")
+    }
+
+    fn note(&self, _text: &str) {}
+
+    fn nothing(&self) {}
+
+    fn fails(&self) {
+        panic!("as it should");
+    }
+
+    async fn waits(&self) -> u8 {
+        std::future::pending().await
+    }
+
+    fn prices(&self, _of: Stream<u64>) -> Stream<f64> {
+        Stream::of(std::iter::empty())
+    }
+}
+
+fn serve(options: ServerOptions) -> (Server, Serving) {
+    let server = Server::new(options);
+    server.bind::<dyn Book>("book", Arc::new(Here)).unwrap();
+    let serving = server.listen(&"tcp://127.0.0.1:0".parse().unwrap());
+    (server, serving.unwrap())
+}
+
+/// Runs the program with the server's address before these arguments.
+fn jcall(serving: &Serving, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jcall"));
+    if !arguments.contains(&"--timeout") {
+        command.arg("--timeout").arg("100");
+    }
+    command.arg(serving.address().to_string());
+    command.args(arguments).output().unwrap()
+}
+
+fn printed(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn parsed(output: &Output) -> Json {
+    serde_json::from_str(&printed(output)).unwrap()
+}
+
+/// What the program complains of, and with which code it ends.
+fn complaint(output: &Output) -> (i32, String) {
+    assert!(output.stdout.is_empty(), "{output:?}");
+    let text = String::from_utf8(output.stderr.clone()).unwrap();
+    assert!(text.starts_with("jcall: "), "{text}");
+    (output.status.code().unwrap(), text)
+}
+
+#[test]
+fn names_and_methods_are_listed() {
+    let (_server, serving) = serve(ServerOptions::default());
+    assert_eq!(printed(&jcall(&serving, &[])), "book  Book\n");
+    let names = parsed(&jcall(&serving, &["--json"]));
+    let id = &names["names"][0]["id"];
+    assert_eq!(
+        names,
+        json!({"names": [{"name": "book", "interface": "Book", "id": id}]})
+    );
+
+    let listed = printed(&jcall(&serving, &["book"]));
+    let mut lines = listed.lines();
+    assert_eq!(lines.next(), Some("book: Book"));
+    assert_eq!(
+        lines.next(),
+        Some("  fn submit(&self, order: &OrderRef<'_>) -> Receipt")
+    );
+    assert!(
+        listed.contains("  fn note(&self, text: &str)  // one-way\n"),
+        "{listed}"
+    );
+    assert!(listed.contains("// streams: can't be called"), "{listed}");
+    let methods = parsed(&jcall(&serving, &["book", "--json"]));
+    assert_eq!(&methods["id"], id);
+    assert_eq!(methods["methods"][4]["name"], "nothing");
+    assert_eq!(methods["methods"][4]["idempotent"], true);
+}
+
+#[test]
+fn methods_are_called_with_json() {
+    let (_server, serving) = serve(ServerOptions::default());
+    let call = |arguments: &[&str]| {
+        let arguments = [&["book", "--json"], arguments].concat();
+        parsed(&jcall(&serving, &arguments))
+    };
+    assert_eq!(call(&["add", "40", "2"]), json!(42));
+    assert_eq!(call(&["add", "-40", "-2"]), json!(-42));
+    assert_eq!(call(&["greet", "\"Ada\""]), json!("hello, Ada"));
+    // What is no JSON is a string.
+    assert_eq!(
+        call(&["greet", "Ada Lovelace"]),
+        json!("hello, Ada Lovelace")
+    );
+    assert_eq!(call(&["nothing"]), Json::Null);
+    let leg = |price, side| json!({"price": price, "count": 4, "side": side});
+    let order = |id, symbol, legs: Json, parent: Json| json!({"id": id, "symbol": symbol, "legs": legs, "parent": parent});
+    let parent = order(1, "WHOLE", json!([]), Json::Null);
+    let legs = json!([leg(2.5, "Buy"), leg(0.5, "Sell")]);
+    let receipt = call(&["submit", &order(7, "ACME", legs, parent).to_string()]);
+    let expected = json!({"id": 7, "total": 8.0, "parents": ["WHOLE"], "rest": null});
+    assert_eq!(receipt, expected);
+
+    assert_eq!(printed(&jcall(&serving, &["book", "note", "noted"])), "");
+    let pretty = printed(&jcall(&serving, &["book", "greet", "you\u{1b}[2J"]));
+    assert!(!pretty.contains('\u{1b}'), "{pretty:?}");
+}
+
+#[test]
+fn wrong_usage_is_told_from_failures() {
+    let (_server, serving) = serve(ServerOptions::default());
+    let of = |arguments: &[&str]| complaint(&jcall(&serving, arguments));
+    let (code, text) = of(&["book", "sub"]);
+    assert_eq!(code, 2);
+    assert!(
+        text.contains("has no method `sub`; it has: submit, add, greet"),
+        "{text}"
+    );
+    let (code, text) = of(&["book", "add", "1", "3000000000"]);
+    assert_eq!(code, 2);
+    assert!(
+        text.contains("fn add(&self, a: i32, b: i32) -> i32"),
+        "{text}"
+    );
+    assert!(
+        text.contains(".1: expected an integer from -2147483648 to 2147483647"),
+        "{text}"
+    );
+    for arguments in [&["book", "add", "1"][..], &["book", "add", "1", "2", "3"]] {
+        let (code, text) = of(arguments);
+        assert_eq!(code, 2);
+        assert!(text.contains("expected a list of 2"), "{text}");
+    }
+    let (code, text) = of(&["book", "submit", "{\"id\": 7}"]);
+    assert_eq!(code, 2);
+    assert!(text.contains("the field \"symbol\" is missing"), "{text}");
+    let (code, text) = of(&["book", "prices"]);
+    assert_eq!(code, 2);
+    assert!(text.contains("has streams"), "{text}");
+
+    let (code, text) = of(&["shelf"]);
+    assert_eq!(code, 1);
+    assert!(text.contains("nothing is bound to \"shelf\""), "{text}");
+    let (code, text) = of(&["book", "fails"]);
+    assert_eq!(code, 1);
+    assert!(
+        text.contains("panicked") && text.contains("MayHaveRun"),
+        "{text}"
+    );
+    let (code, text) = of(&["book", "waits", "--timeout", "0.2"]);
+    assert_eq!(code, 1);
+    assert!(text.contains("no result in time"), "{text}");
+    // The server lives on.
+    assert_eq!(
+        parsed(&jcall(&serving, &["book", "add", "1", "2"])),
+        json!(3)
+    );
+}
+
+#[test]
+fn a_server_that_is_not_there_or_says_nothing() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jcall"));
+    let nobody = command.arg(format!("uds:///nowhere/jcall-{}", std::process::id()));
+    let (code, text) = complaint(&nobody.output().unwrap());
+    assert_eq!(code, 1);
+    assert!(text.contains("can't reach"), "{text}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jcall"));
+    let wrong = command.arg("udp://host:1").output().unwrap();
+    assert_eq!(wrong.status.code(), Some(2));
+    let help = Command::new(env!("CARGO_BIN_EXE_jcall"))
+        .arg("--help")
+        .output()
+        .unwrap();
+    assert!(printed(&help).contains("Exit codes"));
+
+    let mut silent = ServerOptions::default();
+    silent.reflects = false;
+    let (_server, serving) = serve(silent);
+    let (code, _) = complaint(&jcall(&serving, &[]));
+    assert_eq!(code, 1);
+}
