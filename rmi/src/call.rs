@@ -114,8 +114,8 @@ impl<R: Transportable + 'static> Call<R> {
         }
     }
 
-    /// Whether nobody has to wait for it, of a method that nobody waits for.
-    pub(crate) fn is_over_here(mut self, method: &'static Method) -> Result<(), CallError> {
+    /// Ends it, of a method that nobody waits for: it is over already.
+    pub(crate) fn end_here(mut self, method: &'static Method) -> Result<(), CallError> {
         match (self.sent.take(), self.here.take()) {
             (Some(Err(error)), _) => Err(error),
             (_, Some(running)) if running.is_over() => Ok(()),

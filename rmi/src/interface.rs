@@ -23,7 +23,7 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 )]
 pub trait Remotable: Send + Sync + 'static {
     /// What a client calls it through.
-    type Stub: Stub;
+    type Stub: Stub + Send + Sync + 'static;
 
     /// The trait's name.
     const NAME: &'static str;
@@ -112,7 +112,7 @@ mod sealed {
 }
 
 /// The client's side of a remote trait. Made by [`#[remote]`](crate::remote).
-pub trait Stub: Clone + Send + Sync + 'static {
+pub trait Stub: Clone {
     /// The stub of an object.
     fn new(object: Object) -> Self;
 

@@ -415,7 +415,7 @@ impl Object {
         let method = interface.method(index);
         if let Place::Here(node) = &self.place {
             let call = self.begin_here::<A, ()>(node, (index, method), arguments, Giving::none());
-            return call.is_over_here(method);
+            return call.end_here(method);
         }
         let (deadline, word) = self.word(method, index)?;
         let sent = written(arguments, |segments| match self.way() {

@@ -6,12 +6,12 @@ use jstream_rmi::{Remote, remote};
 
 /// Somebody in a room, where they are.
 #[remote]
-pub trait Member {
+pub(crate) trait Member {
     fn heard(&self, from: &str, what: &str);
 }
 
 #[remote]
-pub trait Room {
+pub(crate) trait Room {
     /// Comes in: how many there are.
     fn join(&self, name: &str, who: Remote<dyn Member>) -> u64;
 
@@ -23,7 +23,7 @@ pub trait Room {
 }
 
 #[derive(Default)]
-pub struct Lobby(Mutex<Vec<(String, Remote<dyn Member>)>>);
+pub(crate) struct Lobby(Mutex<Vec<(String, Remote<dyn Member>)>>);
 
 impl Lobby {
     /// Does something with the list, which is whole between any two statements.

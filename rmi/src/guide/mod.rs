@@ -16,6 +16,7 @@
 //! | [`j_testing`] | mocks, and servers inside a test |
 //! | [`k_threads`] | which thread runs what |
 //! | [`l_both_ways`] | clients whose objects are called |
+//! | [`m_references`] | objects that are passed by reference, and how long they live |
 //! | [`p_coming_from`] | what tarpc, tonic and Java RMI call what |
 
 pub mod a_first;
@@ -30,4 +31,5 @@ pub mod i_failures;
 pub mod j_testing;
 pub mod k_threads;
 pub mod l_both_ways;
+pub mod m_references;
 pub mod p_coming_from;

@@ -4,6 +4,7 @@
 //! dropped, and offer an object to somebody else; none is waited for.
 
 use std::io::IoSlice;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -46,6 +47,8 @@ pub(crate) struct References {
     most: usize,
     /// Where others reach the other side.
     pub(crate) reach: Option<Address>,
+    /// How many objects the other side offers to others.
+    offers: Arc<AtomicUsize>,
     /// By which other connections of the other side join this one.
     pub(crate) key: OnceLock<Option<Key>>,
 }
@@ -73,6 +76,7 @@ impl References {
             clock,
             most,
             reach,
+            offers: Arc::default(),
             key: OnceLock::new(),
         }
     }
@@ -190,6 +194,9 @@ impl References {
             return self.end();
         }
         let follows = self.settle(connection);
+        if let Some(exports) = connection.session().exports() {
+            exports.offers.purge(self.clock.now());
+        }
         let has = (self.count_of_leases() > 0, self.imports.count().1 > 0);
         let now = self.tending.now(connection, &self.clock, has);
         if now.expire {
@@ -227,13 +234,11 @@ impl References {
                 bytes.extend(number.to_le_bytes());
                 bytes.extend(sequence.to_le_bytes());
             }
-            match connection.tell(CLEAN, &[IoSlice::new(&bytes)]) {
-                Err(RequestError::NoCredit) => {
-                    lock(&self.dropped).extend(some);
-                    return false;
-                }
-                // Where it has ended nothing is to be given back.
-                Ok(()) | Err(_) => {}
+            let told = connection.tell(CLEAN, &[IoSlice::new(&bytes)]);
+            // Where it has ended nothing is to be given back.
+            if let Err(RequestError::NoCredit) = told {
+                lock(&self.dropped).extend(some);
+                return false;
             }
         }
     }
@@ -307,10 +312,12 @@ impl References {
         };
         let object = self.object(u32::from_le_bytes(number));
         if let (Some(node), Some(exports)) = (object, connection.session().exports()) {
-            let until = self.clock.now().checked_add(self.lease);
-            exports
-                .offers
-                .put(Key::of(key), node, until, self.clock.now(), self.most);
+            let now = self.clock.now();
+            let until = now.checked_add(self.lease).unwrap_or(now);
+            exports.offers.purge(now);
+            exports.offers.put(Key::of(key), node, until, &self.offers);
+            // They are looked after when they are over.
+            self.tending.granted(connection, self.lease, &self.clock);
         }
         payload.len() == 20
     }
@@ -322,6 +329,13 @@ impl References {
         lock(&self.dropped).clear();
         self.tending.end();
         drop((gone, followed));
+    }
+}
+
+/// What was given behind the end of the connection.
+impl Drop for References {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

@@ -1,5 +1,7 @@
 //! Objects that are offered by one connection to be claimed by another one, by a key.
 
+use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -40,53 +42,66 @@ impl Key {
     }
 }
 
+/// How many objects one connection may offer at once. Answers the threat of peers whose offers nobody claims.
+const MOST: usize = 1024;
+
 /// What is offered, each once and for the time of a lease.
 #[derive(Default)]
 pub(crate) struct Offers(Mutex<FxHashMap<Key, Offer>>);
 
 struct Offer {
     node: Arc<Node>,
-    until: Option<Instant>,
+    until: Instant,
+    _place: Place,
 }
 
-impl Offer {
-    fn is_over(&self, now: Instant) -> bool {
-        self.until.is_some_and(|until| until <= now)
+/// One of the offers of a connection.
+struct Place(Arc<AtomicUsize>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl Offers {
-    /// Offers an object, unless there are as many as may be, or one by that key.
-    pub(crate) fn put(
-        &self,
-        key: Key,
-        node: Arc<Node>,
-        until: Option<Instant>,
-        now: Instant,
-        most: usize,
-    ) {
+    /// Offers an object until then, unless the connection that has so many offers has as many as may be, or there is one
+    /// by that key.
+    pub(crate) fn put(&self, key: Key, node: Arc<Node>, until: Instant, count: &Arc<AtomicUsize>) {
+        if count.fetch_add(1, Ordering::Relaxed) >= MOST {
+            count.fetch_sub(1, Ordering::Relaxed);
+            return;
+        }
+        let offer = Offer {
+            node,
+            until,
+            _place: Place(count.clone()),
+        };
         let mut offers = lock(&self.0);
-        let mut over = Vec::new();
-        if offers.len() >= most {
-            over.extend(remove_over(&mut offers, now));
-        }
-        if offers.len() < most {
-            offers.entry(key).or_insert(Offer { node, until });
-        }
+        let refused = match offers.entry(key) {
+            Entry::Occupied(_) => Some(offer),
+            Entry::Vacant(free) => {
+                free.insert(offer);
+                None
+            }
+        };
         drop(offers);
-        drop(over);
+        drop(refused);
     }
 
     /// What is offered by a key; it is offered no more.
     pub(crate) fn take(&self, key: Key, now: Instant) -> Option<Arc<Node>> {
         let offer = lock(&self.0).remove(&key)?;
-        (!offer.is_over(now)).then_some(offer.node)
+        (offer.until > now).then_some(offer.node)
     }
-}
 
-/// Removes those that are over.
-fn remove_over(offers: &mut FxHashMap<Key, Offer>, now: Instant) -> Vec<Offer> {
-    let over = offers.iter().filter(|(_, offer)| offer.is_over(now));
-    let keys: Vec<Key> = over.map(|(key, _)| *key).collect();
-    keys.iter().filter_map(|key| offers.remove(key)).collect()
+    /// Removes those that nobody has claimed in time.
+    pub(crate) fn purge(&self, now: Instant) {
+        let mut offers = lock(&self.0);
+        let over = offers.iter().filter(|(_, offer)| offer.until <= now);
+        let keys: Vec<Key> = over.map(|(key, _)| *key).collect();
+        let over: Vec<_> = keys.iter().filter_map(|key| offers.remove(key)).collect();
+        drop(offers);
+        drop(over);
+    }
 }

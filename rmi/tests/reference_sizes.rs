@@ -1,0 +1,106 @@
+//! What an exported object, and a reference to it, take of the heap.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used,
+    reason = "a test fails where these fail"
+)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use jstream_rmi::{Client, Export, Remote, Server, remote};
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+// SAFETY: all is left to the system's allocator; counting does not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        LIVE.fetch_add(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of this same function.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of this same function.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[remote]
+trait Small {
+    async fn number(&self) -> u64;
+}
+
+#[remote]
+trait Shelf {
+    fn keep(&self, all: Vec<Remote<dyn Small>>);
+    fn clear(&self);
+}
+
+struct Number(u64);
+
+#[remote]
+impl Small for Number {
+    async fn number(&self) -> u64 {
+        self.0
+    }
+}
+
+#[derive(Default)]
+struct Kept(Mutex<Vec<Remote<dyn Small>>>);
+
+impl Shelf for Kept {
+    fn keep(&self, all: Vec<Remote<dyn Small>>) {
+        self.0.lock().unwrap().extend(all);
+    }
+
+    fn clear(&self) {
+        self.0.lock().unwrap().clear();
+    }
+}
+
+const COUNT: usize = 50_000;
+
+/// With the object itself.
+const MOST_FOR_AN_EXPORT: usize = 200;
+
+/// On both sides, which are one process here.
+const MOST_FOR_A_REFERENCE: usize = 600;
+
+#[test]
+fn exports_and_references_are_small() {
+    let own = Server::default();
+    let mut exports = Vec::with_capacity(COUNT);
+    let before = LIVE.load(Ordering::Relaxed);
+    exports.extend((0..COUNT as u64).map(|n| own.export::<dyn Small>(Arc::new(Number(n)))));
+    let each = (LIVE.load(Ordering::Relaxed) - before) / COUNT;
+    assert!(each <= MOST_FOR_AN_EXPORT, "an export takes {each} bytes");
+
+    let server = Server::default();
+    server
+        .bind::<dyn Shelf>("shelf", Arc::new(Kept::default()))
+        .unwrap();
+    let address = "inproc://reference-sizes".parse().unwrap();
+    let _serving = server.listen(&address).unwrap();
+    let client = Client::connect(&address).unwrap();
+    let shelf = client.lookup::<dyn Shelf>("shelf").unwrap();
+    let before = LIVE.load(Ordering::Relaxed);
+    for some in exports.chunks(1000) {
+        let all = some.iter().map(Export::remote).collect();
+        shelf.keep(all).wait().unwrap();
+    }
+    assert_eq!(own.references().leases, COUNT);
+    let each = (LIVE.load(Ordering::Relaxed) - before) / COUNT;
+    assert!(
+        each <= MOST_FOR_A_REFERENCE,
+        "a reference takes {each} bytes"
+    );
+    shelf.clear().wait().unwrap();
+}
