@@ -15,8 +15,10 @@ use jstream_transport::active::{
 use jstream_transport::{Address, Endpoint, Options};
 
 use self::lane::Lane;
+use crate::auth::{self, Secret};
 use crate::error::ConnectError;
 use crate::exports::Exports;
+use crate::intercept::Interceptors;
 use crate::server::{Load, called};
 use crate::stream::{Window, Wire, streamed};
 use crate::sync::lock;
@@ -94,7 +96,7 @@ impl Waiting {
 }
 
 /// What a side accepts of the other one, and how it calls.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Terms {
     pub(crate) limits: Limits,
     /// How long calls wait that say nothing else.
@@ -108,6 +110,10 @@ pub(crate) struct Terms {
     pub(crate) window: Window,
     /// How many streams may come as arguments at once.
     pub(crate) max_streams: usize,
+    /// What sees the calls of both sides.
+    pub(crate) interceptors: Interceptors,
+    /// What both sides have to know.
+    pub(crate) secret: Option<Secret>,
 }
 
 /// A connection, as those have it who call over it.
@@ -124,6 +130,20 @@ pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
         .short()
         .executor(executor)
         .build()
+}
+
+/// Connects to a server, and proves what it asks for.
+fn connect(
+    address: &Address,
+    options: &Options,
+    settings: &Settings,
+    terms: &Terms,
+) -> Result<Endpoint, ConnectError> {
+    let endpoint = jstream_transport::connect(address, options)?;
+    if let Some(secret) = &terms.secret {
+        auth::prove(&endpoint, secret, settings.handshake_timeout)?;
+    }
+    Ok(endpoint)
 }
 
 /// The handlers of all clients of this process.
@@ -144,8 +164,9 @@ impl Session {
 
     /// Whether one more method may wait.
     pub(crate) fn may_wait(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) < self.terms.max_waiting
-            && self.load().waiting() < self.terms.max_waiting_in_all
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        let in_all = || self.load().waiting() < self.terms.max_waiting_in_all;
+        waiting < self.terms.max_waiting && (waiting == 0 || in_all())
     }
 
     /// Whether calls are not taken any more.
@@ -186,6 +207,9 @@ impl Connection {
         exports: Arc<Exports>,
         waiting: Arc<Waiting>,
     ) -> Result<Self, ConnectError> {
+        if let Some(secret) = &terms.secret {
+            auth::admit(&endpoint, secret, settings.handshake_timeout)?;
+        }
         let exports = Arc::new(OnceLock::from(exports));
         let parts = (exports, None, waiting);
         Self::join(endpoint, handlers, settings, terms, parts)
@@ -199,7 +223,7 @@ impl Connection {
         terms: Terms,
     ) -> Result<Self, ConnectError> {
         let lane = Lane::new(address, options, settings);
-        let endpoint = jstream_transport::connect(address, options)?;
+        let endpoint = connect(address, options, settings, &terms)?;
         let parts = (Arc::default(), Some(lane), Arc::default());
         Self::join(endpoint, of_clients(), settings.clone(), terms, parts)
     }

@@ -235,6 +235,8 @@ impl State {
             max_backlog: options.max_backlog,
             window: Window::of(options.stream_items, options.stream_bytes),
             max_streams: options.max_streams,
+            interceptors: options.interceptors.clone(),
+            secret: options.secret.clone(),
         };
         let waiting = self.waiting.clone();
         let settings = options.messages.clone();
