@@ -76,6 +76,7 @@ impl Again {
                 | CallError::Deadline { .. }
                 | CallError::UnknownObject { .. }
                 | CallError::UnknownMethod { .. }
+                | CallError::Denied { .. }
                 | CallError::Refused { .. }
         );
         let connection = self.object.connection();

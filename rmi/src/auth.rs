@@ -48,7 +48,10 @@ pub struct Secret(Arc<[u8]>);
 
 /// A secret that is shorter than [`Secret::SHORTEST`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a secret of {len} bytes can be guessed: use random ones, {} at least", Secret::SHORTEST)]
+#[error(
+    "a secret of {len} bytes can be guessed: use random ones, {} at least",
+    Secret::SHORTEST
+)]
 pub struct SecretTooShort {
     /// Its length in bytes.
     pub len: usize,
@@ -112,32 +115,53 @@ pub enum AuthError {
 }
 
 /// Has a client prove that it knows the secret, within this time, and proves the same to it.
-pub(crate) fn admit(endpoint: &Endpoint, secret: &Secret, within: Duration) -> Result<(), AuthError> {
+pub(crate) fn admit(
+    endpoint: &Endpoint,
+    secret: &Secret,
+    within: Duration,
+) -> Result<(), AuthError> {
     let ours = nonce()?;
-    endpoint.send_message(Header::new(CHALLENGE, [VERSION, 0, 0]), &[IoSlice::new(&ours)])?;
+    endpoint.send_message(
+        Header::new(CHALLENGE, [VERSION, 0, 0]),
+        &[IoSlice::new(&ours)],
+    )?;
     let mut answer = [0; 64];
     receive(endpoint, PROOF, &mut answer, within)?;
     let (theirs, proof) = halves(&answer);
     let expected = secret.proof(Role::Client, &theirs, &ours);
-    expected.verify_slice(&proof).map_err(|_| AuthError::Wrong)?;
-    let counterproof = secret.proof(Role::Server, &ours, &theirs).finalize().into_bytes();
+    expected
+        .verify_slice(&proof)
+        .map_err(|_| AuthError::Wrong)?;
+    let counterproof = secret
+        .proof(Role::Server, &ours, &theirs)
+        .finalize()
+        .into_bytes();
     let header = Header::new(COUNTERPROOF, [VERSION, 0, 0]);
     endpoint.send_message(header, &[IoSlice::new(&counterproof)])?;
     Ok(())
 }
 
 /// Proves to a server that this side knows the secret, and has it prove the same, each step within this time.
-pub(crate) fn prove(endpoint: &Endpoint, secret: &Secret, within: Duration) -> Result<(), AuthError> {
+pub(crate) fn prove(
+    endpoint: &Endpoint,
+    secret: &Secret,
+    within: Duration,
+) -> Result<(), AuthError> {
     let mut theirs = [0; 32];
     receive(endpoint, CHALLENGE, &mut theirs, within)?;
     let ours = nonce()?;
-    let proof = secret.proof(Role::Client, &ours, &theirs).finalize().into_bytes();
+    let proof = secret
+        .proof(Role::Client, &ours, &theirs)
+        .finalize()
+        .into_bytes();
     let segments = [IoSlice::new(&ours), IoSlice::new(&proof)];
     endpoint.send_message(Header::new(PROOF, [VERSION, 0, 0]), &segments)?;
     let mut counterproof = [0; 32];
     receive(endpoint, COUNTERPROOF, &mut counterproof, within)?;
     let expected = secret.proof(Role::Server, &theirs, &ours);
-    expected.verify_slice(&counterproof).map_err(|_| AuthError::Wrong)
+    expected
+        .verify_slice(&counterproof)
+        .map_err(|_| AuthError::Wrong)
 }
 
 /// The next message, which has this kind and this length: no memory is taken for another one.
@@ -174,7 +198,10 @@ fn nonce() -> Result<Bytes, AuthError> {
 
 fn halves(of: &[u8; 64]) -> (Bytes, Bytes) {
     let (mut first, mut second) = ([0; 32], [0; 32]);
-    for (half, from) in [(&mut first, of.first_chunk()), (&mut second, of.last_chunk())] {
+    for (half, from) in [
+        (&mut first, of.first_chunk()),
+        (&mut second, of.last_chunk()),
+    ] {
         half.copy_from_slice(from.unwrap_or(&[0; 32]));
     }
     (first, second)
@@ -190,7 +217,8 @@ mod tests {
 
     #[test]
     fn a_proof_says_role_secret_and_both_challenges() {
-        let [one, other] = [b"sixteen bytes, 1", b"sixteen bytes, 2"].map(|of| Secret::new(of).unwrap());
+        let [one, other] =
+            [b"sixteen bytes, 1", b"sixteen bytes, 2"].map(|of| Secret::new(of).unwrap());
         let (a, b) = ([1; 32], [2; 32]);
         let proof = bytes(one.proof(Role::Client, &a, &b));
         assert_eq!(bytes(one.proof(Role::Client, &a, &b)), proof);

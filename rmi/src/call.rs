@@ -20,6 +20,7 @@ use crate::again::Again;
 use crate::error::{CallError, Outcome, shown};
 use crate::frame::Code;
 use crate::here::Running;
+use crate::intercept::Watched;
 use crate::interface::Method;
 use crate::object::DropResult;
 use crate::reference::{Giving, Import};
@@ -59,6 +60,7 @@ pub(crate) struct Sent {
     pub(crate) _import: Option<Arc<Import>>,
     /// The references that it has.
     pub(crate) kept: Option<Box<Kept>>,
+    pub(crate) watched: Option<Arc<Watched>>,
 }
 
 /// The references of a call on its way.
@@ -66,6 +68,27 @@ pub(crate) struct Kept {
     pub(crate) giving: Giving,
     /// Drops its result, if that has some.
     pub(crate) result: Option<DropResult>,
+}
+
+impl Kept {
+    /// It is known what came of the call, or it is given up.
+    fn settle(self, ticket: Ticket, answer: Option<&Result<active::Reply, RequestError>>) {
+        if answer.is_some() {
+            return self.giving.arrived(answer.is_some_and(has_arrived));
+        }
+        let connection = Connection::of(ticket.peer());
+        let settle = move |connection: &Connection, answer: Answered| {
+            self.giving
+                .arrived(answer.as_ref().is_some_and(has_arrived));
+            if let (Some(drop_result), Some(Ok(reply))) = (self.result, answer) {
+                if reply.word == 0 {
+                    drop_result(connection, reply.payload);
+                }
+            }
+        };
+        let references = connection.references().clone();
+        references.follow(&connection, ticket, Box::new(settle));
+    }
 }
 
 thread_local! {
@@ -192,44 +215,54 @@ impl Sent {
     where
         R: Transportable + 'static,
     {
-        let (method, limits) = (self.method, self.limits());
-        result(method, limits, self.answer())
+        let limits = self.limits();
+        let (ended, answer) = self.answer();
+        ended.result(limits, answer)
     }
 
     /// Waits for the message of the result.
     pub(crate) fn wait_for_message(self) -> Result<Filled, CallError> {
-        let method = self.method;
-        message(method, self.answer())
+        let (ended, answer) = self.answer();
+        let message = message(ended.method, answer);
+        let bytes = message.as_ref().map_or(0, |message| message.len() as u64);
+        ended.seen(&message, bytes);
+        message
     }
 
-    fn answer(mut self) -> Answered {
+    fn answer(mut self) -> (Ended, Answered) {
         let answer = match self.deadline {
             Some(deadline) => self.ticket.wait_deadline(deadline),
-            None if self.kept.is_none() => return Some(self.ticket.wait()),
+            None if self.kept.is_none() => {
+                let ended = Ended {
+                    method: self.method,
+                    watched: self.watched,
+                };
+                return (ended, Some(self.ticket.wait()));
+            }
             None => self.ticket.wait_timeout(Duration::MAX),
         };
-        self.settle(answer.as_ref());
-        answer
+        (self.end(answer.as_ref()), answer)
+    }
+
+    /// What has come of it.
+    fn result<R>(self, answer: Answered) -> Result<Reply<R>, CallError>
+    where
+        R: Transportable + 'static,
+    {
+        let limits = self.limits();
+        let ended = self.end(answer.as_ref());
+        ended.result(limits, answer)
     }
 
     /// It is known what came of it, or it is given up.
-    fn settle(mut self, answer: Option<&Result<active::Reply, RequestError>>) {
-        let Some(kept) = self.kept.take() else { return };
-        if answer.is_some() {
-            return kept.giving.arrived(answer.is_some_and(has_arrived));
+    fn end(self, answer: Option<&Result<active::Reply, RequestError>>) -> Ended {
+        if let Some(kept) = self.kept {
+            kept.settle(self.ticket, answer);
         }
-        let connection = Connection::of(self.ticket.peer());
-        let settle = move |connection: &Connection, answer: Answered| {
-            kept.giving
-                .arrived(answer.as_ref().is_some_and(has_arrived));
-            if let (Some(drop_result), Some(Ok(reply))) = (kept.result, answer) {
-                if reply.word == 0 {
-                    drop_result(connection, reply.payload);
-                }
-            }
-        };
-        let references = connection.references().clone();
-        references.follow(&connection, self.ticket, Box::new(settle));
+        Ended {
+            method: self.method,
+            watched: self.watched,
+        }
     }
 
     fn limits(&self) -> Limits {
@@ -237,18 +270,38 @@ impl Sent {
         session.map_or_else(Limits::default, |session| session.terms.limits)
     }
 
-    fn result<R>(self, answer: Answered) -> Result<Reply<R>, CallError>
-    where
-        R: Transportable + 'static,
-    {
-        let (limits, method) = (self.limits(), self.method);
-        self.settle(answer.as_ref());
-        result(method, limits, answer)
-    }
-
     fn is_overdue(&self) -> bool {
         self.deadline
             .is_some_and(|deadline| deadline <= Instant::now())
+    }
+}
+
+/// A call that nobody waits for any more.
+struct Ended {
+    method: &'static Method,
+    watched: Option<Arc<Watched>>,
+}
+
+impl Ended {
+    fn result<R>(self, limits: Limits, answer: Answered) -> Result<Reply<R>, CallError>
+    where
+        R: Transportable + 'static,
+    {
+        let bytes = match &answer {
+            Some(Ok(reply)) if self.watched.is_some() => reply.payload.len() as u64,
+            _ => 0,
+        };
+        let result = result(self.method, limits, answer);
+        self.seen(&result, bytes);
+        result
+    }
+
+    /// The call has ended.
+    #[inline]
+    fn seen<T>(&self, result: &Result<T, CallError>, bytes: u64) {
+        if let Some(watched) = &self.watched {
+            watched.end(result.as_ref().map(drop).map_err(CallError::outcome), bytes);
+        }
     }
 }
 
@@ -315,7 +368,7 @@ impl<R: Transportable + 'static> Drop for Call<R> {
             .sent
             .take_if(|sent| sent.as_ref().is_ok_and(|sent| sent.kept.is_some()))
         {
-            sent.settle(None);
+            drop(sent.end(None));
         }
     }
 }
@@ -417,6 +470,10 @@ pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallEr
         idempotent: method.is_idempotent(),
     };
     match Code::of(code) {
+        Some(Code::Denied) => CallError::Denied {
+            method: name,
+            reason: text(),
+        },
         Some(Code::UnknownObject) => CallError::UnknownObject { method: name },
         Some(Code::UnknownMethod) => CallError::UnknownMethod {
             signature: method.signature(),

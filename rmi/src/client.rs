@@ -9,7 +9,9 @@ use jstream::Limits;
 use jstream_transport::active::{Serving, Settings};
 use jstream_transport::{Address, Options};
 
+use crate::auth::Secret;
 use crate::error::{ConnectError, LookupError, shown};
+use crate::intercept::Interceptors;
 use crate::interface::{Remotable, Stub};
 use crate::lease::Clock;
 use crate::object::{Object, Place};
@@ -59,6 +61,11 @@ pub struct ClientOptions {
     pub third_parties: bool,
     /// What time it is for leases.
     pub clock: Clock,
+    /// What sees the calls that this side makes, and those of objects that it [exports](Client::export) (default: none).
+    pub interceptors: Interceptors,
+    /// What the server asks for, and has to know itself (default: nothing), see
+    /// [`ServerOptions::secret`](crate::ServerOptions::secret).
+    pub secret: Option<Secret>,
 }
 
 impl Default for ClientOptions {
@@ -77,6 +84,8 @@ impl Default for ClientOptions {
             max_references: 65_536,
             third_parties: true,
             clock: Clock::system(),
+            interceptors: Interceptors::default(),
+            secret: None,
         }
     }
 }
@@ -125,6 +134,8 @@ impl Client {
             max_references: options.max_references,
             third_parties: options.third_parties,
             clock: options.clock.clone(),
+            interceptors: options.interceptors.clone(),
+            secret: options.secret.clone(),
         };
         let (transport, messages) = (&options.transport, &options.messages);
         let connection = Connection::connect(address, transport, messages, terms)?;

@@ -94,6 +94,7 @@ pub(crate) fn begin(
     let context = Context {
         deadline,
         call: None,
+        watched: None,
     };
     let begun = catch_unwind(AssertUnwindSafe(|| callee.here(index, call, context)));
     let rest = begun.unwrap_or_else(|_| {

@@ -235,6 +235,7 @@
 #![forbid(unsafe_code)]
 
 mod again;
+mod auth;
 mod call;
 mod client;
 mod context;
@@ -244,6 +245,7 @@ mod exports;
 mod frame;
 pub mod guide;
 mod here;
+mod intercept;
 mod interface;
 mod lease;
 mod local;
@@ -260,11 +262,15 @@ mod wait;
 mod workers;
 
 pub use again::Retries;
+pub use auth::{AuthError, Secret, SecretTooShort};
 pub use call::{Call, RemoteCall, Reply};
 pub use client::{Client, ClientOptions};
 pub use context::{Context, context};
 pub use error::{BindError, CallError, ConnectError, LookupError, Outcome, ServeError};
 pub use exclusive::{Alone, Exclusive, Shared};
+#[cfg(feature = "metrics")]
+pub use intercept::Metered;
+pub use intercept::{CallEnd, CallInfo, Denied, Interceptor, Interceptors, Side, Traced, Watch};
 pub use interface::{BoxFuture, Interface, Remotable, Serves, Skeleton, Stub};
 pub use jstream::Received;
 pub use jstream_derive::remote;

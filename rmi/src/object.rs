@@ -15,6 +15,7 @@ use crate::error::{CallError, Outcome};
 use crate::exports::Node;
 use crate::frame::Word;
 use crate::here;
+use crate::intercept::{CallInfo, Denied, Side, Watched};
 use crate::interface::{Interface, Method};
 use crate::reference::{As, Between, Giving, Import, Passed};
 use crate::registry::REGISTRY;
@@ -131,7 +132,7 @@ impl Object {
                 self.begin_again(method, index, arguments, retries)
             }
             _ => Call::new(
-                self.begin(method, index, arguments, None),
+                self.begin(interface, index, arguments, None),
                 None,
                 Pumps::default(),
             ),
@@ -181,15 +182,17 @@ impl Object {
         deadline: Option<Instant>,
     ) -> Result<Sent, CallError> {
         let word = self.word_until(method, index, deadline)?;
+        let watched = self.watched("", method, deadline, message.len() as u64)?;
         let segments = [IoSlice::new(message)];
         let Some((connection, _)) = self.way() else {
             return Err(CallError::Here {
                 method: method.name(),
             });
         };
-        let sent = connection.call(word, &segments, deadline);
-        let ticket = sent.map_err(|error| unsent(method, error))?;
-        Ok(self.sent(ticket, method, deadline))
+        match connection.call(word, &segments, deadline) {
+            Ok(ticket) => Ok(self.sent(ticket, method, deadline, watched)),
+            Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
+        }
     }
 
     /// Calls the method at `index`, whatever its interface, with a message of its arguments: the message of its result.
@@ -209,16 +212,26 @@ impl Object {
                     method: method.name(),
                 });
             };
-            let sent = connection.call_one_way(word, &segments, deadline);
-            return sent
-                .map(|()| Filled::nothing())
-                .map_err(|error| unsent(method, error));
+            let watched = self.watched("", method, deadline, message.len() as u64)?;
+            return match connection.call_one_way(word, &segments, deadline) {
+                Ok(()) => {
+                    sent_one_way(watched.as_ref());
+                    Ok(Filled::nothing())
+                }
+                Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
+            };
         }
         self.send_message(method, index, message, deadline)?
             .wait_for_message()
     }
 
-    fn sent(&self, ticket: Ticket, method: &'static Method, deadline: Option<Instant>) -> Sent {
+    fn sent(
+        &self,
+        ticket: Ticket,
+        method: &'static Method,
+        deadline: Option<Instant>,
+        watched: Option<Arc<Watched>>,
+    ) -> Sent {
         Sent {
             ticket,
             method,
@@ -228,6 +241,7 @@ impl Object {
                 Place::Own(..) | Place::Here(_) => None,
             },
             kept: None,
+            watched,
         }
     }
 
@@ -288,12 +302,12 @@ impl Object {
         A: Transportable,
         R: Transportable + 'static,
     {
-        self.call_carrying(interface.method(index), index, arguments, carried, None)
+        self.call_carrying(interface, index, arguments, carried, None)
     }
 
     fn call_carrying<A, R>(
         &self,
-        method: &'static Method,
+        interface: &'static Interface,
         index: usize,
         arguments: &A,
         carried: Carried,
@@ -303,6 +317,7 @@ impl Object {
         A: Transportable,
         R: Transportable + 'static,
     {
+        let method = interface.method(index);
         let (pumps, mut giving, has_streams) = carried.into_parts();
         let failed = |error| Call::new(Err(error), None, Pumps::default());
         if let Some(reason) = giving.take_failure() {
@@ -317,7 +332,7 @@ impl Object {
             return self.begin_here(node, (index, method), arguments, giving);
         }
         let kept = (result.is_some() || !giving.is_empty()).then(|| Kept { giving, result });
-        let begun = self.begin(method, index, arguments, Some(kept));
+        let begun = self.begin(interface, index, arguments, Some(kept));
         Call::new(begun, None, pumps)
     }
 
@@ -337,7 +352,7 @@ impl Object {
         let method = interface.method(index);
         let between = carried.between().clone();
         let drop_result = crate::call::drop_result::<P>;
-        let call = self.call_carrying(method, index, arguments, carried, Some(drop_result));
+        let call = self.call_carrying(interface, index, arguments, carried, Some(drop_result));
         RemoteCall::new(call, between, method)
     }
 
@@ -360,7 +375,7 @@ impl Object {
             Ok(deadline) => deadline,
             Err(error) => return Stream::failed(StreamError::Call(error)),
         };
-        let call: Call<u64> = self.call_carrying(method, index, arguments, carried, None);
+        let call: Call<u64> = self.call_carrying(interface, index, arguments, carried, None);
         match call.into_failure() {
             Ok(call) => {
                 let ending = Box::pin(async move { Ok(*call.await?.get()) });
@@ -373,12 +388,14 @@ impl Object {
     /// Makes a call over the object's connection; with `carried`, over no other one.
     fn begin<A: Transportable>(
         &self,
-        method: &'static Method,
+        interface: &'static Interface,
         index: usize,
         arguments: &A,
         carried: Option<Option<Kept>>,
     ) -> Result<Sent, CallError> {
+        let method = interface.method(index);
         let (deadline, word) = self.word(method, index)?;
+        let watched = self.watched(interface.name(), method, deadline, 0)?;
         let Some((connection, _)) = self.way() else {
             return Err(CallError::Here {
                 method: method.name(),
@@ -392,11 +409,11 @@ impl Object {
         });
         match sent {
             Ok(Ok(ticket)) => {
-                let mut sent = self.sent(ticket, method, deadline);
+                let mut sent = self.sent(ticket, method, deadline, watched);
                 sent.kept = carried.flatten().map(Box::new);
                 Ok(sent)
             }
-            failed => Err(not_sent(method, failed)),
+            failed => Err(ended(watched.as_ref(), not_sent(method, failed))),
         }
     }
 
@@ -418,14 +435,46 @@ impl Object {
             return call.end_here(method);
         }
         let (deadline, word) = self.word(method, index)?;
+        let watched = self.watched(interface.name(), method, deadline, 0)?;
         let sent = written(arguments, |segments| match self.way() {
             Some((connection, _)) => connection.call_one_way(word, segments, deadline),
             None => unreachable!("it is at a peer"),
         });
         match sent {
-            Ok(Ok(())) => Ok(()),
-            failed => Err(not_sent(method, failed)),
+            Ok(Ok(())) => {
+                sent_one_way(watched.as_ref());
+                Ok(())
+            }
+            failed => Err(ended(watched.as_ref(), not_sent(method, failed))),
         }
+    }
+
+    /// A call is about to be made. Nothing where nobody sees it.
+    #[inline]
+    fn watched(
+        &self,
+        interface: &'static str,
+        method: &'static Method,
+        deadline: Option<Instant>,
+        bytes: u64,
+    ) -> Result<Option<Arc<Watched>>, CallError> {
+        let Some((connection, number)) = self.way() else {
+            return Ok(None);
+        };
+        let interceptors = &connection.session().terms.interceptors;
+        let watched = interceptors.before(|| CallInfo {
+            side: Side::Caller,
+            object: number.into(),
+            interface,
+            method: method.name(),
+            deadline,
+            peer: connection.peer().endpoint().peer().clone(),
+            bytes,
+        });
+        watched.map_err(|Denied(reason)| CallError::Denied {
+            method: method.name(),
+            reason,
+        })
     }
 
     /// Until when a call that is made now waits, and what is said of it: no longer than the call that it is made for,
@@ -494,6 +543,21 @@ impl Object {
 
 /// Drops a result with references, so that their owner knows.
 pub(crate) type DropResult = fn(&Connection, Filled);
+
+/// A call has ended before it was under way.
+fn ended(watched: Option<&Arc<Watched>>, error: CallError) -> CallError {
+    if let Some(watched) = watched {
+        watched.end(Err(error.outcome()), 0);
+    }
+    error
+}
+
+/// There is nothing more to be known of a call.
+fn sent_one_way(watched: Option<&Arc<Watched>>) {
+    if let Some(watched) = watched {
+        watched.end(Ok(()), 0);
+    }
+}
 
 fn too_late(method: &'static Method) -> CallError {
     CallError::Deadline {

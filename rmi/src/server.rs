@@ -12,8 +12,10 @@ use jstream::buffer::{Pool, PoolOptions};
 use jstream_transport::active::{Bundle, Settings};
 use jstream_transport::{Address, Options};
 
+use crate::auth::Secret;
 use crate::error::{BindError, ServeError};
 use crate::exports::{Exports, Home};
+use crate::intercept::Interceptors;
 use crate::interface::{Remotable, Serves};
 use crate::lease::Clock;
 use crate::reference::{Export, ReferenceCounts};
@@ -65,8 +67,8 @@ pub struct ServerOptions {
     /// Async methods that wait at once for one connection (default 1,024); further calls are refused
     /// until some have ended. Answers the threat of peers who have more wait than we have memory for.
     pub max_waiting: usize,
-    /// The same for all connections together (default 16,384). Answers the threat of many peers who each stay
-    /// within theirs.
+    /// The same for all connections together (default 16,384), of which each may always have one. Answers the threat of
+    /// many peers who each stay within theirs.
     pub max_waiting_in_all: usize,
     /// How many bytes of answers a client may leave unread (default 16 MiB): until it has read some, further calls
     /// of it are refused. Besides, no more are taken than its window has messages. Answers the threat of peers who call
@@ -106,6 +108,12 @@ pub struct ServerOptions {
     pub third_parties: bool,
     /// What time it is for leases.
     pub clock: Clock,
+    /// What sees each call before and after it (default: none).
+    pub interceptors: Interceptors,
+    /// What clients have to know before they may do anything (default: nothing), which they prove without saying it, and
+    /// the server to them. Connections that have not count among those that are [greeted](Self::max_greeting), and
+    /// have [`Settings::handshake_timeout`] for it. Answers the threat of those who may not call.
+    pub secret: Option<Secret>,
 }
 
 /// One for each processor, and two at least.
@@ -139,6 +147,8 @@ impl Default for ServerOptions {
             max_references: 65_536,
             third_parties: false,
             clock: Clock::system(),
+            interceptors: Interceptors::default(),
+            secret: None,
         }
     }
 }

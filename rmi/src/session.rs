@@ -15,8 +15,10 @@ use jstream_transport::active::{
 use jstream_transport::{Address, Endpoint, Options};
 
 use self::lane::Lane;
+use crate::auth::{self, Secret};
 use crate::error::ConnectError;
 use crate::exports::Exports;
+use crate::intercept::Interceptors;
 use crate::interface::Interface;
 use crate::lease::Clock;
 use crate::reference::{References, referenced};
@@ -122,6 +124,10 @@ pub(crate) struct Terms {
     /// Whether owners that the other side names are connected to.
     pub(crate) third_parties: bool,
     pub(crate) clock: Clock,
+    /// What sees the calls of both sides.
+    pub(crate) interceptors: Interceptors,
+    /// What both sides have to know.
+    pub(crate) secret: Option<Secret>,
 }
 
 impl Terms {
@@ -158,6 +164,20 @@ pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
         .short()
         .executor(executor)
         .build()
+}
+
+/// Connects to a server, and proves what it asks for.
+fn connect(
+    address: &Address,
+    options: &Options,
+    settings: &Settings,
+    terms: &Terms,
+) -> Result<Endpoint, ConnectError> {
+    let endpoint = jstream_transport::connect(address, options)?;
+    if let Some(secret) = &terms.secret {
+        auth::prove(&endpoint, secret, settings.handshake_timeout)?;
+    }
+    Ok(endpoint)
 }
 
 /// The handlers of all clients of this process.
@@ -198,8 +218,9 @@ impl Session {
 
     /// Whether one more method may wait.
     pub(crate) fn may_wait(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) < self.terms.max_waiting
-            && self.load().waiting() < self.terms.max_waiting_in_all
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        let in_all = || self.load().waiting() < self.terms.max_waiting_in_all;
+        waiting < self.terms.max_waiting && (waiting == 0 || in_all())
     }
 
     /// Whether calls are not taken any more.
@@ -240,6 +261,9 @@ impl Connection {
         exports: Arc<Exports>,
         waiting: Arc<Waiting>,
     ) -> Result<Self, ConnectError> {
+        if let Some(secret) = &terms.secret {
+            auth::admit(&endpoint, secret, settings.handshake_timeout)?;
+        }
         let parts = Parts {
             exports: Arc::new(OnceLock::from(exports)),
             references: terms.references(None),
@@ -258,7 +282,7 @@ impl Connection {
         terms: Terms,
     ) -> Result<Self, ConnectError> {
         let lane = Lane::new(address, options, settings);
-        let endpoint = jstream_transport::connect(address, options)?;
+        let endpoint = connect(address, options, settings, &terms)?;
         let parts = Parts {
             exports: Arc::default(),
             references: terms.references(Some(address)),

@@ -7,6 +7,7 @@
 )]
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 use std::thread;
@@ -113,7 +114,8 @@ fn what_runs_ends_and_what_comes_is_refused() {
     assert!(matches!(refused, CallError::Ending { .. }), "{refused}");
     assert_eq!(refused.outcome(), Outcome::DidNotRun);
     let looked_up = client.lookup::<dyn Work>("work").unwrap_err();
-    assert!(looked_up.to_string().contains("ends"), "{looked_up}");
+    let why = looked_up.source().unwrap().to_string();
+    assert!(why.contains("the peer ends"), "{why}");
     Client::connect(&address).unwrap_err();
     assert!(!ending.is_finished());
 

@@ -24,15 +24,19 @@ fn labels(call: &CallInfo) -> Labels {
         Side::Caller => "caller",
         Side::Callee => "callee",
     };
-    [("side", side), ("interface", call.interface), ("method", call.method)]
-        .map(|(key, value)| metrics::Label::from_static_parts(key, value))
-        .into()
+    [
+        ("side", side),
+        ("interface", call.interface),
+        ("method", call.method),
+    ]
+    .map(|(key, value)| metrics::Label::from_static_parts(key, value))
+    .into()
 }
 
 impl Interceptor for Metered {
     fn before(&self, call: &CallInfo) -> Result<Box<dyn Watch>, Denied> {
         let labels = labels(call);
-        metrics::gauge!("jstream_calls_in_flight", labels.iter()).increment(1.0);
+        metrics::gauge!("jstream_calls_in_flight", labels.to_vec()).increment(1.0);
         Ok(Box::new(Counted(labels)))
     }
 }
@@ -42,12 +46,12 @@ struct Counted(Labels);
 impl Watch for Counted {
     fn after(&self, call: &CallInfo, end: &CallEnd) {
         let labels = &self.0;
-        metrics::gauge!("jstream_calls_in_flight", labels.iter()).decrement(1.0);
+        metrics::gauge!("jstream_calls_in_flight", labels.to_vec()).decrement(1.0);
         let outcome = metrics::Label::from_static_parts("outcome", name(end.result));
         let with_outcome: Vec<_> = labels.iter().cloned().chain([outcome]).collect();
         metrics::counter!("jstream_calls", with_outcome).increment(1);
-        metrics::histogram!("jstream_call_seconds", labels.iter()).record(end.time.as_secs_f64());
-        metrics::counter!("jstream_call_argument_bytes", labels.iter()).increment(call.bytes);
-        metrics::counter!("jstream_call_result_bytes", labels.iter()).increment(end.bytes);
+        metrics::histogram!("jstream_call_seconds", labels.to_vec()).record(end.time.as_secs_f64());
+        metrics::counter!("jstream_call_argument_bytes", labels.to_vec()).increment(call.bytes);
+        metrics::counter!("jstream_call_result_bytes", labels.to_vec()).increment(end.bytes);
     }
 }

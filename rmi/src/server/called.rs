@@ -7,6 +7,7 @@ use jstream_transport::active::Request;
 use super::incoming::{Answer, Incoming, refuse};
 use crate::context::Context;
 use crate::frame::{Code, Word};
+use crate::intercept::{CallInfo, Denied, Side};
 use crate::reflection::REFLECTION;
 use crate::session::Session;
 
@@ -44,14 +45,28 @@ pub(crate) fn called(request: Request) {
         session.load().refuse();
         return request.nack();
     }
+    let watched = session.terms.interceptors.before(|| CallInfo {
+        side: Side::Callee,
+        object: word.object.into(),
+        interface: interface.name(),
+        method: interface.method(method).name(),
+        deadline,
+        peer: request.peer().endpoint().peer().clone(),
+        bytes: request.bytes().len() as u64,
+    });
+    let watched = match watched {
+        Ok(watched) => watched,
+        Err(Denied(reason)) => return fail(request, Code::Denied, &reason),
+    };
     let context = Context {
         deadline,
         call: Some(request.mark()),
+        watched: watched.clone(),
     };
     let (payload, replier) = request.into_parts();
     let call = Incoming {
         payload,
-        answer: Answer::new(replier),
+        answer: Answer::new(replier, watched),
     };
     callee.call(method, call, context);
 }

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use jstream::{Filled, Reader, Received, Transportable, WriteError, Writer};
 use jstream_transport::active::Replier;
 
+use crate::error::Outcome;
 use crate::frame::Code;
 use crate::here::Slot;
+use crate::intercept::Watched;
 use crate::reference::{As, Between, Giving, Passed, Taking};
 use crate::session::{Connection, Session};
 use crate::stream::{Ended, Line, Stop, Stream};
@@ -41,6 +43,7 @@ pub struct Answer {
     refused: Cell<Option<Code>>,
     /// Why its references are none.
     unfit: RefCell<String>,
+    watched: Option<Arc<Watched>>,
 }
 
 /// Why a call has no result. Its caller was told.
@@ -87,13 +90,14 @@ impl Incoming {
 }
 
 impl Answer {
-    pub(super) fn new(replier: Replier) -> Self {
+    pub(super) fn new(replier: Replier, watched: Option<Arc<Watched>>) -> Self {
         Self {
             replier: Some(replier),
             here: None,
             is_read: Cell::new(false),
             refused: Cell::new(None),
             unfit: RefCell::default(),
+            watched,
         }
     }
 
@@ -105,6 +109,7 @@ impl Answer {
             is_read: Cell::new(false),
             refused: Cell::new(None),
             unfit: RefCell::default(),
+            watched: None,
         }
     }
 
@@ -122,16 +127,22 @@ impl Answer {
             return self.reply_here(result);
         };
         if !replier.wants_reply() {
+            self.seen(Ok(()), 0);
             return Ok(());
         }
         let mut replier = Some(replier);
         let written = written(result, |segments| {
             if let Some(replier) = replier.take() {
+                if self.watched.is_some() {
+                    let lengths = segments.iter().map(|segment| segment.len() as u64);
+                    self.seen(Ok(()), lengths.fold(0, u64::saturating_add));
+                }
                 replier.reply_segments(0, segments);
             }
         });
         match (written, replier) {
             (Err(error), Some(replier)) => {
+                self.seen(Err(Code::Result.outcome()), 0);
                 refuse(replier, Code::Result, &error.to_string());
                 Err(Failed::Result)
             }
@@ -258,8 +269,17 @@ impl Answer {
         Err(Failed::Result)
     }
 
+    /// The call has ended.
+    #[inline]
+    fn seen(&self, result: Result<(), Outcome>, bytes: u64) {
+        if let Some(watched) = &self.watched {
+            watched.end(result, bytes);
+        }
+    }
+
     /// Tells the caller why there is no result.
     pub(super) fn refuse(mut self, code: Code, why: &str) {
+        self.seen(Err(code.outcome()), 0);
         if let Some(replier) = self.replier.take() {
             refuse(replier, code, why);
         } else if let Some(slot) = &self.here {
@@ -285,6 +305,7 @@ impl Drop for Answer {
         let Some(code) = self.why_ended() else { return };
         let why = self.unfit.take();
         if let Some(replier) = self.replier.take() {
+            self.seen(Err(code.outcome()), 0);
             refuse(replier, code, &why);
         } else if let Some(slot) = &self.here {
             slot.refuse(code, &why);

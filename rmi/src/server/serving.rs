@@ -239,6 +239,8 @@ impl State {
             max_references: options.max_references,
             third_parties: options.third_parties,
             clock: options.clock.clone(),
+            interceptors: options.interceptors.clone(),
+            secret: options.secret.clone(),
         };
         let waiting = self.waiting.clone();
         let settings = options.messages.clone();

@@ -84,8 +84,8 @@ impl Lane {
         let time = self.settings.handshake_timeout;
         let registry = |of: &Connection| Client::of(of.clone()).registry().within(time);
         let key = (*registry(main).lane().wait().ok()?.get())?;
-        let endpoint = jstream_transport::connect(&self.address, &self.options).ok()?;
         let (settings, terms) = (self.settings.clone(), session.terms.clone());
+        let endpoint = super::connect(&self.address, &self.options, &settings, &terms).ok()?;
         let parts = Parts {
             exports: session.exports.clone(),
             references: session.references().clone(),
