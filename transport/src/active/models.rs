@@ -174,6 +174,15 @@ fn who_is_held_up_is_replaced() {
     loom::model(taken_over(Watch::leave));
 }
 
+#[test]
+#[should_panic(expected = "deadlock")]
+fn one_who_leaves_behind_its_look_at_who_sleeps_is_found() {
+    loom::model(taken_over(|watch, role| {
+        watch.left();
+        role.leave();
+    }));
+}
+
 /// A bundle to which so many messages have come. Their handlers wait until that of the last has run, which stops all.
 struct Served {
     watch: Watch,
