@@ -76,6 +76,7 @@ impl Again {
                 | CallError::Deadline { .. }
                 | CallError::UnknownObject { .. }
                 | CallError::UnknownMethod { .. }
+                | CallError::Denied { .. }
                 | CallError::Refused { .. }
         );
         let has_ended = self.object.connection().peer().has_ended();

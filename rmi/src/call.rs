@@ -15,6 +15,7 @@ use jstream_transport::{Reminder, SendError};
 use crate::again::Again;
 use crate::error::{CallError, Outcome, shown};
 use crate::frame::Code;
+use crate::intercept::Watched;
 use crate::interface::Method;
 use crate::session::{Connection, Session};
 use crate::stream::{Line, Pumps, until_ready};
@@ -46,6 +47,7 @@ pub(crate) struct Sent {
     pub(crate) ticket: Ticket,
     pub(crate) method: &'static Method,
     pub(crate) deadline: Option<Instant>,
+    pub(crate) watched: Option<Arc<Watched>>,
 }
 
 thread_local! {
@@ -131,21 +133,43 @@ impl Sent {
     where
         R: Transportable + 'static,
     {
-        let (method, limits) = (self.method, self.limits());
-        result(method, limits, self.answer())
+        let limits = self.limits();
+        let (ended, answer) = self.answer();
+        ended.result(limits, answer)
     }
 
     /// Waits for the message of the result.
     pub(crate) fn wait_for_message(self) -> Result<Filled, CallError> {
-        let method = self.method;
-        message(method, self.answer())
+        let (ended, answer) = self.answer();
+        let message = message(ended.method, answer);
+        let bytes = message.as_ref().map_or(0, |message| message.len() as u64);
+        ended.seen(&message, bytes);
+        message
     }
 
-    fn answer(mut self) -> Answered {
-        match self.deadline {
+    fn answer(mut self) -> (Ended, Answered) {
+        let ended = Ended {
+            method: self.method,
+            watched: self.watched,
+        };
+        let answer = match self.deadline {
             Some(deadline) => self.ticket.wait_deadline(deadline),
             None => Some(self.ticket.wait()),
-        }
+        };
+        (ended, answer)
+    }
+
+    /// What has come of it.
+    fn result<R>(self, answer: Answered) -> Result<Reply<R>, CallError>
+    where
+        R: Transportable + 'static,
+    {
+        let limits = self.limits();
+        let ended = Ended {
+            method: self.method,
+            watched: self.watched,
+        };
+        ended.result(limits, answer)
     }
 
     fn limits(&self) -> Limits {
@@ -153,17 +177,38 @@ impl Sent {
         session.map_or_else(Limits::default, |session| session.terms.limits)
     }
 
-    fn result<R>(self, answer: Answered) -> Result<Reply<R>, CallError>
-    where
-        R: Transportable + 'static,
-    {
-        let limits = self.limits();
-        result(self.method, limits, answer)
-    }
-
     fn is_overdue(&self) -> bool {
         self.deadline
             .is_some_and(|deadline| deadline <= Instant::now())
+    }
+}
+
+/// A call that nobody waits for any more.
+struct Ended {
+    method: &'static Method,
+    watched: Option<Arc<Watched>>,
+}
+
+impl Ended {
+    fn result<R>(self, limits: Limits, answer: Answered) -> Result<Reply<R>, CallError>
+    where
+        R: Transportable + 'static,
+    {
+        let bytes = match &answer {
+            Some(Ok(reply)) if self.watched.is_some() => reply.payload.len() as u64,
+            _ => 0,
+        };
+        let result = result(self.method, limits, answer);
+        self.seen(&result, bytes);
+        result
+    }
+
+    /// The call has ended.
+    #[inline]
+    fn seen<T>(&self, result: &Result<T, CallError>, bytes: u64) {
+        if let Some(watched) = &self.watched {
+            watched.end(result.as_ref().map(drop).map_err(CallError::outcome), bytes);
+        }
     }
 }
 
@@ -287,6 +332,10 @@ fn failure(method: &'static Method, code: u64, text: &Filled) -> CallError {
         idempotent: method.is_idempotent(),
     };
     match Code::of(code) {
+        Some(Code::Denied) => CallError::Denied {
+            method: name,
+            reason: text(),
+        },
         Some(Code::UnknownObject) => CallError::UnknownObject { method: name },
         Some(Code::UnknownMethod) => CallError::UnknownMethod {
             signature: method.signature(),
@@ -300,7 +349,8 @@ fn failure(method: &'static Method, code: u64, text: &Filled) -> CallError {
             method: name,
             reason: text(),
         },
-        Some(Code::Streams) => CallError::Busy { method: name },
+        Some(Code::Streams | Code::Unread) => CallError::Busy { method: name },
+        Some(Code::Ending) => CallError::Ending { method: name },
         Some(Code::Panicked) => CallError::Panicked {
             method: name,
             idempotent: method.is_idempotent(),

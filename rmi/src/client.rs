@@ -10,10 +10,12 @@ use jstream_transport::active::{RequestError, Serving, Settings};
 use jstream_transport::{Address, Options};
 
 use crate::again::{Again, Retries};
+use crate::auth::Secret;
 use crate::call::{Call, Sent, unsent};
 use crate::context;
 use crate::error::{CallError, ConnectError, LookupError, Outcome, shown};
 use crate::frame::Word;
+use crate::intercept::{CallInfo, Denied, Interceptors, Side, Watched};
 use crate::interface::{Interface, Method, Remotable, Stub};
 use crate::reflection::{Described, REFLECTION, ReflectionStub};
 use crate::registry::{Found, REGISTRY, RegistryStub};
@@ -39,6 +41,8 @@ pub struct ClientOptions {
     /// As [`ServerOptions::max_waiting`](crate::ServerOptions::max_waiting), for objects that the client
     /// [exports](Client::export).
     pub max_waiting: usize,
+    /// As [`ServerOptions::max_backlog`](crate::ServerOptions::max_backlog), for the same.
+    pub max_backlog: u64,
     /// Streams at once that come as arguments, of one connection (default 256); further calls with such are refused
     /// until some have ended. Answers the threat of peers who open more than we have memory for.
     pub max_streams: usize,
@@ -48,6 +52,11 @@ pub struct ClientOptions {
     /// How many bytes such items may have (default 1 MiB, at most 64 MiB); one frame alone may exceed it. Answers the
     /// same threat with large items.
     pub stream_bytes: u64,
+    /// What sees the calls that this side makes, and those of objects that it [exports](Client::export) (default: none).
+    pub interceptors: Interceptors,
+    /// What the server asks for, and has to know itself (default: nothing), see
+    /// [`ServerOptions::secret`](crate::ServerOptions::secret).
+    pub secret: Option<Secret>,
 }
 
 impl Default for ClientOptions {
@@ -58,9 +67,12 @@ impl Default for ClientOptions {
             limits: Limits::default(),
             call_timeout: Duration::from_secs(60),
             max_waiting: 1024,
+            max_backlog: 16 << 20,
             max_streams: 256,
             stream_items: 4096,
             stream_bytes: 1 << 20,
+            interceptors: Interceptors::default(),
+            secret: None,
         }
     }
 }
@@ -101,8 +113,12 @@ impl Client {
             limits: options.limits,
             time: options.call_timeout,
             max_waiting: options.max_waiting,
+            max_waiting_in_all: usize::MAX,
+            max_backlog: options.max_backlog,
             window: Window::of(options.stream_items, options.stream_bytes),
             max_streams: options.max_streams,
+            interceptors: options.interceptors.clone(),
+            secret: options.secret.clone(),
         };
         let (transport, messages) = (&options.transport, &options.messages);
         let connection = Connection::connect(address, transport, messages, terms)?;
@@ -260,7 +276,7 @@ impl Object {
                 self.begin_again(method, index, arguments, retries)
             }
             _ => Call::new(
-                self.begin(method, index, arguments, false),
+                self.begin(interface, index, arguments, false),
                 None,
                 Pumps::default(),
             ),
@@ -310,14 +326,17 @@ impl Object {
         deadline: Option<Instant>,
     ) -> Result<Sent, CallError> {
         let word = self.word_until(method, index, deadline)?;
+        let watched = self.watched("", method, deadline, message.len() as u64)?;
         let segments = [IoSlice::new(message)];
-        let sent = self.connection.call(word, &segments, deadline);
-        let ticket = sent.map_err(|error| unsent(method, error))?;
-        Ok(Sent {
-            ticket,
-            method,
-            deadline,
-        })
+        match self.connection.call(word, &segments, deadline) {
+            Ok(ticket) => Ok(Sent {
+                ticket,
+                method,
+                deadline,
+                watched,
+            }),
+            Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
+        }
     }
 
     /// Calls the method at `index`, whatever its interface, with a message of its arguments: the message of its result.
@@ -332,10 +351,14 @@ impl Object {
         let (deadline, word) = self.word(method, index)?;
         let segments = [IoSlice::new(message)];
         if one_way {
-            let sent = self.connection.call_one_way(word, &segments, deadline);
-            return sent
-                .map(|()| Filled::nothing())
-                .map_err(|error| unsent(method, error));
+            let watched = self.watched("", method, deadline, message.len() as u64)?;
+            return match self.connection.call_one_way(word, &segments, deadline) {
+                Ok(()) => {
+                    sent_one_way(watched.as_ref());
+                    Ok(Filled::nothing())
+                }
+                Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
+            };
         }
         self.send_message(method, index, message, deadline)?
             .wait_for_message()
@@ -365,9 +388,8 @@ impl Object {
         A: Transportable,
         R: Transportable + 'static,
     {
-        let method = interface.method(index);
         Call::new(
-            self.begin(method, index, arguments, true),
+            self.begin(interface, index, arguments, true),
             None,
             streams.into_pumps(),
         )
@@ -387,7 +409,7 @@ impl Object {
         A: Transportable,
         T: Transportable + 'static,
     {
-        match self.begin(interface.method(index), index, arguments, true) {
+        match self.begin(interface, index, arguments, true) {
             Ok(sent) => {
                 let deadline = sent.deadline;
                 let call = Call::<u64>::new(Ok(sent), None, streams.into_pumps());
@@ -400,12 +422,14 @@ impl Object {
 
     fn begin<A: Transportable>(
         &self,
-        method: &'static Method,
+        interface: &'static Interface,
         index: usize,
         arguments: &A,
         has_streams: bool,
     ) -> Result<Sent, CallError> {
+        let method = interface.method(index);
         let (deadline, word) = self.word(method, index)?;
+        let watched = self.watched(interface.name(), method, deadline, 0)?;
         let sent = written(arguments, |segments| {
             if has_streams {
                 return self.connection.call_here(word, segments, deadline);
@@ -417,8 +441,9 @@ impl Object {
                 ticket,
                 method,
                 deadline,
+                watched,
             }),
-            failed => Err(not_sent(method, failed)),
+            failed => Err(ended(watched.as_ref(), not_sent(method, failed))),
         }
     }
 
@@ -436,13 +461,42 @@ impl Object {
     ) -> Result<(), CallError> {
         let method = interface.method(index);
         let (deadline, word) = self.word(method, index)?;
+        let watched = self.watched(interface.name(), method, deadline, 0)?;
         let sent = written(arguments, |segments| {
             self.connection.call_one_way(word, segments, deadline)
         });
         match sent {
-            Ok(Ok(())) => Ok(()),
-            failed => Err(not_sent(method, failed)),
+            Ok(Ok(())) => {
+                sent_one_way(watched.as_ref());
+                Ok(())
+            }
+            failed => Err(ended(watched.as_ref(), not_sent(method, failed))),
         }
+    }
+
+    /// A call is about to be made. Nothing where nobody sees it.
+    #[inline]
+    fn watched(
+        &self,
+        interface: &'static str,
+        method: &'static Method,
+        deadline: Option<Instant>,
+        bytes: u64,
+    ) -> Result<Option<Arc<Watched>>, CallError> {
+        let interceptors = &self.connection.session().terms.interceptors;
+        let watched = interceptors.before(|| CallInfo {
+            side: Side::Caller,
+            object: self.id.into(),
+            interface,
+            method: method.name(),
+            deadline,
+            peer: self.connection.peer().endpoint().peer().clone(),
+            bytes,
+        });
+        watched.map_err(|Denied(reason)| CallError::Denied {
+            method: method.name(),
+            reason,
+        })
     }
 
     /// Until when a call that is made now waits, and what is said of it: no longer than the call that it is made for,
@@ -493,6 +547,21 @@ impl Object {
             time,
         };
         Ok(word.to_wire())
+    }
+}
+
+/// A call has ended before it was under way.
+fn ended(watched: Option<&Arc<Watched>>, error: CallError) -> CallError {
+    if let Some(watched) = watched {
+        watched.end(Err(error.outcome()), 0);
+    }
+    error
+}
+
+/// There is nothing more to be known of a call.
+fn sent_one_way(watched: Option<&Arc<Watched>>) {
+    if let Some(watched) = watched {
+        watched.end(Ok(()), 0);
     }
 }
 

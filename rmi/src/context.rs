@@ -4,9 +4,12 @@ use std::cell::RefCell;
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use std::sync::Arc;
+
 use jstream_transport::active::Mark;
 
 use crate::client::Client;
+use crate::intercept::Watched;
 use crate::session::Connection;
 
 thread_local! {
@@ -50,6 +53,8 @@ pub struct Context {
     pub(crate) deadline: Option<Instant>,
     /// The call.
     pub(crate) call: Option<Mark>,
+    /// What sees the call.
+    pub(crate) watched: Option<Arc<Watched>>,
 }
 
 /// The call that this thread runs a method for, at this moment.
@@ -126,9 +131,30 @@ pub(crate) fn entered<R>(context: &mut Context, work: impl FnOnce() -> R) -> R {
             }
         }
     }
+    let watched = context.watched.clone();
     let before = CURRENT.replace(Some(std::mem::take(context)));
     let _entered = Entered { context, before };
-    work()
+    match watched {
+        None => work(),
+        Some(watched) => inside(&watched, work),
+    }
+}
+
+/// Does the work inside what sees the call.
+#[cold]
+fn inside<R>(watched: &Watched, work: impl FnOnce() -> R) -> R {
+    let (mut work, mut result) = (Some(work), None);
+    watched.run(&mut || {
+        if let Some(work) = work.take() {
+            result = Some(work());
+        }
+    });
+    match (result, work) {
+        (Some(result), _) => result,
+        // One of them has not done its part.
+        (None, Some(work)) => work(),
+        (None, None) => unreachable!("what was begun has ended, or panicked"),
+    }
 }
 
 impl fmt::Debug for Context {

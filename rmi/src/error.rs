@@ -1,5 +1,6 @@
 //! Why a call, a lookup or a server failed.
 
+use crate::auth::AuthError;
 use jstream::{ReadError, WriteError};
 use jstream_transport::active::{self, JoinError};
 use jstream_transport::{ListenError, SendError};
@@ -108,6 +109,14 @@ pub enum CallError {
         /// What the peer says that it has.
         known: String,
     },
+    /// An interceptor, of this side or the peer's, did not let the call through.
+    #[error("{method} was denied: {reason}")]
+    Denied {
+        /// The method.
+        method: &'static str,
+        /// What it says.
+        reason: String,
+    },
     /// The peer refused the arguments.
     #[error("the peer could not read the arguments of {method}: {reason}")]
     Refused {
@@ -152,6 +161,7 @@ impl CallError {
             | Self::UnknownMethod { .. }
             | Self::Busy { .. }
             | Self::Ending { .. }
+            | Self::Denied { .. }
             | Self::Refused { .. } => Outcome::DidNotRun,
             Self::Deadline { outcome, .. } | Self::Cancelled { outcome, .. } => *outcome,
             Self::NotSent { source, .. } => match source {
@@ -193,9 +203,13 @@ pub enum ConnectError {
     #[error(transparent)]
     Connect(#[from] jstream_transport::ConnectError),
     /// The peer does not speak of calls, or has ended the connection at once: a server with as many connections as it
-    /// takes does so.
+    /// takes does so. One that asks for a [secret](crate::ClientOptions::secret), of which this side has none, says no
+    /// hello.
     #[error(transparent)]
     Join(#[from] JoinError),
+    /// The two sides don't know the same [secret](crate::Secret).
+    #[error(transparent)]
+    Secret(#[from] AuthError),
     /// The peer speaks of something else.
     #[error("the peer serves no calls: {0}")]
     NoCalls(#[from] active::LookupError),

@@ -13,6 +13,8 @@ mod time;
 
 use std::time::Duration;
 
+use crate::error::Outcome;
+
 /// A call, in the word of its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Word {
@@ -56,10 +58,16 @@ pub(crate) enum Code {
     Streams = 7,
     /// Who makes the items of a stream has panicked.
     Panicked = 8,
+    /// The caller has to read the answers that there are.
+    Unread = 9,
+    /// The server is about to end.
+    Ending = 10,
+    /// An interceptor does not let the call through.
+    Denied = 11,
 }
 
 impl Code {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 11] = [
         Self::UnknownObject,
         Self::UnknownMethod,
         Self::Arguments,
@@ -68,7 +76,26 @@ impl Code {
         Self::Overdue,
         Self::Streams,
         Self::Panicked,
+        Self::Unread,
+        Self::Ending,
+        Self::Denied,
     ];
+
+    /// Whether the method of a call that this answers ran.
+    pub(crate) fn outcome(self) -> Outcome {
+        match self {
+            Self::Result => Outcome::Ran,
+            Self::Overdue | Self::Panicked => Outcome::MayHaveRun,
+            Self::UnknownObject
+            | Self::UnknownMethod
+            | Self::Arguments
+            | Self::TooLate
+            | Self::Streams
+            | Self::Unread
+            | Self::Ending
+            | Self::Denied => Outcome::DidNotRun,
+        }
+    }
 
     pub(crate) fn of(word: u64) -> Option<Self> {
         Self::ALL.into_iter().find(|code| *code as u64 == word)
@@ -94,6 +121,6 @@ mod tests {
         for code in Code::ALL {
             assert_eq!(Code::of(code as u64), Some(code));
         }
-        assert_eq!((Code::of(0), Code::of(9)), (None, None));
+        assert_eq!((Code::of(0), Code::of(12)), (None, None));
     }
 }

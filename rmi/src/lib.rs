@@ -235,6 +235,7 @@
 #![forbid(unsafe_code)]
 
 mod again;
+mod auth;
 mod call;
 mod client;
 mod context;
@@ -243,6 +244,7 @@ mod exclusive;
 mod exports;
 mod frame;
 pub mod guide;
+mod intercept;
 mod interface;
 mod local;
 pub mod mock;
@@ -256,11 +258,15 @@ mod wait;
 mod workers;
 
 pub use again::Retries;
+pub use auth::{AuthError, Secret, SecretTooShort};
 pub use call::{Call, Reply};
 pub use client::{Client, ClientOptions, Object};
 pub use context::{Context, context};
 pub use error::{BindError, CallError, ConnectError, LookupError, Outcome, ServeError};
 pub use exclusive::{Alone, Exclusive, Shared};
+#[cfg(feature = "metrics")]
+pub use intercept::Metered;
+pub use intercept::{CallEnd, CallInfo, Denied, Interceptor, Interceptors, Side, Traced, Watch};
 pub use interface::{BoxFuture, Interface, Remotable, Serves, Skeleton, Stub};
 pub use jstream::Received;
 pub use jstream_derive::remote;
@@ -272,7 +278,7 @@ pub use reflection::{
     Signature, SignatureRef,
 };
 pub use registry::{Found, Registry, RegistryStub};
-pub use server::{Server, ServerOptions, Serving};
+pub use server::{Ended, Server, ServerOptions, Serving};
 pub use stream::{Item, Next, Sender, Sending, Stream, StreamError, Unwanted, stream};
 pub use workers::Workers;
 

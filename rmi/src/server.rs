@@ -1,16 +1,20 @@
 //! Serving objects: exports, connections, and the dispatch of calls.
 
 use std::fmt;
+use std::slice;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use jstream::Limits;
+use jstream::buffer::{Pool, PoolOptions};
 use jstream_transport::active::{Bundle, Settings};
 use jstream_transport::{Address, Options};
 
+use crate::auth::Secret;
 use crate::error::{BindError, ServeError};
 use crate::exports::Exports;
+use crate::intercept::Interceptors;
 use crate::interface::Serves;
 use crate::reflection::{Mirror, Reflection};
 use crate::registry::{Names, Registry};
@@ -21,6 +25,7 @@ mod callee;
 mod incoming;
 mod load;
 mod serving;
+mod shutdown;
 
 pub(crate) use called::called;
 pub(crate) use callee::{Callee, callee};
@@ -29,21 +34,29 @@ pub use incoming::{Answer, Failed, Incoming};
 pub(crate) use load::Load;
 pub(crate) use serving::Listening;
 pub use serving::Serving;
+pub use shutdown::Ended;
 
 /// What a server accepts.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerOptions {
-    /// The transport's limits and time-outs, and the pool that arguments are received into.
+    /// The transport's limits and time-outs, and the pool that arguments are received into, here one of 1 GiB. That is the
+    /// limit of the bytes that are received and not done with, over all connections: while the pool is used up nothing more
+    /// is received. Answers the threat of many peers who each stay within their window, which
+    /// [`messages`](Self::messages) says.
     pub transport: Options,
     /// How much a client may ask before its calls are done with, and what else there is to say about messages.
     pub messages: Settings,
     /// What is accepted as arguments (default: as [`Limits`]). Answers the
     /// threat of graphs so deep that a method which recurses over them overflows its stack.
     pub limits: Limits,
-    /// Connections at once (default 256); further ones are closed as they come. Answers the threat
+    /// Connections at once, of all listeners (default 256); further ones are closed as they come. Answers the threat
     /// of peers who open more than we have memory and threads for.
     pub max_connections: usize,
+    /// Connections of all listeners that have not yet said who they are (default 64); further ones are closed as they
+    /// come. They have [`Options::handshake_timeout`] and [`Settings::handshake_timeout`] for that. Answers the
+    /// threat of peers who open connections and are silent, each of which takes a thread for so long.
+    pub max_greeting: usize,
     /// How long a connection may be open before its first call (default 30 s). Answers the threat
     /// of peers who open connections and leave them. A client looks something up at once, and may
     /// then be idle for as long as it likes.
@@ -51,6 +64,13 @@ pub struct ServerOptions {
     /// Async methods that wait at once for one connection (default 1,024); further calls are refused
     /// until some have ended. Answers the threat of peers who have more wait than we have memory for.
     pub max_waiting: usize,
+    /// The same for all connections together (default 16,384), of which each may always have one. Answers the threat of
+    /// many peers who each stay within theirs.
+    pub max_waiting_in_all: usize,
+    /// How many bytes of answers a client may leave unread (default 16 MiB): until it has read some, further calls
+    /// of it are refused. Besides, no more are taken than its window has messages. Answers the threat of peers who call
+    /// and don't read, so that we keep the answers.
+    pub max_backlog: u64,
     /// Streams at once that come as arguments, of one connection (default 256); further calls with such are refused
     /// until some have ended. Answers the threat of peers who open more than we have memory for.
     pub max_streams: usize,
@@ -74,6 +94,12 @@ pub struct ServerOptions {
     /// Whether clients may ask what is served, and how the server is (default yes): see
     /// [`Client::reflection`](crate::Client::reflection). The names and interfaces are no secret to who may call.
     pub reflects: bool,
+    /// What sees each call before and after it (default: none).
+    pub interceptors: Interceptors,
+    /// What clients have to know before they may do anything (default: nothing), which they prove without saying it, and
+    /// the server to them. Connections that have not count among those that are [greeted](Self::max_greeting), and
+    /// have [`Settings::handshake_timeout`] for it. Answers the threat of those who may not call.
+    pub secret: Option<Secret>,
 }
 
 /// One for each processor, and two at least.
@@ -83,13 +109,18 @@ fn threads() -> usize {
 
 impl Default for ServerOptions {
     fn default() -> Self {
+        let mut pool = PoolOptions::default();
+        pool.max_mapped = 1 << 30;
         Self {
-            transport: Options::default(),
+            transport: Options::new(Pool::new(pool)),
             messages: Settings::default(),
             limits: Limits::default(),
             max_connections: 256,
+            max_greeting: 64,
             first_call_timeout: Duration::from_secs(30),
             max_waiting: 1024,
+            max_waiting_in_all: 16 << 10,
+            max_backlog: 16 << 20,
             max_streams: 256,
             stream_items: 4096,
             stream_bytes: 1 << 20,
@@ -98,6 +129,8 @@ impl Default for ServerOptions {
             call_timeout: Duration::from_secs(60),
             max_name: 256,
             reflects: true,
+            interceptors: Interceptors::default(),
+            secret: None,
         }
     }
 }
@@ -183,8 +216,18 @@ impl Server {
     ///
     /// [`ServeError`] when the address can't be listened on.
     pub fn listen(&self, address: &Address) -> Result<Serving, ServeError> {
+        self.listen_all(slice::from_ref(address))
+    }
+
+    /// The same at several addresses at once, so that each client can choose the cheapest that works for it. What the
+    /// [options](ServerOptions) say of all connections counts for those of all addresses and listeners together.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError`] when one of the addresses can't be listened on; then it listens nowhere.
+    pub fn listen_all(&self, addresses: &[Address]) -> Result<Serving, ServeError> {
         let bundle = Arc::new(Bundle::new(self.options.transport.spin));
-        Serving::start(self, address, bundle, true)
+        Serving::start(self, addresses, bundle, true)
     }
 
     /// The same, in a bundle that somebody serves.
@@ -193,7 +236,7 @@ impl Server {
         address: &Address,
         bundle: Arc<Bundle>,
     ) -> Result<Serving, ServeError> {
-        Serving::start(self, address, bundle, false)
+        Serving::start(self, slice::from_ref(address), bundle, false)
     }
 
     fn check_name(&self, name: &str) -> Result<(), BindError> {

@@ -4,7 +4,7 @@ mod lane;
 
 use std::fmt;
 use std::io::IoSlice;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,8 +15,10 @@ use jstream_transport::active::{
 use jstream_transport::{Address, Endpoint, Options};
 
 use self::lane::Lane;
+use crate::auth::{self, Secret};
 use crate::error::ConnectError;
 use crate::exports::Exports;
+use crate::intercept::Interceptors;
 use crate::server::{Load, called};
 use crate::stream::{Window, Wire, streamed};
 use crate::sync::lock;
@@ -49,6 +51,8 @@ pub(crate) struct Session {
 pub(crate) struct Waiting {
     count: Mutex<usize>,
     changed: Condvar,
+    /// There are to be no more.
+    is_ending: AtomicBool,
     /// Those of all listeners count here, too.
     load: Arc<Load>,
 }
@@ -59,6 +63,11 @@ impl Waiting {
             load,
             ..Self::default()
         }
+    }
+
+    /// No call is taken any more.
+    pub(crate) fn end(&self) {
+        self.is_ending.store(true, Ordering::Relaxed);
     }
 
     fn add(&self) {
@@ -87,17 +96,24 @@ impl Waiting {
 }
 
 /// What a side accepts of the other one, and how it calls.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Terms {
     pub(crate) limits: Limits,
     /// How long calls wait that say nothing else.
     pub(crate) time: Duration,
-    /// How many methods may wait at once.
+    /// How many methods may wait at once, for this connection and for all.
     pub(crate) max_waiting: usize,
+    pub(crate) max_waiting_in_all: usize,
+    /// How many bytes of answers the other side may leave unread.
+    pub(crate) max_backlog: u64,
     /// How much of a stream that comes may be on its way.
     pub(crate) window: Window,
     /// How many streams may come as arguments at once.
     pub(crate) max_streams: usize,
+    /// What sees the calls of both sides.
+    pub(crate) interceptors: Interceptors,
+    /// What both sides have to know.
+    pub(crate) secret: Option<Secret>,
 }
 
 /// A connection, as those have it who call over it.
@@ -114,6 +130,20 @@ pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
         .short()
         .executor(executor)
         .build()
+}
+
+/// Connects to a server, and proves what it asks for.
+fn connect(
+    address: &Address,
+    options: &Options,
+    settings: &Settings,
+    terms: &Terms,
+) -> Result<Endpoint, ConnectError> {
+    let endpoint = jstream_transport::connect(address, options)?;
+    if let Some(secret) = &terms.secret {
+        auth::prove(&endpoint, secret, settings.handshake_timeout)?;
+    }
+    Ok(endpoint)
 }
 
 /// The handlers of all clients of this process.
@@ -134,7 +164,14 @@ impl Session {
 
     /// Whether one more method may wait.
     pub(crate) fn may_wait(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) < self.terms.max_waiting
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        let in_all = || self.load().waiting() < self.terms.max_waiting_in_all;
+        waiting < self.terms.max_waiting && (waiting == 0 || in_all())
+    }
+
+    /// Whether calls are not taken any more.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.all_waiting.is_ending.load(Ordering::Relaxed)
     }
 }
 
@@ -170,6 +207,9 @@ impl Connection {
         exports: Arc<Exports>,
         waiting: Arc<Waiting>,
     ) -> Result<Self, ConnectError> {
+        if let Some(secret) = &terms.secret {
+            auth::admit(&endpoint, secret, settings.handshake_timeout)?;
+        }
         let exports = Arc::new(OnceLock::from(exports));
         let parts = (exports, None, waiting);
         Self::join(endpoint, handlers, settings, terms, parts)
@@ -183,7 +223,7 @@ impl Connection {
         terms: Terms,
     ) -> Result<Self, ConnectError> {
         let lane = Lane::new(address, options, settings);
-        let endpoint = jstream_transport::connect(address, options)?;
+        let endpoint = connect(address, options, settings, &terms)?;
         let parts = (Arc::default(), Some(lane), Arc::default());
         Self::join(endpoint, of_clients(), settings.clone(), terms, parts)
     }

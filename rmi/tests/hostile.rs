@@ -237,7 +237,7 @@ fn servers_are_not_believed() {
         peer.send(Header::new(REPLY, [number, 3, 0]), b"\xff\x1b[2J");
     });
     assert!(!wild.to_string().contains('\x1b'), "{wild}");
-    for (name, code) in [("code", 9), ("far-code", u64::MAX)] {
+    for (name, code) in [("code", 99), ("far-code", u64::MAX)] {
         let unknown = client_of(name, move |peer, number| {
             peer.send(Header::new(REPLY, [number, code, 0]), b"");
         });

@@ -60,7 +60,11 @@ struct Here;
 
 fn total(order: &OrderRef<'_>) -> f64 {
     let signed = |leg: &LegRef<'_>| {
-        let sign = if leg.side == Side::Buy { 1.0 } else { -1.0 };
+        let signs = [(Side::Buy, 1.0), (Side::Sell, -1.0)];
+        let (_, sign) = signs
+            .into_iter()
+            .find(|(side, _)| *side == leg.side)
+            .unwrap();
         sign * leg.price * f64::from(leg.count)
     };
     order.legs.iter().map(signed).sum()

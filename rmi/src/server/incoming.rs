@@ -7,7 +7,9 @@ use std::sync::Arc;
 use jstream::{Filled, Reader, Received, Transportable, WriteError, Writer};
 use jstream_transport::active::Replier;
 
+use crate::error::Outcome;
 use crate::frame::Code;
+use crate::intercept::Watched;
 use crate::session::{Connection, Session};
 use crate::stream::{Ended, Line, Stop, Stream};
 
@@ -33,6 +35,7 @@ pub struct Answer {
     replier: Option<Replier>,
     /// What its caller is told when it is dropped.
     refused: Cell<Option<Code>>,
+    watched: Option<Arc<Watched>>,
 }
 
 /// Why a call has no result. Its caller was told.
@@ -76,10 +79,11 @@ impl Incoming {
 }
 
 impl Answer {
-    pub(super) fn new(replier: Replier) -> Self {
+    pub(super) fn new(replier: Replier, watched: Option<Arc<Watched>>) -> Self {
         Self {
             replier: Some(replier),
             refused: Cell::new(None),
+            watched,
         }
     }
 
@@ -97,16 +101,22 @@ impl Answer {
             return Ok(());
         };
         if !replier.wants_reply() {
+            self.seen(Ok(()), 0);
             return Ok(());
         }
         let mut replier = Some(replier);
         let written = written(result, |segments| {
             if let Some(replier) = replier.take() {
+                if self.watched.is_some() {
+                    let lengths = segments.iter().map(|segment| segment.len() as u64);
+                    self.seen(Ok(()), lengths.fold(0, u64::saturating_add));
+                }
                 replier.reply_segments(0, segments);
             }
         });
         match (written, replier) {
             (Err(error), Some(replier)) => {
+                self.seen(Err(Code::Result.outcome()), 0);
                 refuse(replier, Code::Result, &error.to_string());
                 Err(Failed::Result)
             }
@@ -169,8 +179,17 @@ impl Answer {
         Err(Failed::Result)
     }
 
+    /// The call has ended.
+    #[inline]
+    fn seen(&self, result: Result<(), Outcome>, bytes: u64) {
+        if let Some(watched) = &self.watched {
+            watched.end(result, bytes);
+        }
+    }
+
     /// Tells the caller why there is no result.
     pub(super) fn refuse(mut self, code: Code, why: &str) {
+        self.seen(Err(code.outcome()), 0);
         if let Some(replier) = self.replier.take() {
             refuse(replier, code, why);
         }
@@ -181,6 +200,7 @@ impl Drop for Answer {
     fn drop(&mut self) {
         let code = ENDING.get().or(self.refused.get());
         if let (Some(code), Some(replier)) = (code, self.replier.take()) {
+            self.seen(Err(code.outcome()), 0);
             refuse(replier, code, "");
         }
     }

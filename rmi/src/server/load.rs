@@ -1,7 +1,7 @@
 //! How much a server has to do, over all its listeners.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::reflection::Health;
 
@@ -9,20 +9,39 @@ use crate::reflection::Health;
 #[derive(Debug, Default)]
 pub(crate) struct Load {
     connections: AtomicUsize,
+    /// Those of them that have not said who they are.
+    greeting: AtomicUsize,
     waiting: AtomicUsize,
     refused_connections: AtomicU64,
     refused_calls: AtomicU64,
-    ending: AtomicBool,
+    /// Listeners that are not about to end.
+    listening: AtomicUsize,
 }
 
 impl Load {
-    /// A place for one more connection, where there are fewer than `most`.
-    pub(super) fn place(self: &Arc<Self>, most: usize) -> Option<Place> {
-        let taken = take(&self.connections, most).then(|| Place(self.clone()));
-        if taken.is_none() {
+    /// Places for one more connection, and for its greeting, where there are fewer than that.
+    pub(super) fn place(
+        self: &Arc<Self>,
+        connections: usize,
+        greeting: usize,
+    ) -> Option<(Place, Greeting)> {
+        let taken = take(&self.connections, connections).then(|| Place(self.clone()));
+        let greeting = take(&self.greeting, greeting).then(|| Greeting(self.clone()));
+        let places = taken.zip(greeting);
+        if places.is_none() {
             self.refused_connections.fetch_add(1, Ordering::Relaxed);
         }
-        taken
+        places
+    }
+
+    /// One more listener.
+    pub(super) fn listen(&self) {
+        self.listening.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One listener less.
+    pub(super) fn end(&self) {
+        self.listening.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// A method waits from now on.
@@ -47,7 +66,7 @@ impl Load {
 
     pub(crate) fn health(&self, names: u64) -> Health {
         Health {
-            serving: !self.ending.load(Ordering::Relaxed),
+            serving: self.listening.load(Ordering::Relaxed) > 0,
             names,
             connections: self.connections.load(Ordering::Relaxed) as u64,
             waiting: self.waiting() as u64,
@@ -72,5 +91,15 @@ pub(super) struct Place(Arc<Load>);
 impl Drop for Place {
     fn drop(&mut self) {
         self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The place of one that has not said who it is.
+#[derive(Debug)]
+pub(super) struct Greeting(Arc<Load>);
+
+impl Drop for Greeting {
+    fn drop(&mut self) {
+        self.0.greeting.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use jstream_transport::active::{self, Bundle, Handlers, Peer};
 use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener, Reminder};
 
-use super::load::{Load, Place};
+use super::load::{Greeting, Load, Place};
 use super::{Server, ServerOptions};
 use crate::context::context;
 use crate::error::ServeError;
@@ -20,34 +20,37 @@ use crate::stream::Window;
 use crate::sync::lock;
 use crate::workers::MOST_WAITING;
 
-/// A server that accepts connections at an address. Dropping it ends them all.
+/// A server that accepts connections. Dropping it ends them all.
 #[derive(Debug)]
 pub struct Serving {
-    address: Address,
-    state: Arc<State>,
-    accepting: Option<JoinHandle<()>>,
-    serving: Option<active::Serving>,
+    addresses: Vec<Address>,
+    pub(super) state: Arc<State>,
+    pub(super) accepting: Option<JoinHandle<()>>,
+    pub(super) serving: Option<active::Serving>,
 }
 
 #[derive(Debug)]
-struct State {
+pub(super) struct State {
     exports: Arc<Exports>,
     options: ServerOptions,
     handlers: Handlers,
-    bundle: Arc<Bundle>,
+    pub(super) bundle: Arc<Bundle>,
     /// The methods that wait, of all connections.
-    waiting: Arc<Waiting>,
+    pub(super) waiting: Arc<Waiting>,
     load: Arc<Load>,
+    /// No connection is accepted any more.
     stopping: AtomicBool,
+    /// None is open any more.
+    pub(super) ended: AtomicBool,
     listener: Closer,
     /// The connections that are open, by a number of their own.
-    connections: Mutex<HashMap<u64, Open>>,
+    pub(super) connections: Mutex<HashMap<u64, Open>>,
 }
 
 /// A connection, as whoever stops the server needs it.
 #[derive(Debug)]
-struct Open {
-    peer: Peer,
+pub(super) struct Open {
+    pub(super) peer: Peer,
     /// Ends it unless it is used by then.
     unused: Option<Reminder>,
 }
@@ -55,12 +58,12 @@ struct Open {
 impl Serving {
     pub(super) fn start(
         server: &Server,
-        address: &Address,
+        addresses: &[Address],
         bundle: Arc<Bundle>,
         has_threads: bool,
     ) -> Result<Self, ServeError> {
         let options = &server.options;
-        let listener = jstream_transport::listen(address, &options.transport)?;
+        let listener = jstream_transport::listen_all(addresses, &options.transport)?;
         let state = Arc::new(State {
             exports: server.exports.clone(),
             options: options.clone(),
@@ -69,10 +72,11 @@ impl Serving {
             waiting: Arc::new(Waiting::new(server.load.clone())),
             load: server.load.clone(),
             stopping: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
             listener: listener.closer(),
             connections: Mutex::default(),
         });
-        let address = listener.local_address().clone();
+        let addresses = listener.local_addresses().to_vec();
         let serving = if has_threads {
             let workers = options.workers.clone();
             let most = options.threads.saturating_add(MOST_WAITING);
@@ -89,18 +93,32 @@ impl Serving {
                 .spawn(move || state.accept(&listener))
                 .map_err(ServeError::Thread)?
         };
+        state.load.listen();
         Ok(Self {
-            address,
+            addresses,
             state,
             accepting: Some(accepting),
             serving,
         })
     }
 
-    /// Where it listens; a port that was asked for as 0 has been chosen.
+    /// Where it listens, at the first of its addresses; a port that was asked for as 0 has been chosen.
+    ///
+    /// # Panics
+    ///
+    /// Where it was told to listen at no address at all.
     #[must_use]
     pub fn address(&self) -> &Address {
-        &self.address
+        match self.addresses.first() {
+            Some(address) => address,
+            None => panic!("it listens at no address"),
+        }
+    }
+
+    /// All addresses, in the order in which they were given.
+    #[must_use]
+    pub fn addresses(&self) -> &[Address] {
+        &self.addresses
     }
 
     pub(crate) fn listening(&self) -> Listening {
@@ -124,17 +142,11 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        self.state.stopping.store(true, Ordering::SeqCst);
-        self.state.listener.close();
+        self.state.stop();
         if let Some(accepting) = self.accepting.take() {
             let _ = accepting.join();
         }
-        // One that has not been greeted yet runs no method, and ends by itself.
-        let all = std::mem::take(&mut *lock(&self.state.connections));
-        for open in all.values() {
-            open.peer.close();
-        }
-        drop(all);
+        self.state.close_all();
         let has_threads = self.serving.is_some();
         self.serving = None;
         self.state.bundle.call();
@@ -152,17 +164,38 @@ pub(crate) struct Listening(Weak<State>);
 impl Listening {
     pub(crate) fn is_open(&self) -> bool {
         let state = self.0.upgrade();
-        state.is_some_and(|state| !state.stopping.load(Ordering::SeqCst))
+        state.is_some_and(|state| !state.ended.load(Ordering::SeqCst))
     }
 }
 
 impl State {
+    /// Accepts no connection any more.
+    pub(super) fn stop(&self) {
+        if !self.stopping.swap(true, Ordering::SeqCst) {
+            self.load.end();
+        }
+        self.listener.close();
+    }
+
+    /// Ends all connections. One that has not been greeted yet runs no method, and ends by itself.
+    pub(super) fn close_all(&self) {
+        self.ended.store(true, Ordering::SeqCst);
+        let all = std::mem::take(&mut *lock(&self.connections));
+        for open in all.values() {
+            open.peer.close();
+        }
+    }
+
     fn accept(self: &Arc<Self>, listener: &Listener) {
         let mut number = 0u64;
         while !self.stopping.load(Ordering::SeqCst) {
             match listener.accept() {
                 Ok(incoming) => {
-                    if let Some(place) = self.load.place(self.options.max_connections) {
+                    let options = &self.options;
+                    let place = self
+                        .load
+                        .place(options.max_connections, options.max_greeting);
+                    if let Some(place) = place {
                         number = number.wrapping_add(1);
                         self.greet(number, incoming, place);
                     }
@@ -177,14 +210,19 @@ impl State {
 
     /// Greets a peer in a thread of its own, as that may take its time. Where none is to be had, the connection is
     /// dropped, which its peer sees.
-    fn greet(self: &Arc<Self>, number: u64, incoming: Incoming, place: Place) {
+    fn greet(self: &Arc<Self>, number: u64, incoming: Incoming, place: (Place, Greeting)) {
         let state = self.clone();
         let _ = thread::Builder::new()
             .name("jstream-greet".to_owned())
             .spawn(move || state.open(number, incoming, place));
     }
 
-    fn open(self: &Arc<Self>, number: u64, incoming: Incoming, place: Place) {
+    fn open(
+        self: &Arc<Self>,
+        number: u64,
+        incoming: Incoming,
+        (place, greeting): (Place, Greeting),
+    ) {
         let Ok(endpoint) = incoming.establish() else {
             return;
         };
@@ -193,8 +231,12 @@ impl State {
             limits: options.limits,
             time: options.call_timeout,
             max_waiting: options.max_waiting,
+            max_waiting_in_all: options.max_waiting_in_all,
+            max_backlog: options.max_backlog,
             window: Window::of(options.stream_items, options.stream_bytes),
             max_streams: options.max_streams,
+            interceptors: options.interceptors.clone(),
+            secret: options.secret.clone(),
         };
         let waiting = self.waiting.clone();
         let settings = options.messages.clone();
@@ -204,6 +246,7 @@ impl State {
         let Ok(connection) = joined else {
             return;
         };
+        drop(greeting);
         let peer = connection.peer();
         let unused = self.remind(number);
         lock(&self.connections).insert(

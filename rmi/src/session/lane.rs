@@ -71,8 +71,8 @@ impl Lane {
     }
 
     fn connect(&self, session: &Session) -> Option<Connection> {
-        let endpoint = jstream_transport::connect(&self.address, &self.options).ok()?;
-        let (settings, terms) = (self.settings.clone(), session.terms);
+        let (settings, terms) = (self.settings.clone(), session.terms.clone());
+        let endpoint = super::connect(&self.address, &self.options, &settings, &terms).ok()?;
         let parts = (session.exports.clone(), None, Arc::default());
         Connection::join(endpoint, of_clients(), settings, terms, parts).ok()
     }

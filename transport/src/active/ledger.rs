@@ -92,8 +92,10 @@ pub(super) struct Ledger {
     open: Vec<OpenPlace>,
     told: Vec<OpenPlace>,
     free_told: Vec<u32>,
-    /// What frames give back that have not gone yet, in order.
-    withheld: VecDeque<Credit>,
+    /// What frames give back that have not gone yet, in order, and their lengths.
+    withheld: VecDeque<(Credit, u64)>,
+    /// The sum of these lengths.
+    unsent: u64,
     /// Those who wait for credit.
     wanting: Vec<Waker>,
     ended: bool,
@@ -120,6 +122,7 @@ impl Ledger {
             told: Vec::new(),
             free_told: Vec::new(),
             withheld: VecDeque::new(),
+            unsent: 0,
             wanting: Vec::new(),
             ended: false,
         }
@@ -305,14 +308,15 @@ impl Ledger {
         open
     }
 
-    /// A frame that gives so much back waits behind others. Until it has gone the peer has not got it.
-    pub(super) fn withhold(&mut self, credit: Credit) {
+    /// A frame of `length` bytes that gives so much back waits behind others. Until it has gone the peer has not got it.
+    pub(super) fn withhold(&mut self, credit: Credit, length: u64) {
+        self.unsent = self.unsent.saturating_add(length);
         self.inward.messages_out = self
             .inward
             .messages_out
             .saturating_add(u32::from(credit.messages));
         self.inward.bytes_out = self.inward.bytes_out.saturating_add(credit.bytes);
-        self.withheld.push_back(credit);
+        self.withheld.push_back((credit, length));
     }
 
     /// Whether there may be something that was not given yet.
@@ -323,10 +327,22 @@ impl Ledger {
     /// Of the frames that wait, that give something back or not, so many are left.
     pub(super) fn give(&mut self, left: usize) {
         while self.withheld.len() > left {
-            if let Some(credit) = self.withheld.pop_front() {
+            if let Some((credit, length)) = self.withheld.pop_front() {
                 self.inward.restore(credit);
+                self.unsent = self.unsent.saturating_sub(length);
             }
         }
+    }
+
+    /// How many bytes wait to be taken by the peer, as far as is known.
+    pub(super) fn unsent(&self) -> u64 {
+        self.unsent
+    }
+
+    /// How many messages of the peer are not done with.
+    pub(super) fn under_way(&self) -> usize {
+        let all = self.open.iter().chain(&self.told);
+        all.filter(|place| !matches!(place.open, Open::No)).count()
     }
 
     /// What the peer is to get back; from now on it may use it.

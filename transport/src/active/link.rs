@@ -57,6 +57,8 @@ pub(super) struct Link {
     posted: AtomicBool,
     /// How often it was moved from one bundle to another.
     moves: AtomicUsize,
+    /// How many bytes wait for the peer to take them, when that was last looked at; changes under the ledger's lock.
+    backlog: AtomicU64,
     returned: Mutex<VecDeque<Returned>>,
     /// It takes no more requests.
     stopping: AtomicBool,
@@ -111,6 +113,7 @@ impl Link {
             moving: Mutex::default(),
             posted: AtomicBool::new(false),
             moves: AtomicUsize::new(0),
+            backlog: AtomicU64::new(0),
             returned: Mutex::default(),
             stopping: AtomicBool::new(false),
             handles: AtomicUsize::new(0),

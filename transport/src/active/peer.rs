@@ -441,6 +441,19 @@ impl Peer {
         self.link.stop();
     }
 
+    /// How many messages of the other side this one is not done with.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.link.ledger().under_way()
+    }
+
+    /// How many bytes of what was sent the other side has not taken yet, and this one keeps for it: answers, as a rule,
+    /// as requests wait for room where they are made.
+    #[must_use]
+    pub fn backlog(&self) -> u64 {
+        self.link.backlog()
+    }
+
     /// Whether the connection has ended, as far as is known.
     #[must_use]
     pub fn has_ended(&self) -> bool {

@@ -143,6 +143,12 @@ impl Request {
         self.replier.attached()
     }
 
+    /// As [`Peer::backlog`], of who sent it.
+    #[must_use]
+    pub fn backlog(&self) -> u64 {
+        self.replier.link.backlog()
+    }
+
     /// Which request it is.
     #[must_use]
     pub fn mark(&self) -> Mark {

@@ -217,7 +217,7 @@ proptest! {
                 // Its answer waits behind others: that gives nothing back before it has gone.
                 let (number, length) = open[&serial];
                 let (credit, _) = ledger.close(number, length);
-                ledger.withhold(credit);
+                ledger.withhold(credit, 1);
             }
         }
         prop_assert!(ledger.withheld.len() <= messages as usize);

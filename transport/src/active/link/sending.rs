@@ -122,18 +122,34 @@ impl Link {
         let shared = self.endpoint.shared();
         // The peer can't use what a frame gives back before it has the frame.
         let credit = Frame::of(&header).map_or_else(Credit::default, |(_, credit)| credit);
+        let length = filled.len() as u64;
         let unsent = shared.count_unsent();
         let mut ledger = self.ledger();
         ledger.give(unsent);
-        ledger.withhold(credit);
+        ledger.withhold(credit, length);
+        self.backlog.store(ledger.unsent(), Ordering::Relaxed);
         drop(ledger);
-        let length = Some(filled.len() as u64);
+        let length = Some(length);
         let (message, refused) = shared.outbound(header, length, Body::Owned(filled));
         // Who waits for it would wait for ever: the connection ends when it can't be sent.
         shared.post_send(message, refused, Notify::Request);
         if shared.has_unsent() {
             shared.carry();
         }
+    }
+
+    /// How many bytes the peer has not taken yet of what was sent to it. Costs next to nothing where there are none.
+    #[inline]
+    pub(in crate::active) fn backlog(&self) -> u64 {
+        if self.backlog.load(Ordering::Relaxed) == 0 {
+            return 0;
+        }
+        let unsent = self.endpoint.shared().count_unsent();
+        let mut ledger = self.ledger();
+        ledger.give(unsent);
+        let backlog = ledger.unsent();
+        self.backlog.store(backlog, Ordering::Relaxed);
+        backlog
     }
 
     /// Sends an answer. An error says that the other side does not take one like that.

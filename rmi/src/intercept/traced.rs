@@ -1,0 +1,61 @@
+//! Calls as spans of `tracing`.
+
+use tracing::Span;
+
+use super::{CallEnd, CallInfo, Denied, Interceptor, Side, Watch};
+use crate::error::Outcome;
+
+/// Has each call be a span of [`tracing`], of level DEBUG and the target `jstream_rmi::calls`: `jstream.call` at its
+/// caller and `jstream.serve` at the object's side, where the method runs in it.
+///
+/// Its fields are `interface`, `method`, `object`, `peer` and `bytes` from its begin on, and `outcome` and
+/// `result_bytes` when it has ended. The outcome is `ok`, `did_not_run`, `may_have_run` or `ran`. These names stay.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Traced;
+
+impl Interceptor for Traced {
+    fn before(&self, call: &CallInfo) -> Result<Box<dyn Watch>, Denied> {
+        macro_rules! span {
+            ($name:literal) => {
+                tracing::debug_span!(
+                    target: "jstream_rmi::calls",
+                    $name,
+                    interface = call.interface,
+                    method = call.method,
+                    object = call.object,
+                    peer = %call.peer,
+                    bytes = call.bytes,
+                    outcome = tracing::field::Empty,
+                    result_bytes = tracing::field::Empty,
+                )
+            };
+        }
+        Ok(Box::new(Spanned(match call.side {
+            Side::Caller => span!("jstream.call"),
+            Side::Callee => span!("jstream.serve"),
+        })))
+    }
+}
+
+struct Spanned(Span);
+
+impl Watch for Spanned {
+    fn run(&self, work: &mut dyn FnMut()) {
+        self.0.in_scope(work);
+    }
+
+    fn after(&self, _: &CallInfo, end: &CallEnd) {
+        self.0.record("outcome", name(end.result));
+        self.0.record("result_bytes", end.bytes);
+    }
+}
+
+/// What stands for an end among fields and labels.
+pub(super) fn name(result: Result<(), Outcome>) -> &'static str {
+    match result {
+        Ok(()) => "ok",
+        Err(Outcome::DidNotRun) => "did_not_run",
+        Err(Outcome::MayHaveRun) => "may_have_run",
+        Err(Outcome::Ran) => "ran",
+    }
+}

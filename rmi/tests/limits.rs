@@ -1,0 +1,248 @@
+//! What a server takes of all its clients together, and of those who don't read.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+use std::io::IoSlice;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use jstream::Writer;
+use jstream_rmi::{
+    Address, CallError, Client, ClientOptions, Options, Outcome, Server, ServerOptions, Serving,
+    remote,
+};
+use jstream_transport::{Endpoint, Header, connect};
+
+#[remote]
+trait Load {
+    fn bytes(&self, length: u64) -> Vec<u8>;
+    async fn wait(&self);
+}
+
+struct Plain;
+
+#[remote]
+impl Load for Plain {
+    fn bytes(&self, length: u64) -> Vec<u8> {
+        vec![7; usize::try_from(length).unwrap()]
+    }
+
+    async fn wait(&self) {
+        std::future::pending().await
+    }
+}
+
+fn server(options: ServerOptions) -> Server {
+    let server = Server::new(options);
+    server.bind::<dyn Load>("load", Arc::new(Plain)).unwrap();
+    server
+}
+
+fn tcp() -> Address {
+    "tcp://127.0.0.1:0".parse().unwrap()
+}
+
+#[test]
+fn listeners_share_the_places() {
+    let mut options = ServerOptions::default();
+    options.max_connections = 3;
+    let server = server(options);
+    let inproc: Address = "inproc://limits-places".parse().unwrap();
+    let first = server.listen_all(&[tcp(), inproc.clone()]).unwrap();
+    let second = server.listen(&tcp()).unwrap();
+    assert_eq!(first.address(), &first.addresses()[0]);
+    assert_eq!(first.addresses()[1], inproc);
+
+    let clients = [&first.addresses()[0], &inproc, second.address()].map(|address| {
+        let client = Client::connect(address).unwrap();
+        client.lookup::<dyn Load>("load").unwrap();
+        client
+    });
+    for address in [first.address(), &inproc, second.address()] {
+        Client::connect(address).unwrap_err();
+    }
+    let health = *clients[0].reflection().health().wait().unwrap().get();
+    assert_eq!((health.connections, health.refused_connections), (3, 3));
+    // A place that is given back can be taken at any of them.
+    let [one, .., last] = clients;
+    drop(one);
+    let again = || Client::connect(&inproc).ok();
+    let again = std::iter::repeat_with(|| {
+        thread::sleep(Duration::from_millis(1));
+        again()
+    });
+    let again = again.flatten().next().unwrap();
+    again.lookup::<dyn Load>("load").unwrap();
+    drop(last);
+}
+
+#[test]
+fn silent_peers_take_few_places_and_for_a_while_only() {
+    let mut options = ServerOptions::default();
+    options.max_greeting = 2;
+    options.transport.handshake_timeout = Duration::from_millis(200);
+    let server = server(options);
+    let serving = server.listen(&tcp()).unwrap();
+    let address = serving.address().to_string();
+    let address = address.strip_prefix("tcp://").unwrap();
+    let client = Client::connect(serving.address()).unwrap();
+    let refused = || {
+        client
+            .reflection()
+            .health()
+            .wait()
+            .unwrap()
+            .get()
+            .refused_connections
+    };
+
+    let silent: Vec<_> = (0..20)
+        .map(|_| TcpStream::connect(address).unwrap())
+        .collect();
+    while refused() == 0 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    // They have it to themselves for so long only, and who speaks is served meanwhile.
+    let another = std::iter::repeat_with(|| {
+        thread::sleep(Duration::from_millis(1));
+        Client::connect(serving.address()).ok()
+    });
+    let another = another.flatten().next().unwrap();
+    let load = another.lookup::<dyn Load>("load").unwrap();
+    assert_eq!(load.bytes(3).wait().unwrap().get(), &[7, 7, 7]);
+    drop(silent);
+}
+
+#[test]
+fn methods_that_wait_are_counted_over_all_connections() {
+    let mut options = ServerOptions::default();
+    options.max_waiting_in_all = 3;
+    let server = server(options);
+    let serving = server.listen(&tcp()).unwrap();
+    let mut options = ClientOptions::default();
+    options.messages.retries = 1;
+    let clients = [(); 2].map(|()| Client::connect_with(serving.address(), &options).unwrap());
+    let [one, other] = clients.map(|client| client.lookup::<dyn Load>("load").unwrap());
+    let mut waits = vec![one.wait(), one.wait(), other.wait()];
+    let client = Client::connect(serving.address()).unwrap();
+    let waiting = || client.reflection().health().wait().unwrap().get().waiting;
+    until(|| waiting() == 3);
+    for load in [&one, &other] {
+        let busy = load.wait().wait().unwrap_err();
+        assert!(matches!(busy, CallError::Busy { .. }), "{busy}");
+        assert_eq!(busy.outcome(), Outcome::DidNotRun);
+    }
+    // Who has none waiting goes on as if nothing were, and may have one.
+    let load = client.lookup::<dyn Load>("load").unwrap();
+    assert_eq!(load.bytes(1).wait().unwrap().get(), &[7]);
+    let its_own = load.wait();
+    until(|| {
+        Client::connect(serving.address())
+            .is_ok_and(|watch| watch.reflection().health().wait().unwrap().get().waiting == 4)
+    });
+    drop(its_own);
+    // There is room again when those that were given up have ended.
+    waits.clear();
+    until(|| one.bytes(1).wait().is_ok());
+}
+
+fn until(happens: impl Fn() -> bool) {
+    while !happens() {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+const HELLO: u32 = 0x6a73_6101;
+const REQUEST: u32 = 0x6a73_6102;
+const OBJECT: u64 = 1;
+const UNREAD: u64 = 9;
+
+/// A peer that calls, and reads when it likes.
+fn greeted(serving: &Serving) -> Endpoint {
+    let endpoint = connect(serving.address(), &Options::default()).unwrap();
+    let mut table = Vec::new();
+    for name in ["jstream.calls", "jstream.streams"] {
+        let types = "bytes -> bytes";
+        table.extend([0; 16]);
+        table.extend(u16::try_from(name.len()).unwrap().to_le_bytes());
+        table.extend(u16::try_from(types.len()).unwrap().to_le_bytes());
+        table.extend(name.as_bytes());
+        table.extend(types.as_bytes());
+    }
+    let segments = [IoSlice::new(&table)];
+    let hello = Header::new(HELLO, [1, 1000, 1 << 30]);
+    endpoint.send_message(hello, &segments).unwrap();
+    assert_eq!(endpoint.recv_message().unwrap().header.kind, HELLO);
+    endpoint
+}
+
+#[test]
+fn who_does_not_read_is_answered_to_a_limit() {
+    const LENGTH: u64 = 1 << 20;
+    let mut options = ServerOptions::default();
+    options.max_backlog = 4 << 20;
+    let pool = options.transport.pool.clone();
+    let server = server(options);
+    let serving = server.listen(&tcp()).unwrap();
+    let client = Client::connect(serving.address()).unwrap();
+    let load = client.lookup::<dyn Load>("load").unwrap();
+
+    let calls = 200u64;
+    let peer = greeted(&serving);
+    for number in 0..calls {
+        let header = Header::new(REQUEST, [number, OBJECT, 0]);
+        let sent = Writer::new().gather(&(LENGTH,), |segments| peer.send_message(header, segments));
+        sent.unwrap().unwrap();
+    }
+    let refused = || {
+        client
+            .reflection()
+            .health()
+            .wait()
+            .unwrap()
+            .get()
+            .refused_calls
+    };
+    while refused() == 0 {
+        assert_eq!(load.bytes(2).wait().unwrap().get().len(), 2);
+    }
+    // What stands in the connection comes on top: that is the system's to bound.
+    let classes = pool.class_stats();
+    let kept = classes.map(|class| class.capacity * class.stats.in_use);
+    let kept: usize = kept.sum();
+    assert!(kept < 16 << 20, "{kept} bytes are kept");
+
+    // All are answered when they are read at last.
+    let (mut answered, mut turned_away) = (0, 0);
+    for _ in 0..calls {
+        let answer = peer.recv_message().unwrap();
+        match answer.header.words[1] {
+            0 => answered += 1,
+            UNREAD => turned_away += 1,
+            code => panic!("code {code}"),
+        }
+    }
+    assert!(
+        answered >= 4 && turned_away > 0,
+        "{answered} and {turned_away}"
+    );
+    let header = Header::new(REQUEST, [7, OBJECT, 0]);
+    let sent = Writer::new().gather(&(LENGTH,), |segments| peer.send_message(header, segments));
+    sent.unwrap().unwrap();
+    let answer = peer.recv_message().unwrap();
+    assert_eq!(
+        (answer.header.words[0] & 0xffff_ffff, answer.header.words[1]),
+        (7, 0)
+    );
+    drop((peer, answer));
+    while pool.stats().in_use > 0 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(load.bytes(2).wait().unwrap().get().len(), 2);
+}
