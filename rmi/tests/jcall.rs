@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use jstream::Transportable;
-use jstream_rmi::{Server, ServerOptions, Serving, Stream, remote};
+use jstream_rmi::{Secret, Server, ServerOptions, Serving, Stream, remote};
 use serde_json::{Value as Json, json};
 
 #[derive(Transportable)]
@@ -60,7 +60,11 @@ struct Here;
 
 fn total(order: &OrderRef<'_>) -> f64 {
     let signed = |leg: &LegRef<'_>| {
-        let sign = if leg.side == Side::Buy { 1.0 } else { -1.0 };
+        let signs = [(Side::Buy, 1.0), (Side::Sell, -1.0)];
+        let (_, sign) = signs
+            .into_iter()
+            .find(|(side, _)| *side == leg.side)
+            .unwrap();
         sign * leg.price * f64::from(leg.count)
     };
     order.legs.iter().map(signed).sum()
@@ -245,6 +249,25 @@ fn wrong_usage_is_told_from_failures() {
         parsed(&jcall(&serving, &["book", "add", "1", "2"])),
         json!(3)
     );
+}
+
+#[test]
+fn a_secret_is_shown_that_is_known() {
+    let secret = [7; 32];
+    let file = std::env::temp_dir().join(format!("jcall-secret-{}", std::process::id()));
+    std::fs::write(&file, secret).unwrap();
+    let file = file.to_str().unwrap();
+    let mut options = ServerOptions::default();
+    options.secret = Some(Secret::new(&secret).unwrap());
+    let (_server, serving) = serve(options);
+    let sum = jcall(&serving, &["book", "add", "1", "2", "--secret", file]);
+    let (code, _) = complaint(&jcall(&serving, &["book"]));
+    std::fs::remove_file(file).unwrap();
+    assert_eq!(parsed(&sum), json!(3));
+    assert_eq!(code, 1);
+    let (code, text) = complaint(&jcall(&serving, &["--secret", file]));
+    assert_eq!(code, 2);
+    assert!(text.contains("the secret in"), "{text}");
 }
 
 #[test]

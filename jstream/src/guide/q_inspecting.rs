@@ -90,4 +90,5 @@
 //! is wrong or a schema is missing, and 2 when the program was called in a wrong way or can't read a file.
 //!
 //! Programs can look into messages too: the module `jstream::inspect`, behind the feature `cli`, gives
-//! the tree of values that is printed here.
+//! the tree of values that is printed here; `value` there is the JSON in which people write values, and `compose` makes
+//! messages of it for types that the program does not have.

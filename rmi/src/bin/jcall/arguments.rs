@@ -1,9 +1,10 @@
 //! The command line.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
-use jstream_rmi::{Address, ClientOptions};
+use jstream_rmi::{Address, ClientOptions, Secret};
 
 use crate::failure::Failure;
 
@@ -43,18 +44,21 @@ pub(crate) struct Arguments {
     /// How long connecting, and each call, may take, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     timeout: f64,
+    /// A file with the secret that the server asks for, all of its bytes.
+    #[arg(long, value_name = "FILE")]
+    secret: Option<PathBuf>,
     /// The certificate to show to a server at tls://host:port, and those between it and the root, as a PEM file.
     #[cfg(feature = "tls")]
     #[arg(long, value_name = "FILE", requires_all = ["key", "roots"])]
-    certificate: Option<std::path::PathBuf>,
+    certificate: Option<PathBuf>,
     /// Its private key.
     #[cfg(feature = "tls")]
     #[arg(long, value_name = "FILE", requires = "certificate")]
-    key: Option<std::path::PathBuf>,
+    key: Option<PathBuf>,
     /// The certificates that the server's has to stem from.
     #[cfg(feature = "tls")]
     #[arg(long, value_name = "FILE", requires = "certificate")]
-    roots: Option<std::path::PathBuf>,
+    roots: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -70,6 +74,13 @@ impl Arguments {
         options.call_timeout = time;
         options.transport.connect_timeout = time;
         options.transport.handshake_timeout = time;
+        if let Some(file) = &self.secret {
+            let usage = |why: &dyn std::error::Error| {
+                Failure::Usage(format!("the secret in {}: {why}", file.display()))
+            };
+            let bytes = std::fs::read(file).map_err(|error| usage(&error))?;
+            options.secret = Some(Secret::new(&bytes).map_err(|error| usage(&error))?);
+        }
         #[cfg(feature = "tls")]
         if let (Some(certificate), Some(key), Some(roots)) =
             (&self.certificate, &self.key, &self.roots)
