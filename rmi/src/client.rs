@@ -141,9 +141,9 @@ impl Client {
         };
         let found = self.registry().lookup(name, interface.id()).wait()?;
         match *found.get() {
-            Found::Object { number, sequence } => {
+            Found::Object { number } => {
                 let references = self.connection.references();
-                let import = references.enter(&self.connection, number, sequence, None);
+                let import = references.enter(&self.connection, number, None);
                 let import = import.ok_or_else(unknown)?;
                 Ok(T::Stub::new(self.object(Place::Import(import))))
             }
