@@ -176,9 +176,9 @@ impl Client {
         };
         let found = self.registry().lookup(name, interface).wait()?;
         match *found.get() {
-            Found::Object { number, sequence } => {
+            Found::Object { number } => {
                 let references = self.connection.references();
-                let import = references.enter(&self.connection, number, sequence, None);
+                let import = references.enter(&self.connection, number, None);
                 Ok(Ok(import.ok_or_else(unknown)?))
             }
             Found::Unknown => Err(unknown()),

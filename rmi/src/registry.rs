@@ -21,8 +21,6 @@ pub enum Found<'b> {
     Object {
         /// Its number.
         number: u32,
-        /// What is given back when nobody uses it any more.
-        sequence: u64,
     },
     /// Nothing.
     Unknown,
@@ -106,7 +104,7 @@ fn found(node: Option<Arc<Node>>, interface: u64, how: As) -> Found<'static> {
         return Found::Other(node.interface().description());
     }
     match caller.references().give(&caller, &node, how) {
-        Some((number, sequence)) => Found::Object { number, sequence },
+        Some(number) => Found::Object { number },
         None => Found::Unknown,
     }
 }

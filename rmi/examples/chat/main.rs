@@ -78,12 +78,12 @@ fn start(arguments: &[&str]) -> Result<(Child, BufReader<ChildStdout>, String), 
 }
 
 fn talk() -> Result<(), Box<dyn Error>> {
-    let (mut server, _, address) = start(&["--serve"])?;
+    let (mut server, _of_server, address) = start(&["--serve"])?;
     let (mut ann, mut of_ann, hello) = start(&["--join", &address, "ann"])?;
     println!("{hello}");
     let (mut bob, mut of_bob, hello) = start(&["--join", &address, "bob"])?;
     println!("{hello}");
-    let (mut cid, _, hello) = start(&["--join", &address, "cid"])?;
+    let (mut cid, _of_cid, hello) = start(&["--join", &address, "cid"])?;
     println!("{hello}");
 
     let mut says = |line: &str| -> Result<(), Box<dyn Error>> {

@@ -45,15 +45,16 @@ impl Room for Lobby {
         let Some((from, _)) = members.iter().find(|(_, member)| *member == who) else {
             return 0;
         };
-        let mut heard = 0;
-        for (_, member) in members.iter().filter(|(_, member)| *member != who) {
-            match member.heard(from, what).wait() {
-                Ok(_) => heard += 1,
+        let others = members.iter().filter(|(_, member)| *member != who);
+        let heard = others.filter(|(_, member)| {
+            let hears = member.heard(from, what).wait().is_ok();
+            if !hears {
                 // Its process is gone.
-                Err(_) => self.with(|members| members.retain(|(_, other)| other != member)),
+                self.with(|members| members.retain(|(_, other)| other != member));
             }
-        }
-        heard
+            hears
+        });
+        heard.count() as u64
     }
 
     fn members(&self) -> u64 {

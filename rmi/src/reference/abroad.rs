@@ -76,14 +76,13 @@ pub(super) fn claim(
             .wait();
         let found = found.map_err(|error| unreached(error.to_string()))?;
         match *found.get() {
-            Found::Object { number, sequence } => {
+            Found::Object { number } => {
                 let lease = Some(owner.connection().references().lease());
-                let entered = owner.connection().references().enter(
-                    owner.connection(),
-                    number,
-                    sequence,
-                    lease,
-                );
+                let entered =
+                    owner
+                        .connection()
+                        .references()
+                        .enter(owner.connection(), number, lease);
                 return entered.map(Object::imported).ok_or_else(Unfit::many);
             }
             Found::Other(_) => {

@@ -24,7 +24,7 @@ pub(crate) const RENEW: u64 = 1;
 pub(crate) const CLEAN: u64 = 2;
 pub(crate) const OFFER: u64 = 3;
 
-/// A number and a sequence, as they are given back.
+/// A number and how often it came, as they are given back.
 const CLEANED: usize = 12;
 
 /// How many are given back by one message at most.
@@ -82,12 +82,7 @@ impl References {
     }
 
     /// Gives an object to the other side.
-    pub(crate) fn give(
-        &self,
-        connection: &Connection,
-        node: &Arc<Node>,
-        how: As,
-    ) -> Option<(u32, u64)> {
+    pub(crate) fn give(&self, connection: &Connection, node: &Arc<Node>, how: As) -> Option<u32> {
         let mut given = lock(&self.given);
         let before = given.leased();
         let gave = given.give(node, how, self.most)?;
@@ -117,20 +112,16 @@ impl References {
     }
 
     /// It is known whether a call that gave an object has arrived.
-    pub(crate) fn arrived(&self, number: u32, sequence: u64, has: bool) {
-        let lost = lock(&self.given).arrived(number, sequence, has);
+    pub(crate) fn arrived(&self, number: u32, has: bool) {
+        let lost = lock(&self.given).arrived(number, has);
         drop(lost);
     }
 
     /// What was given in an answer was not sent.
-    pub(crate) fn take_back(&self, number: u32, sequence: u64) {
+    pub(crate) fn take_back(&self, number: u32, by: u64) {
         let mut given = lock(&self.given);
-        let import = if number == 0 {
-            given.kept(sequence)
-        } else {
-            None
-        };
-        let lost = given.clean(number, sequence);
+        let import = if number == 0 { given.kept(by) } else { None };
+        let lost = given.clean(number, 1);
         drop(given);
         drop((import, lost));
     }
@@ -145,15 +136,12 @@ impl References {
         &self,
         connection: &Connection,
         number: u32,
-        sequence: u64,
         lease: Option<Duration>,
     ) -> Option<Arc<Import>> {
         let leased = lease.is_some();
-        let import = self
-            .imports
-            .enter(connection, number, sequence, leased, self.most);
+        let import = self.imports.enter(connection, number, leased, self.most);
         if import.is_none() {
-            self.give_back(connection, number, sequence);
+            self.give_back(connection, number, 1);
         }
         if let Some(lease) = lease {
             self.tending.leased(connection, lease, &self.clock);
@@ -162,9 +150,9 @@ impl References {
     }
 
     /// Something that the other side gave is not used here any more.
-    pub(crate) fn give_back(&self, connection: &Connection, number: u32, sequence: u64) {
+    pub(crate) fn give_back(&self, connection: &Connection, number: u32, times: u64) {
         let mut dropped = lock(&self.dropped);
-        dropped.push((number, sequence));
+        dropped.push((number, times));
         let is_first = dropped.len() == 1;
         drop(dropped);
         if is_first && !connection.peer().has_ended() {
@@ -230,9 +218,9 @@ impl References {
                 return true;
             }
             let mut bytes = Vec::with_capacity(count.saturating_mul(CLEANED));
-            for (number, sequence) in &some {
+            for (number, times) in &some {
                 bytes.extend(number.to_le_bytes());
-                bytes.extend(sequence.to_le_bytes());
+                bytes.extend(times.to_le_bytes());
             }
             let told = connection.tell(CLEAN, &[IoSlice::new(&bytes)]);
             // Where it has ended nothing is to be given back.
@@ -288,13 +276,13 @@ impl References {
         let mut given = lock(&self.given);
         let mut home = Vec::new();
         for one in &mut each {
-            let Some((number, sequence)) = numbers(one) else {
+            let Some((number, times)) = numbers(one) else {
                 continue;
             };
             if number == 0 {
-                home.extend(given.kept(sequence));
+                home.extend(given.kept(times));
             } else {
-                lost.extend(given.clean(number, sequence));
+                lost.extend(given.clean(number, times));
             }
         }
         drop(given);
@@ -341,8 +329,8 @@ impl Drop for References {
 
 fn numbers(of: &[u8]) -> Option<(u32, u64)> {
     let number = of.get(..4)?.try_into().ok()?;
-    let sequence = of.get(4..CLEANED)?.try_into().ok()?;
-    Some((u32::from_le_bytes(number), u64::from_le_bytes(sequence)))
+    let times = of.get(4..CLEANED)?.try_into().ok()?;
+    Some((u32::from_le_bytes(number), u64::from_le_bytes(times)))
 }
 
 /// Something was said of references.

@@ -1,7 +1,7 @@
 //! What the other side of a connection was given, and may call: without I/O.
 //!
-//! Each time that a reference is given it gets a number that grows, its sequence. The other side gives it back by saying up
-//! to which it has dropped what it got; what was given behind that stays. So late and repeated words change nothing.
+//! Both sides count how often a reference has arrived. The other side gives it back by saying how many of these it has
+//! dropped: what is on its way meanwhile, in whatever order, is not among them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,7 +20,8 @@ pub(crate) struct Given {
     /// The number of each object, by its address.
     numbers: FxHashMap<usize, u32>,
     number: u32,
-    sequence: u64,
+    /// How often something was given.
+    count: u64,
     leased: usize,
     /// References of the other side that go home to it, until it has them.
     home: FxHashMap<u64, Arc<Import>>,
@@ -31,17 +32,15 @@ struct Entry {
     /// It counts as a reference, and not only as a name that was looked up.
     leased: bool,
     named: bool,
-    /// The last that has arrived, as far as is known.
-    delivered: u64,
-    /// The last that was given back.
-    cleaned: u64,
+    /// How often it has arrived, as far as is known, less how often it was given back.
+    balance: i64,
     /// Calls on their way that give it.
     pins: u32,
 }
 
 impl Entry {
     fn is_over(&self) -> bool {
-        self.pins == 0 && self.cleaned >= self.delivered
+        self.pins == 0 && self.balance <= 0
     }
 }
 
@@ -72,15 +71,14 @@ impl Drop for Lost {
 }
 
 impl Given {
-    /// Gives an object: its number and the sequence. None when there are as many as may be.
-    pub(crate) fn give(&mut self, node: &Arc<Node>, how: As, most: usize) -> Option<(u32, u64)> {
+    /// Gives an object: its number. None when there are as many as may be.
+    pub(crate) fn give(&mut self, node: &Arc<Node>, how: As, most: usize) -> Option<u32> {
         let address = Arc::as_ptr(node) as usize;
         let number = match self.numbers.get(&address) {
             Some(number) => *number,
             None => self.enter(node, address, most)?,
         };
-        self.sequence = self.sequence.saturating_add(1);
-        let sequence = self.sequence;
+        self.count = self.count.saturating_add(1);
         let entry = self.objects.get_mut(&number)?;
         match how {
             As::Name => entry.named = true,
@@ -95,9 +93,9 @@ impl Given {
             entry.pins = entry.pins.saturating_add(1);
             node.counts().pins.fetch_add(1, Ordering::Relaxed);
         } else {
-            entry.delivered = sequence;
+            entry.balance = entry.balance.saturating_add(1);
         }
-        Some((number, sequence))
+        Some(number)
     }
 
     fn enter(&mut self, node: &Arc<Node>, address: usize, most: usize) -> Option<u32> {
@@ -117,8 +115,7 @@ impl Given {
                 node: node.clone(),
                 leased: false,
                 named: false,
-                delivered: 0,
-                cleaned: 0,
+                balance: 0,
                 pins: 0,
             },
         );
@@ -135,23 +132,24 @@ impl Given {
     }
 
     /// It is known whether a call that gave an object has arrived.
-    pub(crate) fn arrived(&mut self, number: u32, sequence: u64, has: bool) -> Option<Lost> {
+    pub(crate) fn arrived(&mut self, number: u32, has: bool) -> Option<Lost> {
         let entry = self.objects.get_mut(&number)?;
         entry.pins = entry.pins.saturating_sub(1);
         entry.node.counts().pins.fetch_sub(1, Ordering::Relaxed);
         if has {
-            entry.delivered = entry.delivered.max(sequence);
+            entry.balance = entry.balance.saturating_add(1);
         }
         self.end(number)
     }
 
-    /// The other side has dropped what it got up to `sequence`. What it was not given it can't give back.
-    pub(crate) fn clean(&mut self, number: u32, sequence: u64) -> Option<Lost> {
-        if sequence > self.sequence {
+    /// The other side has dropped what has arrived there so many times. More than it was given it can't give back.
+    pub(crate) fn clean(&mut self, number: u32, times: u64) -> Option<Lost> {
+        if times > self.count {
             return None;
         }
         let entry = self.objects.get_mut(&number)?;
-        entry.cleaned = entry.cleaned.max(sequence);
+        let times = i64::try_from(times).unwrap_or(i64::MAX);
+        entry.balance = entry.balance.saturating_sub(times);
         self.end(number)
     }
 
@@ -211,20 +209,20 @@ impl Given {
         (lost, self.home.drain().map(|(_, import)| import).collect())
     }
 
-    /// Keeps a reference that goes home in an answer, until its owner has it: by which sequence. None when there are as
+    /// Keeps a reference that goes home in an answer, until its owner has it: by which number. None when there are as
     /// many as may be.
     pub(crate) fn keep(&mut self, import: Arc<Import>, most: usize) -> Option<u64> {
         if self.home.len() >= most {
             return None;
         }
-        self.sequence = self.sequence.saturating_add(1);
-        self.home.insert(self.sequence, import);
-        Some(self.sequence)
+        self.count = self.count.saturating_add(1);
+        self.home.insert(self.count, import);
+        Some(self.count)
     }
 
     /// Its owner has it.
-    pub(crate) fn kept(&mut self, sequence: u64) -> Option<Arc<Import>> {
-        self.home.remove(&sequence)
+    pub(crate) fn kept(&mut self, by: u64) -> Option<Arc<Import>> {
+        self.home.remove(&by)
     }
 }
 

@@ -13,8 +13,8 @@ use crate::sync::lock;
 pub(crate) struct Import {
     connection: Connection,
     number: u32,
-    /// The last sequence that it came with.
-    sequence: AtomicU64,
+    /// How often it has come.
+    times: AtomicU64,
     /// It came as a reference, and not only by its name.
     leased: AtomicBool,
 }
@@ -47,14 +47,13 @@ impl Imports {
         &self,
         connection: &Connection,
         number: u32,
-        sequence: u64,
         leased: bool,
         most: usize,
     ) -> Option<Arc<Import>> {
         let mut table = lock(&self.table);
         let known = table.objects.get(&number).and_then(Weak::upgrade);
         if let Some(import) = known {
-            import.sequence.fetch_max(sequence, Ordering::Relaxed);
+            import.times.fetch_add(1, Ordering::Relaxed);
             if leased && !import.leased.swap(true, Ordering::Relaxed) {
                 table.leased = table.leased.saturating_add(1);
             }
@@ -67,7 +66,7 @@ impl Imports {
         let import = Arc::new(Import {
             connection: connection.clone(),
             number,
-            sequence: AtomicU64::new(sequence),
+            times: AtomicU64::new(1),
             leased: AtomicBool::new(leased),
         });
         if leased {
@@ -100,8 +99,8 @@ impl Drop for Import {
     fn drop(&mut self) {
         let references = self.connection.references();
         references.imports.leave(self);
-        let sequence = self.sequence.load(Ordering::Relaxed);
-        references.give_back(&self.connection, self.number, sequence);
+        let times = self.times.load(Ordering::Relaxed);
+        references.give_back(&self.connection, self.number, times);
     }
 }
 

@@ -24,8 +24,8 @@ pub enum Handed {
     Yours {
         /// Its number.
         number: u32,
-        /// What the receiver gives back when it has it, where the sender can't know that.
-        sequence: u64,
+        /// By what the receiver says that it has it, where the sender can't know that; else 0.
+        kept: u64,
     },
     /// An object of the sender.
     Mine {
@@ -33,8 +33,6 @@ pub enum Handed {
         number: u32,
         /// How long it is leased, in milliseconds.
         lease: u32,
-        /// The sequence that is given back.
-        sequence: u64,
         /// Its interface.
         interface: u64,
     },
@@ -50,10 +48,7 @@ pub enum Handed {
 impl Handed {
     /// What stands for a reference that can't be passed, in a message that is not sent.
     fn nothing() -> Self {
-        Self::Yours {
-            number: 0,
-            sequence: 0,
-        }
+        Self::Yours { number: 0, kept: 0 }
     }
 }
 
@@ -183,7 +178,7 @@ pub(crate) enum Between {
 pub struct Giving {
     to: Between,
     how: As,
-    /// What was given, by number and sequence.
+    /// What was given, by number; and, by number 0, what is kept.
     given: Vec<(u32, u64)>,
     /// What has to be here until the other side has it.
     kept: Vec<Object>,
@@ -236,10 +231,7 @@ impl Giving {
                 let mut passing = lock(&passing);
                 let number = u32::try_from(passing.len()).unwrap_or(u32::MAX);
                 passing.push(object.clone());
-                Some(Handed::Yours {
-                    number,
-                    sequence: 0,
-                })
+                Some(Handed::Yours { number, kept: 0 })
             }
             (Between::Peers(to), Place::Here(node)) => self.give_own(&to, node),
             (Between::Peers(to), Place::Import(import)) => {
@@ -259,16 +251,15 @@ impl Giving {
 
     fn give_own(&mut self, to: &Connection, node: &Arc<Node>) -> Option<Handed> {
         let references = to.references();
-        let Some((number, sequence)) = references.give(to, node, self.how) else {
+        let Some(number) = references.give(to, node, self.how) else {
             return self
                 .fails("the other side has as many references as it may: see `max_references`");
         };
-        self.given.push((number, sequence));
+        self.given.push((number, 0));
         let lease = u32::try_from(references.lease().as_millis()).unwrap_or(u32::MAX);
         Some(Handed::Mine {
             number,
             lease,
-            sequence,
             interface: node.interface().id(),
         })
     }
@@ -290,19 +281,19 @@ impl Giving {
                 Err(why) => self.fails(why),
             };
         }
-        let mut sequence = 0;
+        let mut kept = 0;
         if self.how == As::Argument {
             self.kept.push(object.clone());
         } else {
-            let Some(kept) = to.references().keep(import.clone()) else {
+            let Some(by) = to.references().keep(import.clone()) else {
                 return self.fails("there are as many references on their way home as may be");
             };
-            sequence = kept;
-            self.given.push((0, kept));
+            kept = by;
+            self.given.push((0, by));
         }
         Some(Handed::Yours {
             number: import.number(),
-            sequence,
+            kept,
         })
     }
 
@@ -314,10 +305,10 @@ impl Giving {
     fn end(&mut self, has: bool) {
         let Between::Peers(to) = &self.to else { return };
         let references = to.references();
-        for (number, sequence) in self.given.drain(..) {
+        for (number, by) in self.given.drain(..) {
             match self.how {
-                As::Argument => references.arrived(number, sequence, has),
-                As::Name | As::Result if !has => references.take_back(number, sequence),
+                As::Argument => references.arrived(number, has),
+                As::Name | As::Result if !has => references.take_back(number, by),
                 As::Name | As::Result => {}
             }
         }
@@ -352,9 +343,9 @@ impl Taking {
         };
         let references = from.references();
         match *form {
-            HandedRef::Yours { number, sequence } => {
-                if sequence != 0 {
-                    references.give_back(from, 0, sequence);
+            HandedRef::Yours { number, kept } => {
+                if kept != 0 {
+                    references.give_back(from, 0, kept);
                 }
                 let node = references.object(number).ok_or_else(Unfit::unknown)?;
                 fits(node.interface().id(), interface)?;
@@ -364,15 +355,14 @@ impl Taking {
             HandedRef::Mine {
                 number,
                 lease,
-                sequence,
                 interface: id,
             } => {
                 if let Err(other) = fits(id, interface) {
-                    references.give_back(from, number, sequence);
+                    references.give_back(from, number, 1);
                     return Err(other);
                 }
                 let lease = Duration::from_millis(lease.into());
-                let import = references.enter(from, number, sequence, Some(lease));
+                let import = references.enter(from, number, Some(lease));
                 let import = import.ok_or_else(Unfit::many)?;
                 Ok(Object::imported(import))
             }

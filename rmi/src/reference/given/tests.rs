@@ -14,48 +14,43 @@ fn node() -> Arc<Node> {
 #[test]
 fn what_is_given_again_stays_until_that_is_cleaned() {
     let (mut given, node) = (Given::default(), node());
-    let (number, first) = given.give(&node, As::Result, 10).unwrap();
-    let (again, second) = given.give(&node, As::Result, 10).unwrap();
-    assert_eq!(number, again);
-    assert!(
-        given.clean(number, first).is_none(),
-        "it crossed the second"
-    );
-    assert!(given.clean(number, first).is_none(), "it is said again");
+    let number = given.give(&node, As::Result, 10).unwrap();
+    assert_eq!(given.give(&node, As::Result, 10), Some(number));
+    assert!(given.clean(number, 1).is_none(), "it crossed the second");
     assert_eq!((given.leased(), node.leases()), (1, 1));
-    drop(given.clean(number, second).unwrap());
+    drop(given.clean(number, 1).unwrap());
     assert_eq!((given.leased(), node.leases()), (0, 0));
-    assert!(given.clean(number, second).is_none());
-    // Another object has another number, which what comes late does not touch.
-    let (other, _) = given.give(&node, As::Result, 10).unwrap();
+    assert!(given.clean(number, 1).is_none());
+    // The object has another number now, which what comes late does not touch.
+    let other = given.give(&node, As::Result, 10).unwrap();
     assert_ne!(other, number);
-    assert!(given.clean(other, second).is_none());
+    assert!(given.clean(number, 1).is_none());
     assert!(given.object(number).is_none() && given.object(other).is_some());
 }
 
 #[test]
 fn what_was_not_given_can_not_be_cleaned() {
     let (mut given, node) = (Given::default(), node());
-    let (number, sequence) = given.give(&node, As::Result, 10).unwrap();
-    for wild in [sequence + 1, u64::MAX] {
+    let number = given.give(&node, As::Result, 10).unwrap();
+    for wild in [2, u64::MAX] {
         assert!(given.clean(number, wild).is_none());
     }
-    assert!(given.clean(number + 1, sequence).is_none());
-    assert!(given.clean(0, sequence).is_none() && given.kept(sequence).is_none());
+    assert!(given.clean(number + 1, 1).is_none());
+    assert!(given.clean(0, 1).is_none() && given.kept(1).is_none());
     assert_eq!(given.leased(), 1);
 }
 
 #[test]
 fn a_call_pins_what_it_passes() {
     let (mut given, node) = (Given::default(), node());
-    let (number, sequence) = given.give(&node, As::Argument, 10).unwrap();
+    let number = given.give(&node, As::Argument, 10).unwrap();
     // The receiver has dropped it before it answers.
-    assert!(given.clean(number, sequence).is_none());
+    assert!(given.clean(number, 1).is_none());
     assert!(given.object(number).is_some());
-    drop(given.arrived(number, sequence, true).unwrap());
+    drop(given.arrived(number, true).unwrap());
     // One that has not arrived is gone by itself: there is nothing to be cleaned.
-    let (number, sequence) = given.give(&node, As::Argument, 10).unwrap();
-    drop(given.arrived(number, sequence, false).unwrap());
+    let number = given.give(&node, As::Argument, 10).unwrap();
+    drop(given.arrived(number, false).unwrap());
     assert_eq!(node.leases(), 0);
     assert_eq!(node.counts().pins.load(Ordering::Relaxed), 0);
 }
@@ -70,9 +65,7 @@ fn leases_end_but_names_and_calls_on_their_way_do_not() {
         .collect();
     given.give(&nodes[1], As::Result, 10).unwrap();
     assert_eq!(given.expire().len(), 2);
-    let there = numbers
-        .iter()
-        .map(|(number, _)| given.object(*number).is_some());
+    let there = numbers.iter().map(|number| given.object(*number).is_some());
     assert!(there.eq([false, true, true]));
     assert_eq!(nodes.each_ref().map(|node| node.leases()), [0, 0, 1]);
     drop(given.clear());
@@ -99,65 +92,56 @@ fn there_are_no_more_than_may_be() {
 enum Step {
     /// The owner passes it in a call.
     Pass,
-    /// The oldest such call comes to its end: the holder has read it, or not.
-    End(bool),
+    /// One such call comes to its end: the holder has read it, or not.
+    End(bool, prop::sample::Index),
     /// The holder drops all that it has, and says so.
     Drop,
-    /// What the holder has said is heard, the oldest first or once more.
-    Hear,
-    Repeat,
+    /// One of the things that the holder has said is heard.
+    Hear(prop::sample::Index),
 }
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         Just(Step::Pass),
-        any::<bool>().prop_map(Step::End),
+        any::<(bool, prop::sample::Index)>().prop_map(|(arrives, which)| Step::End(arrives, which)),
         Just(Step::Drop),
-        Just(Step::Hear),
-        Just(Step::Repeat),
+        any::<prop::sample::Index>().prop_map(Step::Hear),
     ]
 }
 
 proptest! {
-    /// As long as the holder has it, or it is on its way, the owner has it for the holder; in the end nothing is left.
+    /// As long as the holder has it, or it is on its way, the owner has it for the holder, whatever overtakes what; in the
+    /// end nothing is left.
     #[test]
-    fn nothing_is_lost_and_nothing_leaks(steps in prop::collection::vec(step(), 0..60)) {
+    fn nothing_is_lost_and_nothing_leaks(
+        steps in prop::collection::vec(step(), 0..60),
+        which in any::<prop::sample::Index>(),
+    ) {
         let (mut given, node) = (Given::default(), node());
-        let (mut calls, mut said, mut heard) = (Vec::new(), Vec::new(), Vec::new());
-        // The last sequence that the holder has.
+        let (mut calls, mut said) = (Vec::new(), Vec::new());
+        // How often the holder has got it, by number.
         let mut has: Option<(u32, u64)> = None;
-        let drain = [Step::End(true), Step::Drop, Step::Hear];
-        let rest = (0..200).flat_map(|_| drain);
+        let rest = (0..200).flat_map(|_| [Step::End(true, which), Step::Drop, Step::Hear(which)]);
         for step in steps.into_iter().chain(rest) {
             match step {
                 Step::Pass => calls.push(given.give(&node, As::Argument, 10).unwrap()),
-                Step::End(arrives) if !calls.is_empty() => {
-                    let (number, sequence) = calls.remove(0);
+                Step::End(arrives, which) if !calls.is_empty() => {
+                    let number = calls.remove(which.index(calls.len()));
                     if arrives {
-                        let last = has.map_or(0, |(_, last)| last);
-                        has = Some((number, sequence.max(last)));
+                        let times = has.map_or(0, |(_, times)| times);
+                        has = Some((number, times + 1));
                     }
-                    drop(given.arrived(number, sequence, arrives));
+                    drop(given.arrived(number, arrives));
                 }
                 Step::Drop => said.extend(has.take()),
-                Step::Hear if !said.is_empty() => {
-                    let (number, sequence) = said.remove(0);
-                    heard.push((number, sequence));
-                    drop(given.clean(number, sequence));
+                Step::Hear(which) if !said.is_empty() => {
+                    let (number, times) = said.remove(which.index(said.len()));
+                    drop(given.clean(number, times));
                 }
-                Step::Repeat => {
-                    for (number, sequence) in &heard {
-                        drop(given.clean(*number, *sequence));
-                    }
-                }
-                Step::End(_) | Step::Hear => {}
+                Step::End(..) | Step::Hear(_) => {}
             }
-            if let Some((number, _)) = has {
-                prop_assert!(given.object(number).is_some(), "the holder has it still");
-            }
-            for (number, _) in &calls {
-                prop_assert!(given.object(*number).is_some(), "it is on its way");
-            }
+            let mut here = calls.iter().copied().chain(has.map(|(number, _)| number));
+            prop_assert!(here.all(|number| given.object(number).is_some()));
         }
         prop_assert_eq!((given.leased(), node.leases()), (0, 0));
     }
