@@ -16,6 +16,7 @@
 //! | [`j_testing`] | mocks, and servers inside a test |
 //! | [`k_threads`] | which thread runs what |
 //! | [`l_both_ways`] | clients whose objects are called |
+//! | [`n_production`] | limits, secrets, interceptors, health, and how a server ends |
 
 pub mod a_first;
 pub mod b_arguments;
@@ -29,3 +30,4 @@ pub mod i_failures;
 pub mod j_testing;
 pub mod k_threads;
 pub mod l_both_ways;
+pub mod n_production;
