@@ -40,7 +40,7 @@ fn a_server_outlives_having_no_descriptors() {
     let address = uri.strip_prefix("tcp://").unwrap();
 
     let before = getrlimit(Resource::Nofile);
-    let mut few = before.clone();
+    let mut few = before;
     few.current = Some(64);
     setrlimit(Resource::Nofile, few).unwrap();
     // Until neither side gets any more: those that wait to be accepted have none yet.
