@@ -17,6 +17,7 @@
 //! | [`k_threads`] | which thread runs what |
 //! | [`l_both_ways`] | clients whose objects are called |
 //! | [`m_references`] | objects that are passed by reference, and how long they live |
+//! | [`n_production`] | limits, secrets, interceptors, health, and how a server ends |
 //! | [`p_coming_from`] | what tarpc, tonic and Java RMI call what |
 
 pub mod a_first;
@@ -32,4 +33,5 @@ pub mod j_testing;
 pub mod k_threads;
 pub mod l_both_ways;
 pub mod m_references;
+pub mod n_production;
 pub mod p_coming_from;

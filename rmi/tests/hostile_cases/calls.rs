@@ -1,0 +1,233 @@
+//! Calls in numbers and orders that no client makes.
+
+use std::time::Duration;
+
+use jstream_transport::{Header, RecvError};
+
+use super::{
+    ADD, CANCEL, FAIL, GIVE, KEEP, OBJECT, REPLY, REQUEST, RETURN, SEND, Scene, WAIT, message,
+    until,
+};
+
+fn word(method: u64) -> u64 {
+    OBJECT | method << 32
+}
+
+/// Something of both devices that processes of a host use.
+fn each_device(case: impl Fn(&str)) {
+    ["tcp", "shm"].into_iter().for_each(case);
+}
+
+#[test]
+fn case_4_answers_that_nobody_reads() {
+    each_device(|scheme| {
+        let scene = Scene::new(scheme, |options| options.max_backlog = 2 << 20);
+        let peers: Vec<_> = (0..4).map(|_| scene.peer()).collect();
+        for number in 0..200 {
+            for peer in &peers {
+                peer.request(number, word(GIVE), &message(&(1u64 << 20,)));
+            }
+        }
+        until(|| scene.health().refused_calls > 0);
+        scene.assert_serves();
+        // For each its backlog, one answer more, and what stands in the device.
+        scene.assert_holds_at_most(4 * (16 << 20));
+        drop(peers);
+        scene.assert_recovers();
+    });
+}
+
+#[test]
+fn case_5_bytes_over_all_connections() {
+    each_device(|scheme| {
+        let scene = Scene::new(scheme, |_| {});
+        let peers: Vec<_> = (0..8).map(|_| scene.peer()).collect();
+        let much = message(&vec![1u8; 1 << 20]);
+        for peer in &peers {
+            // As much as its window takes.
+            for number in 0..15 {
+                peer.request(number, word(KEEP), &much);
+            }
+        }
+        until(|| scene.health().waiting == 8 * 15);
+        scene.assert_serves();
+        scene.assert_holds_at_most(8 * 15 * (3 << 20));
+        drop(peers);
+        scene.assert_recovers();
+    });
+}
+
+#[test]
+fn case_6_storms_of_calls_and_cancels() {
+    each_device(|scheme| {
+        let scene = Scene::new(scheme, |options| options.max_waiting = 16);
+        let peer = scene.peer();
+        let mut answered = 0;
+        for round in 0..200u64 {
+            for number in 0..20 {
+                peer.request(number, word(WAIT), &message(&()));
+            }
+            for number in 0..20 {
+                peer.send(Header::new(CANCEL, [number, 0, 0]), &[]);
+                // Of calls that there are not, too.
+                peer.send(Header::new(CANCEL, [number + 1000 + round, 0, 0]), &[]);
+            }
+            // All of them are answered before their numbers are used again.
+            for _ in 0..20 {
+                let answer = peer.endpoint.recv_message().unwrap();
+                assert_eq!(answer.header.kind, RETURN);
+                answered += 1;
+            }
+            assert!(scene.health().waiting <= 16);
+        }
+        assert_eq!(answered, 200 * 20);
+        scene.assert_holds_at_most(8 << 20);
+        drop(peer);
+        scene.assert_recovers();
+    });
+}
+
+#[test]
+fn case_7_calls_that_provoke_errors() {
+    each_device(|scheme| {
+        let scene = Scene::new(scheme, |_| {});
+        let peer = scene.peer();
+        // Until its window is used up, unread.
+        for number in 0..250 {
+            let unknown = [77, OBJECT | 99 << 32, word(ADD), word(FAIL)];
+            let word = unknown[usize::try_from(number).unwrap() % 4];
+            peer.request(number, word, &message(&("what it says",)));
+        }
+        scene.assert_serves();
+        scene.assert_holds_at_most(8 << 20);
+        for _ in 0..250 {
+            let answer = peer.endpoint.recv_message().unwrap();
+            assert!(answer.header.kind == RETURN || answer.header.words[1] != 0);
+        }
+        drop(peer);
+        scene.assert_recovers();
+    });
+}
+
+#[test]
+fn case_8_numbers_that_are_used_twice_and_answers_that_nobody_asked_for() {
+    each_device(|scheme| {
+        let scene = Scene::new(scheme, |_| {});
+        let nothing = message(&());
+        for (header, payload) in [
+            (Header::new(REQUEST, [1, word(WAIT), 0]), &nothing[..]),
+            (Header::new(REPLY, [1, 0, 0]), &nothing),
+            (Header::new(REPLY, [0xffff_ffff, 0, 0]), &nothing),
+            (Header::new(RETURN, [1, 99, 0]), b""),
+            (Header::new(0x6a73_61ff, [1, 99, 0]), b""),
+            (Header::new(u32::MAX, [u64::MAX; 3]), b"payload"),
+        ] {
+            let peer = scene.peer();
+            peer.request(1, word(WAIT), &nothing);
+            peer.send(header, payload);
+            let ended = peer.endpoint.recv_message().unwrap_err();
+            let ended = matches!(ended, RecvError::Closed { .. } | RecvError::Lost { .. });
+            assert!(ended, "{header:?}");
+        }
+        // A handler that there is not.
+        let peer = scene.peer();
+        peer.send(Header::new(REQUEST, [1 | 9 << 32, 0, 0]), &nothing);
+        let answer = peer.endpoint.recv_message().unwrap();
+        assert_eq!(answer.header.kind, RETURN);
+        drop(peer);
+        scene.assert_recovers();
+    });
+}
+
+#[test]
+fn case_23_deadlines_of_any_length() {
+    each_device(|scheme| {
+        let scene = Scene::new(scheme, |_| {});
+        let peer = scene.peer();
+        let arguments = message(&(1u64, 2u64));
+        for time in [0, 1, 2, 0x7ff, 0x800, 0x7fff, 0xfffe, 0xffff] {
+            peer.request(5, word(ADD) | time << 48, &arguments);
+            let answer = peer.endpoint.recv_message().unwrap();
+            // It has run, or was too late.
+            let code = answer.header.words[1];
+            assert!(
+                answer.header.kind == REPLY && (code == 0 || code == 5),
+                "{code}"
+            );
+        }
+        peer.request(6, word(WAIT) | 1 << 48, &message(&()));
+        let answer = peer.endpoint.recv_message().unwrap();
+        assert!(matches!(answer.header.words[1], 5 | 6));
+        peer.request(6, word(WAIT) | 0xffff << 48, &message(&()));
+        until(|| scene.health().waiting == 1);
+        drop(peer);
+        scene.assert_recovers();
+    });
+}
+
+#[test]
+fn case_25_what_is_kept_comes_back_once() {
+    each_device(|scheme| {
+        let scene = Scene::new(scheme, |_| {});
+        let before = scene.growth();
+        for end in 0..30u64 {
+            let peer = scene.peer();
+            for number in 0..8 {
+                peer.request(number, word(KEEP), &message(&vec![1u8; 100_000]));
+            }
+            if end % 3 > 0 {
+                until(|| scene.health().waiting == 8);
+            }
+            for number in 0..8 {
+                peer.send(Header::new(CANCEL, [number, 0, 0]), &[]);
+                peer.send(Header::new(CANCEL, [number, 0, 0]), &[]);
+            }
+            if end % 2 == 0 {
+                for _ in 0..8 {
+                    assert_eq!(peer.endpoint.recv_message().unwrap().header.kind, RETURN);
+                }
+            }
+            drop(peer);
+            until(|| scene.health().waiting == 0);
+        }
+        until(|| scene.growth() < before + (4 << 20));
+        scene.assert_recovers();
+    });
+}
+
+#[test]
+fn case_26_errors_are_short_and_tell_nothing() {
+    each_device(|scheme| {
+        let scene = Scene::new(scheme, |_| {});
+        let peer = scene.peer();
+        let long = "x".repeat(1 << 20);
+        for (method, arguments) in [
+            (FAIL, message(&(&long[..],))),
+            (ADD, vec![0xff; 1 << 20]),
+            (ADD, message(&(&long[..],))),
+            (99, vec![0xff; 1 << 20]),
+        ] {
+            let answer = peer.call(method, &arguments);
+            // What comes back as it was sent is the peer's own.
+            let text = String::from_utf8_lossy(answer.payload.as_bytes()).into_owned();
+            assert!(text.len() <= 2048, "{} bytes", text.len());
+            assert!(
+                !text.contains(".rs") && !text.contains("own words"),
+                "{text}"
+            );
+        }
+        // One that nobody answers, and one that fails where nobody answers.
+        for _ in 0..100 {
+            peer.send(Header::new(SEND, [0, word(FAIL), 0]), &message(&("again",)));
+            peer.send(Header::new(SEND, [0, word(ADD), 0]), b"no message");
+            while let Ok(back) = peer
+                .endpoint
+                .recv_message_timeout(Duration::from_micros(10))
+            {
+                assert!(back.payload.len() < 2048);
+            }
+        }
+        drop(peer);
+        scene.assert_recovers();
+    });
+}

@@ -1,0 +1,337 @@
+//! What hostile peers do to a running server, case by case. In each the memory that is held stays within what was sent
+//! and the limits, another client is served meanwhile, and the server is as it was when the attackers have gone.
+//!
+//! | case | |
+//! |---|---|
+//! | 1, 2, 3, 20, 24: frames | `frames.rs` |
+//! | 4, 5, 6, 7, 8, 23, 25, 26: calls | `calls.rs`; 4 and 5 also in `limits.rs` |
+//! | 9 to 14: values | `values.rs` |
+//! | 15: memory that the peer writes | the transport's tests |
+//! | 19: descriptors | `descriptors.rs` |
+//! | 21: panics | `panics.rs` |
+//! | 22: calls that call back | `both_ways.rs` |
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod calls;
+mod frames;
+mod heap;
+mod values;
+
+use std::io::IoSlice;
+use std::num::NonZero;
+use std::panic;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use jstream::buffer::Pool;
+use jstream::{Received, Transportable, Writer, transportable};
+use jstream_rmi::{Client, Options, Server, ServerOptions, Serving, remote};
+use jstream_transport::{Endpoint, Header, Message, connect};
+
+pub(crate) const HELLO: u32 = 0x6a73_6101;
+pub(crate) const REQUEST: u32 = 0x6a73_6102;
+pub(crate) const SEND: u32 = 0x6a73_6103;
+pub(crate) const REPLY: u32 = 0x6a73_6104;
+pub(crate) const RETURN: u32 = 0x6a73_6105;
+pub(crate) const CANCEL: u32 = 0x6a73_6108;
+
+/// The number of the first object that is bound.
+pub(crate) const OBJECT: u64 = 1;
+
+/// The places of its methods.
+pub(crate) const ADD: u64 = 0;
+pub(crate) const GIVE: u64 = 2;
+pub(crate) const WAIT: u64 = 3;
+pub(crate) const KEEP: u64 = 4;
+pub(crate) const VALUES: u64 = 5;
+pub(crate) const CHAIN: u64 = 6;
+pub(crate) const FAIL: u64 = 7;
+
+#[transportable]
+pub(crate) trait Shape {
+    fn area(&self) -> f64;
+}
+
+#[derive(Transportable, Debug, Clone, Copy)]
+#[transportable(implements(Shape))]
+pub(crate) struct Square {
+    pub(crate) side: f64,
+}
+
+impl Shape for Square {
+    fn area(&self) -> f64 {
+        self.side * self.side
+    }
+}
+
+#[derive(Transportable, Debug, Clone, Copy)]
+pub(crate) enum Colour {
+    Red,
+    Green,
+}
+
+/// Values of which not all bytes are any.
+#[derive(Transportable, Clone, Copy)]
+pub(crate) struct Values<'b> {
+    pub(crate) flag: bool,
+    pub(crate) letter: char,
+    pub(crate) colour: Colour,
+    pub(crate) some: NonZero<u32>,
+    pub(crate) maybe: Option<u16>,
+    pub(crate) text: &'b str,
+    pub(crate) units: &'b [()],
+    pub(crate) numbers: &'b [f64],
+    pub(crate) shape: &'b dyn Shape,
+}
+
+/// As long as one likes.
+#[derive(Transportable, Clone, Copy)]
+pub(crate) struct Chain<'b> {
+    pub(crate) next: Option<&'b Chain<'b>>,
+}
+
+#[remote]
+pub(crate) trait Target {
+    fn add(&self, a: u64, b: u64) -> u64;
+    fn sum(&self, bytes: &[u8]) -> u64;
+    fn give(&self, length: u64) -> Vec<u8>;
+    async fn wait(&self);
+    async fn keep(&self, bytes: Received<Vec<u8>>) -> u64;
+    fn values(&self, values: &Values<'_>) -> f64;
+    fn chain(&self, chain: &Chain<'_>) -> u64;
+    fn fail(&self, text: &str);
+}
+
+struct Plain;
+
+#[remote]
+impl Target for Plain {
+    fn add(&self, a: u64, b: u64) -> u64 {
+        a.wrapping_add(b)
+    }
+
+    fn sum(&self, bytes: &[u8]) -> u64 {
+        bytes.iter().map(|byte| u64::from(*byte)).sum()
+    }
+
+    fn give(&self, length: u64) -> Vec<u8> {
+        vec![7; usize::try_from(length.min(1 << 20)).unwrap()]
+    }
+
+    async fn wait(&self) {
+        std::future::pending().await
+    }
+
+    async fn keep(&self, bytes: Received<Vec<u8>>) -> u64 {
+        struct Kept(Received<Vec<u8>>);
+        let kept = Kept(bytes);
+        std::future::pending::<()>().await;
+        kept.0.get().len() as u64
+    }
+
+    fn values(&self, values: &Values<'_>) -> f64 {
+        let texts = values.text.chars().count() + values.units.len();
+        assert!(values.flag || values.some.get() > 0);
+        let extra = f64::from(u32::from(values.letter)) + f64::from(values.maybe.unwrap_or(0));
+        let colour = match values.colour {
+            Colour::Red => 1.0,
+            Colour::Green => 2.0,
+        };
+        let sum: f64 = values.numbers.iter().sum();
+        sum + values.shape.area() + extra + colour + f64::from(u32::try_from(texts).unwrap_or(0))
+    }
+
+    fn chain(&self, chain: &Chain<'_>) -> u64 {
+        std::iter::successors(Some(chain), |chain| chain.next).count() as u64
+    }
+
+    fn fail(&self, text: &str) {
+        panic!("/home/server/source.rs: the server's own words, and {text}");
+    }
+}
+
+/// A server that is attacked, and a client that it serves meanwhile.
+pub(crate) struct Scene {
+    pub(crate) serving: Serving,
+    pub(crate) pool: Pool,
+    health: Client,
+    heap: usize,
+    served: Arc<AtomicU64>,
+    stop: Arc<AtomicBool>,
+    bystander: Option<JoinHandle<()>>,
+    /// One at a time, as what the process holds is looked at.
+    _alone: MutexGuard<'static, ()>,
+}
+
+pub(crate) fn until(happens: impl Fn() -> bool) {
+    while !happens() {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+impl Scene {
+    pub(crate) fn new(scheme: &str, change: impl FnOnce(&mut ServerOptions)) -> Self {
+        static QUIET: Once = Once::new();
+        QUIET.call_once(|| {
+            // What is told of a panic may hold much memory, and take long. Methods are to panic here.
+            let tell = panic::take_hook();
+            panic::set_hook(Box::new(move |info| {
+                let serves = thread::current()
+                    .name()
+                    .is_some_and(|name| name.starts_with("jstream"));
+                if !serves {
+                    tell(info);
+                }
+            }));
+        });
+        static ALONE: Mutex<()> = Mutex::new(());
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut options = ServerOptions::default();
+        change(&mut options);
+        let pool = options.transport.pool.clone();
+        let server = Server::new(options);
+        server
+            .bind::<dyn Target>("target", Arc::new(Plain))
+            .unwrap();
+        let address = match scheme {
+            "tcp" => "tcp://127.0.0.1:0".to_owned(),
+            other => {
+                let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+                format!("{other}://hostile-{}-{number}", std::process::id())
+            }
+        };
+        let serving = server.listen(&address.parse().unwrap()).unwrap();
+        let health = Client::connect(serving.address()).unwrap();
+        let client = Client::connect(serving.address()).unwrap();
+        let target = client.lookup::<dyn Target>("target").unwrap();
+        let (served, stop) = (
+            Arc::new(AtomicU64::new(0)),
+            Arc::new(AtomicBool::new(false)),
+        );
+        let bystander = {
+            let (served, stop) = (served.clone(), stop.clone());
+            thread::spawn(move || {
+                while !stop.load(Ordering::SeqCst) {
+                    let n = served.fetch_add(1, Ordering::SeqCst);
+                    assert_eq!(*target.add(n, 1).wait().unwrap().get(), n + 1);
+                    thread::sleep(Duration::from_micros(200));
+                }
+            })
+        };
+        until(|| served.load(Ordering::SeqCst) > 10);
+        health.reflection().health().wait().unwrap();
+        Self {
+            serving,
+            pool,
+            health,
+            heap: heap::live(),
+            served,
+            stop,
+            bystander: Some(bystander),
+            _alone: alone,
+        }
+    }
+
+    /// How many bytes are held more than before, on the heap and in jbufs of the server.
+    pub(crate) fn growth(&self) -> usize {
+        let classes = self.pool.class_stats();
+        let jbufs: usize = classes
+            .map(|class| class.capacity * class.stats.in_use)
+            .sum();
+        heap::live().saturating_sub(self.heap) + jbufs
+    }
+
+    pub(crate) fn assert_holds_at_most(&self, bytes: usize) {
+        let growth = self.growth();
+        assert!(
+            growth <= bytes,
+            "{growth} bytes are held, at most {bytes} may be"
+        );
+    }
+
+    /// The other client is served now.
+    pub(crate) fn assert_serves(&self) {
+        let before = self.served.load(Ordering::SeqCst);
+        until(|| {
+            let ended = self.bystander.as_ref().is_some_and(JoinHandle::is_finished);
+            assert!(!ended, "the other client has an error");
+            self.served.load(Ordering::SeqCst) > before + 20
+        });
+    }
+
+    pub(crate) fn health(&self) -> jstream_rmi::Health {
+        *self.health.reflection().health().wait().unwrap().get()
+    }
+
+    /// All is as it was.
+    pub(crate) fn assert_recovers(mut self) {
+        self.assert_serves();
+        until(|| self.health().connections == 2 && self.health().waiting == 0);
+        self.stop.store(true, Ordering::SeqCst);
+        self.bystander.take().unwrap().join().unwrap();
+        // The threads' own readers and writers keep some memory.
+        until(|| self.growth() < 4 << 20);
+        assert!(self.serving.shutdown(Duration::from_secs(60)).cut_off == 0);
+    }
+
+    /// A peer that has said hello, and what it likes from then on.
+    pub(crate) fn peer(&self) -> Peer {
+        let endpoint = connect(self.serving.address(), &Options::default()).unwrap();
+        let peer = Peer { endpoint };
+        peer.send(Header::new(HELLO, [1, 1000, 1 << 30]), &table());
+        assert_eq!(peer.endpoint.recv_message().unwrap().header.kind, HELLO);
+        peer
+    }
+}
+
+/// The handlers of a side.
+pub(crate) fn table() -> Vec<u8> {
+    let mut table = Vec::new();
+    for name in ["jstream.calls", "jstream.streams"] {
+        let types = "bytes -> bytes";
+        table.extend([0; 16]);
+        table.extend(u16::try_from(name.len()).unwrap().to_le_bytes());
+        table.extend(u16::try_from(types.len()).unwrap().to_le_bytes());
+        table.extend(name.as_bytes());
+        table.extend(types.as_bytes());
+    }
+    table
+}
+
+pub(crate) fn message<T: Transportable>(of: &T) -> Vec<u8> {
+    let bytes = Writer::new().gather(of, |segments| {
+        let all = segments.iter().flat_map(|segment| segment.iter().copied());
+        all.collect::<Vec<u8>>()
+    });
+    bytes.unwrap()
+}
+
+pub(crate) struct Peer {
+    pub(crate) endpoint: Endpoint,
+}
+
+impl Peer {
+    pub(crate) fn send(&self, header: Header, payload: &[u8]) {
+        let segments = [IoSlice::new(payload)];
+        self.endpoint.send_message(header, &segments).unwrap();
+    }
+
+    pub(crate) fn request(&self, number: u64, word: u64, arguments: &[u8]) {
+        self.send(Header::new(REQUEST, [number, word, 0]), arguments);
+    }
+
+    pub(crate) fn call(&self, method: u64, arguments: &[u8]) -> Message {
+        self.request(7, OBJECT | method << 32, arguments);
+        let answer = self.endpoint.recv_message().unwrap();
+        assert_eq!(answer.header.words[0] & 0xffff_ffff, 7);
+        answer
+    }
+}
