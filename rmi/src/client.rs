@@ -193,7 +193,7 @@ impl Client {
     }
 
     /// What the server says of itself: what is bound, with which methods, and how it is. Calls of it fail with
-    /// [`CallError::UnknownObject`] where the server [tells nothing](crate::ServerOptions::reflects).
+    /// [`CallError::UnknownObject`](crate::CallError::UnknownObject) where the server [tells nothing](crate::ServerOptions::reflects).
     #[must_use]
     pub fn reflection(&self) -> ReflectionStub {
         ReflectionStub::new(self.own(REFLECTION))

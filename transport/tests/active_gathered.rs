@@ -70,7 +70,7 @@ fn all_kinds_keep_their_order(scheme: &str) {
             7 => 8191,
             19 => 20_000,
             33 => 50_000,
-            _ => word as usize % 100,
+            _ => usize::try_from(word % 100).unwrap(),
         };
         let bytes = common::bytes(length, word);
         if word % 3 == 0 {
