@@ -128,6 +128,10 @@ impl Shared {
         })
     }
 
+    pub(super) fn carrier(&self) -> &Carrier {
+        &self.carrier
+    }
+
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
     }
