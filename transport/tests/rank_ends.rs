@@ -12,9 +12,10 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use common::{LONG, SCHEMES, filled, fresh, join, patient};
-use jstream_transport::listen;
+use common::{LONG, SCHEMES, bytes, filled, fresh, join, patient};
 use jstream_transport::rank::{Error, Mesh, Options, Rank};
+use jstream_transport::sim::{self, Settings, Simulation};
+use jstream_transport::{connect, listen};
 
 /// As many as any rank has room for.
 const ROOM: u64 = 4;
@@ -85,5 +86,33 @@ fn a_rank_that_goes_on_waits_for_room_as_long_as_it_takes() {
             assert_eq!(message.payload.as_bytes(), n.to_ne_bytes());
         }
         drop(one);
+    }
+}
+
+#[test]
+fn what_is_on_its_way_in_a_simulation_outlives_its_rank() {
+    for seed in 0..60 {
+        let message = bytes(3_000, seed);
+        let received = Simulation::new(Settings::new(seed)).run(async {
+            let mut options = patient();
+            options.spin = Duration::ZERO;
+            let listener = listen(&fresh("sim"), &options).unwrap();
+            let address = listener.local_address().clone();
+            let accepting = sim::spawn("accepts", async move {
+                listener.accept_async().await.unwrap().establish().unwrap()
+            });
+            let one = connect(&address, &options).unwrap();
+            let build = |rank, peer, endpoint| {
+                let mesh = Mesh::new(rank, 2, &Options::default());
+                mesh.endpoint(peer, endpoint).unwrap().build()
+            };
+            let (zero, one) = (build(0, 1, accepting.await), build(1, 0, one));
+            drop(one.isend(0, 1, filled(&message)));
+            drop(one);
+            zero.irecv(1, 1).await.map(|received| received.payload)
+        });
+        let received = received.unwrap_or_else(|stuck| panic!("{seed}: {stuck}"));
+        let received = received.unwrap_or_else(|error| panic!("{seed}: {error}"));
+        assert!(received.as_bytes() == message, "{seed}");
     }
 }

@@ -2,17 +2,20 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use std::task::{Wake, Waker};
+use std::task::{Poll, Wake, Waker};
 use std::thread::{Builder, JoinHandle};
 
 use super::Endpoint;
 use super::shared::{Shared, Way};
 use super::timer::Timer;
 use crate::device::deadline::Deadline;
+use crate::device::sim;
 
 /// A thread that carries on the posted operations of endpoints while the program computes.
 ///
@@ -72,6 +75,8 @@ impl Drop for Progress {
 pub(super) struct Carrier {
     sends: OnceLock<Arc<Attached>>,
     receives: OnceLock<Arc<Attached>>,
+    /// A task of a simulation does.
+    is_simulated: AtomicBool,
 }
 
 impl Carrier {
@@ -88,8 +93,18 @@ impl Carrier {
         }
     }
 
+    /// As [`carry`](Self::carry), by a task of the simulation that runs on this thread.
+    pub(super) fn carry_in_simulation(&self, shared: &Arc<Shared>) {
+        if !self.is_simulated.swap(true, Ordering::Relaxed) {
+            sim::spawn_beside("carries on", send_the_rest(shared.clone()));
+        }
+    }
+
     /// Has what is carried on looked at again.
-    pub(super) fn look_again(&self) {
+    pub(super) fn look_again(&self, shared: &Arc<Shared>) {
+        if self.is_simulated.load(Ordering::Relaxed) {
+            sim::spawn_beside("carries on", send_the_rest(shared.clone()));
+        }
         if let Some(direction) = self.sends.get() {
             direction.work.ring(direction.clone());
         }
@@ -117,6 +132,35 @@ impl Carrier {
             })
         }))
     }
+}
+
+/// Sends what is posted, in a simulation. Gives up what nobody asks for any more when no credit comes for it.
+async fn send_the_rest(shared: Arc<Shared>) {
+    loop {
+        let stuck = shared.count_left_behind();
+        let mut late = pin!(sim::sleep(shared.facts().send_timeout));
+        let all_gone = poll_fn(|context| {
+            // Others may send the rest, and then nothing else wakes this.
+            shared.tell_when_sent(context.waker());
+            if !shared.progress(Way::Out, Some(context.waker()), None) {
+                return Poll::Ready(true);
+            }
+            match shared.count_left_behind() {
+                None => Poll::Pending,
+                Some(_) => late.as_mut().poll(context).map(|()| false),
+            }
+        });
+        if all_gone.await {
+            break;
+        }
+        if stuck.is_some() && shared.count_left_behind() == stuck {
+            shared.give_up_left_behind();
+        }
+    }
+    shared
+        .carrier()
+        .is_simulated
+        .store(false, Ordering::Relaxed);
 }
 
 /// What a thread has to do.

@@ -133,6 +133,10 @@ impl Shared {
         })
     }
 
+    pub(super) fn carrier(&self) -> &Carrier {
+        &self.carrier
+    }
+
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
     }

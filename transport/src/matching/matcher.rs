@@ -7,7 +7,8 @@ use super::envelope::{Class, Heading, Key, Pattern};
 use super::hash::Hash;
 use super::lanes::Id;
 use super::outcome::{
-    Arrival, Claim, Ended, Matched, MessageId, Post, PostError, Probed, ReceiveId, Stray, Unposted,
+    Arrival, Claim, Ended, Matched, MessageId, Post, PostError, Posting, Probed, ReceiveId, Stray,
+    Unposted,
 };
 use super::posted::{Posted, Receives};
 use super::sources::{Bounds, Sources};
@@ -101,7 +102,51 @@ impl<R, M> Matcher<R, M> {
                 expected,
             }));
         }
-        if let Some(error) = self.waits_in_vain(&pattern) {
+        let id = self.wait(key, &pattern, expected, receive)?;
+        Ok(Post::Waits(id))
+    }
+
+    /// As [`post`](Self::post), but a message that `stays` is claimed.
+    #[inline]
+    pub(crate) fn post_claiming(
+        &mut self,
+        pattern: Pattern,
+        expected: Option<u64>,
+        receive: R,
+        stays: impl FnOnce(&M) -> bool,
+    ) -> Result<Posting<R, M>, Unposted<R>> {
+        let key = self.hash.pattern(&pattern);
+        let Some(id) = self.messages.find(&key) else {
+            let id = self.wait(key, &pattern, expected, receive)?;
+            return Ok(Posting::Waits(id));
+        };
+        if let Some((heading, message)) = self.messages.get(id) {
+            if stays(message) {
+                self.messages.claim(id);
+                return Ok(Posting::Claimed(Claim { id, heading }, receive));
+            }
+        }
+        match self.remove_message(id) {
+            Some((heading, message)) => Ok(Posting::Matched(Matched {
+                receive,
+                message,
+                heading,
+                expected,
+            })),
+            None => unreachable!("what was found is here"),
+        }
+    }
+
+    /// No message is here for a receive.
+    #[inline]
+    fn wait(
+        &mut self,
+        key: Key,
+        pattern: &Pattern,
+        expected: Option<u64>,
+        receive: R,
+    ) -> Result<ReceiveId, Unposted<R>> {
+        if let Some(error) = self.waits_in_vain(pattern) {
             return Err(Unposted { error, receive });
         }
         let posted = Posted {
@@ -110,8 +155,8 @@ impl<R, M> Matcher<R, M> {
         };
         let sequence = self.next_sequence();
         let id = self.receives.push(key, sequence, posted);
-        self.sources.wanted(&pattern);
-        Ok(Post::Waits(ReceiveId(id)))
+        self.sources.wanted(pattern);
+        Ok(ReceiveId(id))
     }
 
     /// Takes the message that a receive with that pattern gets, if it is here. The same as
@@ -199,6 +244,14 @@ impl<R, M> Matcher<R, M> {
         }
         self.sources.add_beyond(&heading);
         Ok(Arrival::Waits(self.keep(heading, message)))
+    }
+
+    /// Keeps a message that has its receive already, claimed for that, whether there is room for it or not.
+    pub(crate) fn keep_claimed(&mut self, heading: Heading, message: M) -> Claim {
+        self.sources.add_beyond(&heading);
+        let MessageId(id) = self.keep(heading, message);
+        self.messages.claim(id);
+        Claim { id, heading }
     }
 
     #[inline]
@@ -303,6 +356,17 @@ impl<R, M> Matcher<R, M> {
         };
         let (heading, message) = self.remove_message(claim.id)?;
         Some(posted.matched(heading, message))
+    }
+
+    /// As [`restore`](Self::restore), but the message stays claimed for the receive that gets it.
+    pub(crate) fn hand_on(&mut self, claim: Claim) -> Option<(R, Claim)> {
+        match self.first_receive(&claim.heading) {
+            Some(posted) => Some((posted.receive, claim)),
+            None => {
+                self.messages.restore(claim.id);
+                None
+            }
+        }
     }
 
     /// How many receives wait.

@@ -98,6 +98,7 @@ mod unexpected;
 
 pub use envelope::{Envelope, Heading, Pattern};
 pub use matcher::Matcher;
+pub(crate) use outcome::Posting;
 pub use outcome::{
     Arrival, Claim, Ended, Matched, MessageId, Post, PostError, Probed, ReceiveId, Stray, Unposted,
 };

@@ -75,6 +75,14 @@ pub enum Post<R, M> {
     Waits(ReceiveId),
 }
 
+/// What becomes of a receive that leaves some messages where they are.
+pub(crate) enum Posting<R, M> {
+    Matched(Matched<R, M>),
+    /// Its message is here, and stays for it.
+    Claimed(Claim, R),
+    Waits(ReceiveId),
+}
+
 /// What becomes of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arrival<R, M> {

@@ -16,12 +16,13 @@ use super::attention::Attention;
 use super::bell::Bell;
 use super::credit::{Account, allowed};
 use super::error::Error;
-use super::letter::{Incoming, Letter, Offer, Want};
+use super::letter::{Incoming, Letter, Offer};
 use super::options::Options;
 use super::queue::Exit;
 use super::request::{Outcome, Request};
 use super::table::{Number, Table};
 use super::todo::{Task, Todo};
+use super::wants::Want;
 use super::wire::Frame;
 use crate::device::deadline::Deadline;
 use crate::device::inproc::letter::Letter as Cell;
@@ -95,8 +96,6 @@ pub(super) struct Peer {
     pub(super) wants: Table<Want>,
     /// Messages of its that wait here and that it may withdraw.
     pub(super) withdrawable: HashMap<Number, MessageId>,
-    /// How many answers to withdrawals it owes.
-    pub(super) withdrawals: u32,
     /// Where short messages of a thread come from.
     pub(super) exit: Option<Exit>,
     /// Messages of a thread that have no room in the matcher, in order.
@@ -305,6 +304,7 @@ impl State {
             return;
         };
         request.posted = None;
+        request.asked = None;
         let jbuf = request.take_place();
         let mut outcome = outcome;
         if outcome.spent.is_none() {
@@ -403,12 +403,10 @@ impl State {
             self.complete(offer.request, outcome, todo);
         }
         for want in wants {
-            self.complete(want.request, Outcome::failed(error()), todo);
+            self.lose_wanted(want, error(), todo);
         }
         match incoming {
-            Incoming::Receive { request, .. }
-            | Incoming::Late { request, .. }
-            | Incoming::Want(Want { request, .. }) => {
+            Incoming::Receive { request, .. } | Incoming::Late { request, .. } => {
                 self.complete(request, Outcome::failed(error()), todo);
             }
             Incoming::Message(id) => {

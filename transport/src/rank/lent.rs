@@ -117,8 +117,8 @@ impl Node {
             Err(error) => (None, Some(error)),
         };
         let outcome = outcome.unwrap_or_else(|| {
-            self.with(|state, todo| state.cancel(id, late(), todo));
-            // What has its message already ends with that.
+            self.with(|state, todo| state.give_up(id, late(), todo));
+            // What gets its message already ends with that.
             self.outcome(id)
         });
         let (result, elsewhere) = received(outcome, base.as_ptr());

@@ -23,6 +23,8 @@ pub(super) enum Letter {
     Coming { ack: Ack },
     /// Its payload comes when it is wanted.
     Announced { offer: Number },
+    /// Its payload was asked for, and has not begun to come.
+    Asked { want: Number },
     /// It is memory of a thread that waits; the bytes are dropped before that thread is told.
     Lent { bytes: Filled, sender: Sender },
     /// Its source went before all of it was here.
@@ -30,6 +32,11 @@ pub(super) enum Letter {
 }
 
 impl Letter {
+    /// Whether its payload is with its source.
+    pub(super) fn is_announced(&self) -> bool {
+        matches!(self, Self::Announced { .. } | Self::Asked { .. })
+    }
+
     /// Whether this request of a thread sends it.
     pub(super) fn is_of(&self, request: OpId) -> bool {
         match self {
@@ -120,8 +127,6 @@ pub(super) enum Incoming {
     Late { request: OpId, heading: Heading },
     /// A message that waits.
     Message(MessageId),
-    /// A receive that asked for it, and whose memory the connection has.
-    Want(Want),
     /// Nobody.
     Unwanted,
 }
@@ -142,12 +147,6 @@ pub(super) enum Half {
     Neither,
     Gone,
     Matched,
-}
-
-/// A payload that a peer was asked for.
-pub(super) struct Want {
-    pub(super) request: OpId,
-    pub(super) heading: Heading,
 }
 
 /// What a peer said that does not keep to the rules.

@@ -263,8 +263,8 @@ impl State {
         };
         let is_there = self.offer(id, sends).is_some();
         if let Some(peer) = self.peer(sends.to).filter(|_| is_there) {
-            if (peer.withdrawals as usize) < MOST_REQUESTS {
-                peer.withdrawals = peer.withdrawals.saturating_add(1);
+            // Its number means nothing else until the other rank has said what came of that.
+            if peer.offers.reserved() < MOST_REQUESTS && peer.offers.reserve(offer) {
                 let frame = Frame::Withdraw { offer };
                 todo.push(Task::Say {
                     to: sends.to,

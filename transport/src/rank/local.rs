@@ -275,6 +275,7 @@ impl Inbox {
         let queues = Self::close_queues(&mut state);
         let fresh = crate::matching::Matcher::default();
         let matcher = std::mem::replace(&mut state.matcher, fresh);
+        state.forget_wanted();
         let backlogs: Vec<_> = state
             .peers
             .iter_mut()

@@ -5,14 +5,14 @@ use jstream::buffer::Spent;
 use super::element::name_by;
 use super::error::Error;
 use super::inbox::{Inbox, State};
-use super::letter::{Ack, Incoming, Letter, Want};
+use super::letter::{Ack, Incoming, Letter};
 use super::names::Status;
 use super::request::{Outcome, Place, Request};
 use super::todo::{Copy, Task, Todo};
 use super::wire::Frame;
 use crate::device::connection::Payload;
 use crate::endpoint::ops::OpId;
-use crate::matching::{Arrival, Claim, Heading, Matched, Pattern, Post};
+use crate::matching::{Arrival, Claim, Heading, Matched, Pattern, Posting};
 use crate::rank::error::ElementName;
 
 /// Messages of up to so many bytes are copied under the lock of an inbox: taking it again costs more.
@@ -30,16 +30,23 @@ impl State {
         let id = self.requests.insert(Request::receive(place, expected));
         let descriptor = (expected.descriptor != 0).then_some(expected.descriptor);
         let alone = pattern.source.is_none() && self.nobody_is_left();
-        match self.matcher.post(pattern, descriptor, id) {
-            Ok(Post::Matched(matched)) => {
+        let posted = self
+            .matcher
+            .post_claiming(pattern, descriptor, id, Letter::is_announced);
+        match posted {
+            Ok(Posting::Matched(matched)) => {
                 self.meet(matched, todo);
                 self.let_in(todo);
             }
-            Ok(Post::Waits(receive)) if alone => {
+            Ok(Posting::Claimed(claim, id)) => {
+                self.ask(id, claim, todo);
+                self.let_in(todo);
+            }
+            Ok(Posting::Waits(receive)) if alone => {
                 let _ = self.matcher.cancel(receive);
                 self.complete(id, Outcome::failed(Error::NobodyLeft), todo);
             }
-            Ok(Post::Waits(receive)) => {
+            Ok(Posting::Waits(receive)) => {
                 if let Some(request) = self.requests.get_mut(id) {
                     request.posted = Some(receive);
                 }
@@ -70,20 +77,34 @@ impl State {
         todo: &mut Todo,
     ) -> OpId {
         let id = self.requests.insert(Request::receive(place, expected));
-        let (heading, message) = self.matcher.take(claim);
-        let matched = Matched {
-            receive: id,
-            message,
-            heading,
-            expected: None,
-        };
-        self.meet(matched, todo);
+        if self.is_announced(&claim) {
+            self.ask(id, claim, todo);
+        } else {
+            let (heading, message) = self.matcher.take(claim);
+            let matched = Matched {
+                receive: id,
+                message,
+                heading,
+                expected: None,
+            };
+            self.meet(matched, todo);
+        }
         self.let_in(todo);
         id
     }
 
     /// Gives up a claim.
     pub(super) fn restore(&mut self, claim: Claim, todo: &mut Todo) {
+        if self.is_announced(&claim) {
+            match self.matcher.hand_on(claim) {
+                Some((id, claim)) => {
+                    self.ask(id, claim, todo);
+                    self.let_in(todo);
+                }
+                None => self.note_arrival(),
+            }
+            return;
+        }
         match self.matcher.restore(claim) {
             Some(matched) => {
                 self.meet(matched, todo);
@@ -91,6 +112,11 @@ impl State {
             }
             None => self.note_arrival(),
         }
+    }
+
+    fn is_announced(&mut self, claim: &Claim) -> bool {
+        let letter = self.matcher.message_mut(claim.message());
+        letter.is_some_and(|letter| letter.is_announced())
     }
 
     /// Takes back a receive that has no message. False if it has one.
@@ -111,6 +137,10 @@ impl State {
     /// A receive and the message that it gets, which is known already.
     pub(super) fn meet(&mut self, matched: Matched<OpId, Letter>, todo: &mut Todo) {
         let (id, heading) = (matched.receive, matched.heading);
+        if matched.message.is_announced() {
+            let claim = self.matcher.keep_claimed(heading, matched.message);
+            return self.ask(id, claim, todo);
+        }
         let source = heading.envelope.source;
         let accepted = self.accept(id, &heading, todo);
         self.settle(source, heading.held, todo);
@@ -136,7 +166,6 @@ impl State {
                     };
                 }
             }
-            Letter::Announced { offer } => self.want(id, heading, offer, accepted, todo),
             Letter::Lent { bytes, sender } => {
                 let request = self.requests.get_mut(id).filter(|_| accepted);
                 match request {
@@ -153,36 +182,16 @@ impl State {
                     }
                 }
             }
-            Letter::Lost => self.complete_lost(id, source, todo),
+            Letter::Lost | Letter::Announced { .. } | Letter::Asked { .. } => {
+                self.complete_lost(id, source, todo);
+            }
         }
     }
 
-    fn complete_lost(&mut self, id: OpId, source: u32, todo: &mut Todo) {
+    pub(super) fn complete_lost(&mut self, id: OpId, source: u32, todo: &mut Todo) {
         if let Some(error) = self.gone(source) {
             self.complete(id, Outcome::failed(error), todo);
         }
-    }
-
-    /// A receive got a message that was announced.
-    fn want(&mut self, id: OpId, heading: Heading, offer: u32, accepted: bool, todo: &mut Todo) {
-        let source = heading.envelope.source;
-        let Some(peer) = self.peers.get_mut(source as usize) else {
-            return;
-        };
-        if peer.gone.is_some() {
-            return self.complete_lost(id, source, todo);
-        }
-        peer.withdrawable.remove(&offer);
-        let frame = if accepted {
-            let want = peer.wants.insert(Want {
-                request: id,
-                heading,
-            });
-            Frame::Wanted { offer, want }
-        } else {
-            Frame::Matched { offer }
-        };
-        todo.push(Task::Say { to: source, frame });
     }
 
     /// Whether the receive can have the message. If not, it has ended.

@@ -185,7 +185,8 @@ impl Rank {
         self.recv_until(from, tag, elements, None)
     }
 
-    /// As [`recv`](Self::recv), for so long at most. A message that has begun to arrive by then is waited for.
+    /// As [`recv`](Self::recv), for so long at most. A message that has begun to arrive by then is waited for; one that
+    /// was only announced stays for another receive.
     ///
     /// # Errors
     ///

@@ -56,6 +56,7 @@ mod table;
 mod taker;
 mod todo;
 mod waiting;
+mod wants;
 mod wire;
 mod withdrawal;
 pub mod world;

@@ -6,6 +6,7 @@ use jstream::buffer::Spent;
 
 use super::error::Error;
 use super::names::Status;
+use super::table::Number;
 use crate::device::connection::{Body, Payload};
 use crate::matching::ReceiveId;
 use crate::rank::error::ElementName;
@@ -40,6 +41,8 @@ pub(super) struct Request {
     pub(super) expected: ElementName,
     /// It waits in the matcher.
     pub(super) posted: Option<ReceiveId>,
+    /// The rank, and the number with it, of the payload that it waits for.
+    pub(super) asked: Option<(u32, Number)>,
     pub(super) outcome: Option<Outcome>,
     /// A task that waits for it.
     pub(super) task: Option<Waker>,
@@ -54,7 +57,7 @@ pub(super) struct Request {
 pub(super) struct Sending {
     pub(super) to: u32,
     /// Its number with the peer, where that may be asked to withdraw it.
-    pub(super) offer: Option<super::table::Number>,
+    pub(super) offer: Option<Number>,
 }
 
 impl Request {
@@ -64,6 +67,7 @@ impl Request {
             place,
             expected,
             posted: None,
+            asked: None,
             outcome: None,
             task: None,
             forgotten: false,

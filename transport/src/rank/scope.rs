@@ -131,7 +131,7 @@ impl Rank {
         let mut posted = scope.posted.take();
         for posted in &mut posted {
             if let (Err(_), Some(id)) = (&result, posted.id) {
-                node.with(|state, todo| state.cancel(id, Error::Cancelled, todo));
+                node.with(|state, todo| state.give_up(id, Error::Cancelled, todo));
                 node.cancel_send(id);
             }
             posted.wait(node, Deadline::NEVER);

@@ -1,12 +1,16 @@
 //! What is known to a peer by a number that this side gave out.
 
-/// A number, which is free again when its entry is gone.
+use std::collections::HashSet;
+
+/// A number, which is free again when its entry is gone, and it is not reserved.
 pub(super) type Number = u32;
 
 /// Entries by their numbers, which are the lowest that are free.
 pub(super) struct Table<T> {
     entries: Vec<Option<T>>,
     free: Vec<Number>,
+    /// What the peer still has to say something about, whatever becomes of the entry.
+    reserved: HashSet<Number>,
 }
 
 impl<T> Default for Table<T> {
@@ -14,6 +18,7 @@ impl<T> Default for Table<T> {
         Self {
             entries: Vec::new(),
             free: Vec::new(),
+            reserved: HashSet::new(),
         }
     }
 }
@@ -44,15 +49,42 @@ impl<T> Table<T> {
         self.entries.get_mut(number as usize)?.as_mut()
     }
 
+    /// All that there are.
+    pub(super) fn values(&mut self) -> impl Iterator<Item = &mut T> {
+        self.entries.iter_mut().flatten()
+    }
+
     pub(super) fn remove(&mut self, number: Number) -> Option<T> {
         let entry = self.entries.get_mut(number as usize)?.take()?;
-        self.free.push(number);
+        if !self.reserved.contains(&number) {
+            self.free.push(number);
+        }
         Some(entry)
     }
 
-    /// All that there are.
+    /// Has the number of an entry not given out again until it is [released](Self::release). False if it was reserved before.
+    pub(super) fn reserve(&mut self, number: Number) -> bool {
+        self.reserved.insert(number)
+    }
+
+    /// How many are reserved.
+    pub(super) fn reserved(&self) -> usize {
+        self.reserved.len()
+    }
+
+    /// False if it was not reserved.
+    pub(super) fn release(&mut self, number: Number) -> bool {
+        let was_reserved = self.reserved.remove(&number);
+        if was_reserved && self.get(number).is_none() {
+            self.free.push(number);
+        }
+        was_reserved
+    }
+
+    /// Takes out all that there are.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = T> + use<T> {
         self.free.clear();
+        self.reserved.clear();
         std::mem::take(&mut self.entries).into_iter().flatten()
     }
 }
@@ -73,5 +105,20 @@ mod tests {
         assert_eq!(table.insert('c'), 0);
         assert_eq!(table.drain().collect::<String>(), "cb");
         assert_eq!(table.get(1), None);
+    }
+
+    #[test]
+    fn what_is_reserved_is_not_given_out() {
+        let mut table = Table::default();
+        assert_eq!((table.insert('a'), table.insert('b')), (0, 1));
+        assert!(table.reserve(0) && !table.reserve(0) && table.reserve(1));
+        assert_eq!((table.reserved(), table.remove(0)), (2, Some('a')));
+        assert_eq!(table.insert('c'), 2);
+        assert!(table.release(0) && !table.release(0));
+        assert_eq!(table.insert('d'), 0);
+        // Released first.
+        assert!(table.release(1));
+        assert_eq!((table.remove(1), table.insert('e')), (Some('b'), 1));
+        assert_eq!(table.insert('f'), 3);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::credit::Passed;
 use super::error::Error;
 use super::inbox::{Inbox, State};
-use super::letter::{Ack, Half, Incoming, Letter, Want, strange};
+use super::letter::{Ack, Half, Incoming, Letter, strange};
 use super::line::{outbound, without_payload};
 use super::names::Status;
 use super::request::Outcome;
@@ -91,6 +91,14 @@ impl LineTaker {
                     state.note_arrival();
                     Choice::Pool
                 }
+                // Nobody receives any more, but what this rank has sent may be on its way still.
+                Err(stray) if state.closed => {
+                    todo.drop_later(stray.message);
+                    if let Some(peer) = state.peer(self.rank) {
+                        peer.incoming = Incoming::Unwanted;
+                    }
+                    Choice::Pool
+                }
                 // Its account has no more than the matcher has room for.
                 Ok(Arrival::Full(_)) | Err(_) => Choice::Refuse(strange(header.kind)),
             }
@@ -139,7 +147,7 @@ impl LineTaker {
 
     /// The payload that was asked for.
     fn data(&self, header: &Header, want: Number, replies: &mut Replies) -> Choice {
-        self.with(replies, |state, _| {
+        self.with(replies, |state, todo| {
             let refused = Choice::Refuse(strange(header.kind));
             let Some(peer) = state.peer(self.rank) else {
                 return refused;
@@ -152,9 +160,7 @@ impl LineTaker {
             let Some(want) = peer.wants.remove(want) else {
                 return refused;
             };
-            let request = want.request;
-            peer.incoming = Incoming::Want(want);
-            state.place_of(request)
+            state.begin_wanted(self.rank, want, todo)
         })
     }
 
@@ -283,7 +289,9 @@ impl LineTaker {
         let refused = strange(Frame::Withdrawn { offer, was_there }.header().kind);
         self.with(replies, |state, todo| {
             let peer = state.peer(self.rank).ok_or(refused)?;
-            peer.withdrawals = peer.withdrawals.checked_sub(1).ok_or(refused)?;
+            if !peer.offers.release(offer) {
+                return Err(refused);
+            }
             if !was_there {
                 state.news();
                 return Ok(());
@@ -298,7 +306,7 @@ impl LineTaker {
 
 impl State {
     /// Where a receive wants what a connection delivers.
-    fn place_of(&mut self, request: OpId) -> Choice {
+    pub(super) fn place_of(&mut self, request: OpId) -> Choice {
         let request = self.requests.get_mut(request);
         match request.and_then(|request| request.take_place()) {
             Some(spent) => Choice::Jbuf(spent),
@@ -312,7 +320,7 @@ impl State {
             return todo.drop_later(payload);
         };
         match std::mem::take(&mut peer.incoming) {
-            Incoming::Receive { request, heading } | Incoming::Want(Want { request, heading }) => {
+            Incoming::Receive { request, heading } => {
                 let outcome = Outcome::received(Status::of(&heading), payload);
                 self.complete(request, outcome, todo);
             }

@@ -204,7 +204,9 @@ impl Actor {
                 }
             }
             Step::Probe { wants, then, .. } => self.probe(wants, then).await,
-            Step::Look(_) | Step::Cancel(_) => self.look(),
+            Step::Look(_) | Step::Cancel(_) => {
+                self.look();
+            }
             Step::Nobody => sim::yield_now().await,
             Step::Pause(micros) => sim::sleep(Duration::from_micros(micros)).await,
         }
@@ -266,10 +268,12 @@ impl Actor {
         }
     }
 
-    fn note(&mut self, asked: Asked, result: Result<RankMessage, Unreceived>) {
+    /// Whether a receive got a message.
+    fn note(&mut self, asked: Asked, result: Result<RankMessage, Unreceived>) -> bool {
         let end = self.end_of(result);
         let now = self.tick();
         self.book.answer(self.me, asked, &end, now);
+        matches!(end, End::Got(_))
     }
 
     fn end_of(&self, result: Result<RankMessage, Unreceived>) -> End {
@@ -311,11 +315,13 @@ impl Actor {
         }
     }
 
-    fn look(&mut self) {
+    /// Whether a receive got a message.
+    fn look(&mut self) -> bool {
+        let mut got = false;
         for (asked, mut request) in std::mem::take(&mut self.receives) {
             match request.test() {
                 None => self.receives.push((asked, request)),
-                Some(result) => self.note(asked, result),
+                Some(result) => got |= self.note(asked, result),
             }
         }
         for (send, mut request) in std::mem::take(&mut self.sends) {
@@ -326,13 +332,15 @@ impl Actor {
                 }
             }
         }
+        got
     }
 
     /// Goes on until everything was received by everybody. What is posted then has no message.
     async fn finish(&mut self) {
         let receives = !self.book.plan.tasks[self.lane].only_sends();
         let mut turns = 0;
-        while !(self.book.is_over() && self.sends.is_empty()) {
+        loop {
+            let is_over = self.book.is_over();
             let is_open = self
                 .receives
                 .iter()
@@ -340,7 +348,11 @@ impl Actor {
             if receives && !is_open {
                 self.post(Wants::ANY, None);
             }
-            self.look();
+            let got = self.look();
+            // Messages of the one that ends may have come together with its end.
+            if is_over && self.sends.is_empty() && !got {
+                return;
+            }
             let _ = self.rank.iprobe(self.me, u64::MAX);
             let victim = self.book.plan.victim.filter(|_| self.mourns);
             let gone = victim.map(|victim| self.rank.iprobe(victim, Tag::Any));

@@ -151,6 +151,13 @@ where
     Task { shared }
 }
 
+/// As [`spawn`], for what a program did not ask for. Nothing where no simulation runs on this thread.
+pub(crate) fn spawn_beside(name: &str, body: impl Future<Output = ()> + 'static) {
+    if let Some(tasks) = try_current() {
+        tasks.add(name, Some(Box::pin(body)));
+    }
+}
+
 /// What a task is going to give; a future.
 pub struct Task<T> {
     shared: Rc<RefCell<Outcome<T>>>,

@@ -53,8 +53,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::task::Waker;
 
-pub(crate) use executor::clock;
 pub use executor::{Simulation, Stuck, Task, sleep, spawn, yield_now};
+pub(crate) use executor::{clock, spawn_beside};
 pub use settings::{Faults, Settings};
 
 use self::wire::{Signal, SimWire};

@@ -79,8 +79,10 @@ impl Shared {
 
     /// Has what is posted to be sent carried on, though nobody waits for it.
     pub(crate) fn carry(self: &Arc<Self>) {
-        // Only its own thread can go on with a simulation.
-        if self.facts.scheme != "sim" {
+        if self.facts.scheme == "sim" {
+            // Only its own thread can go on with a simulation.
+            self.carrier.carry_in_simulation(self);
+        } else {
             self.carrier.carry(self);
         }
     }

@@ -96,7 +96,7 @@ impl Shared {
         held.leave_behind();
         self.settle(self.sending.leave(held));
         self.carry_what_is_left();
-        self.carrier.look_again();
+        self.carrier.look_again(self);
     }
 
     /// How many messages wait for credit that nobody asks for any more; nothing when none do, or others go first.

@@ -7,7 +7,10 @@
     reason = "test code"
 )]
 
+#[path = "../common/mod.rs"]
 mod common;
+
+mod late;
 
 use std::io::IoSlice;
 
