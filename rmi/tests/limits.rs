@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use jstream::Writer;
 use jstream_rmi::{
-    Address, CallError, Client, ClientOptions, Options, Outcome, Server, ServerOptions, Serving,
-    remote,
+    Address, CallError, Client, ClientOptions, Options, Outcome, Remotable, Server, ServerOptions,
+    Serving, remote,
 };
 use jstream_transport::{Endpoint, Header, connect};
 
@@ -167,7 +167,7 @@ const UNREAD: u64 = 9;
 fn greeted(serving: &Serving) -> Endpoint {
     let endpoint = connect(serving.address(), &Options::default()).unwrap();
     let mut table = Vec::new();
-    for name in ["jstream.calls", "jstream.streams"] {
+    for name in ["jstream.calls", "jstream.streams", "jstream.references"] {
         let types = "bytes -> bytes";
         table.extend([0; 16]);
         table.extend(u16::try_from(name.len()).unwrap().to_le_bytes());
@@ -179,6 +179,11 @@ fn greeted(serving: &Serving) -> Endpoint {
     let hello = Header::new(HELLO, [1, 1000, 1 << 30]);
     endpoint.send_message(hello, &segments).unwrap();
     assert_eq!(endpoint.recv_message().unwrap().header.kind, HELLO);
+    let lookup = ("load", <dyn Load as Remotable>::interface().id());
+    let header = Header::new(REQUEST, [7, 0, 0]);
+    let sent = Writer::new().gather(&lookup, |segments| endpoint.send_message(header, segments));
+    sent.unwrap().unwrap();
+    assert_eq!(endpoint.recv_message().unwrap().header.words[1], 0);
     endpoint
 }
 

@@ -166,13 +166,33 @@ fn setup() -> Setup {
 
 /// The call fails as a panic of its method does, and nothing else is touched by it.
 fn assert_panics<R: Transportable + 'static>(of: &Setup, call: impl Fn() -> Call<R>) {
+    assert_fails(of, call, |error| {
+        assert!(matches!(error, CallError::Panicked { .. }), "{error}");
+        assert_eq!(error.outcome(), Outcome::MayHaveRun);
+    });
+}
+
+/// The same before its method began.
+fn assert_panics_early<R: Transportable + 'static>(of: &Setup, call: impl Fn() -> Call<R>) {
+    assert_fails(of, call, |error| {
+        assert!(matches!(error, CallError::Refused { .. }), "{error}");
+        assert!(error.to_string().contains("panicked"), "{error}");
+        assert_eq!(error.outcome(), Outcome::DidNotRun);
+    });
+}
+
+/// The call fails, and nothing else is touched by it.
+fn assert_fails<R: Transportable + 'static>(
+    of: &Setup,
+    call: impl Fn() -> Call<R>,
+    is_right: impl Fn(&CallError),
+) {
     for _ in 0..20 {
         let beside = (of.frail.add(1, 2), call(), of.frail.add(3, 4));
         let Err(error) = beside.1.wait() else {
             panic!("it has a result");
         };
-        assert!(matches!(error, CallError::Panicked { .. }), "{error}");
-        assert_eq!(error.outcome(), Outcome::MayHaveRun);
+        is_right(&error);
         let told = error.to_string();
         assert!(!told.contains("while") && !told.contains("Drop"), "{told}");
         assert_eq!(*beside.0.wait().unwrap().get(), 3);
@@ -187,8 +207,8 @@ fn while_arguments_are_read() {
     let touchy = Holds {
         value: Touchy(IN_READ),
     };
-    assert_panics(&of, || of.frail.take(touchy));
-    assert_panics(&of, || of.frail.checked(&Checked { number: 13 }));
+    assert_panics_early(&of, || of.frail.take(touchy));
+    assert_panics_early(&of, || of.frail.checked(&Checked { number: 13 }));
     let refused = of
         .frail
         .checked(&Checked { number: 14 })

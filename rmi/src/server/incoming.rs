@@ -303,7 +303,10 @@ impl Answer {
 impl Drop for Answer {
     fn drop(&mut self) {
         let Some(code) = self.why_ended() else { return };
-        let why = self.unfit.take();
+        let mut why = self.unfit.take();
+        if why.is_empty() && code == Code::Arguments {
+            why.push_str("reading them panicked");
+        }
         if let Some(replier) = self.replier.take() {
             self.seen(Err(code.outcome()), 0);
             refuse(replier, code, &why);

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use super::{CANCEL, HELLO, OBJECT, REQUEST, Scene, table, until};
+use super::{CANCEL, HELLO, OBJECT, REQUEST, Scene, lookup, table, until};
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -45,12 +45,17 @@ fn joined(scene: &Scene) -> TcpStream {
     let table = table();
     let hello = frame(HELLO, [1, 1000, 1 << 30], table.len() as u64);
     stream.write_all(&[&hello[..], &table].concat()).unwrap();
+    skip(&mut stream);
+    stream
+}
+
+/// Reads a frame, and is done with it.
+fn skip(stream: &mut TcpStream) {
     let mut theirs = [0; 40];
     stream.read_exact(&mut theirs).unwrap();
     let length = u64::from_le_bytes(*theirs.last_chunk().unwrap());
     let mut rest = vec![0; usize::try_from(length).unwrap()];
     stream.read_exact(&mut rest).unwrap();
-    stream
 }
 
 /// The server has ended the connection.
@@ -115,6 +120,10 @@ fn case_2_lengths_at_the_limits() {
     }
     // One of no length is a message that is no object.
     let mut stream = joined(&scene);
+    let lookup = lookup();
+    let asks = frame(REQUEST, [1, 0, 0], lookup.len() as u64);
+    stream.write_all(&[&asks[..], &lookup].concat()).unwrap();
+    skip(&mut stream);
     stream
         .write_all(&frame(REQUEST, [1, OBJECT, 0], 0))
         .unwrap();

@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use jstream::buffer::Pool;
 use jstream::{Received, Transportable, Writer, transportable};
-use jstream_rmi::{Client, Options, Server, ServerOptions, Serving, remote};
+use jstream_rmi::{Client, Options, Remotable, Server, ServerOptions, Serving, remote};
 use jstream_transport::{Endpoint, Header, Message, connect};
 
 pub(crate) const HELLO: u32 = 0x6a73_6101;
@@ -42,7 +42,7 @@ pub(crate) const REPLY: u32 = 0x6a73_6104;
 pub(crate) const RETURN: u32 = 0x6a73_6105;
 pub(crate) const CANCEL: u32 = 0x6a73_6108;
 
-/// The number of the first object that is bound.
+/// The number of the first object that a connection looks up.
 pub(crate) const OBJECT: u64 = 1;
 
 /// The places of its methods.
@@ -282,20 +282,28 @@ impl Scene {
         assert!(self.serving.shutdown(Duration::from_secs(60)).cut_off == 0);
     }
 
-    /// A peer that has said hello, and what it likes from then on.
+    /// A peer that has said hello and looked the object up, and says what it likes from then on.
     pub(crate) fn peer(&self) -> Peer {
         let endpoint = connect(self.serving.address(), &Options::default()).unwrap();
         let peer = Peer { endpoint };
         peer.send(Header::new(HELLO, [1, 1000, 1 << 30]), &table());
         assert_eq!(peer.endpoint.recv_message().unwrap().header.kind, HELLO);
+        peer.request(7, 0, &lookup());
+        let found = peer.endpoint.recv_message().unwrap();
+        assert_eq!((found.header.kind, found.header.words[1]), (REPLY, 0));
         peer
     }
+}
+
+/// The arguments of the registry's `lookup` for the object.
+pub(crate) fn lookup() -> Vec<u8> {
+    message(&("target", <dyn Target as Remotable>::interface().id()))
 }
 
 /// The handlers of a side.
 pub(crate) fn table() -> Vec<u8> {
     let mut table = Vec::new();
-    for name in ["jstream.calls", "jstream.streams"] {
+    for name in ["jstream.calls", "jstream.streams", "jstream.references"] {
         let types = "bytes -> bytes";
         table.extend([0; 16]);
         table.extend(u16::try_from(name.len()).unwrap().to_le_bytes());

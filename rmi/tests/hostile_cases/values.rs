@@ -2,9 +2,7 @@
 
 use std::num::NonZero;
 
-use jstream_transport::Header;
-
-use super::{CHAIN, Chain, Colour, OBJECT, REPLY, REQUEST, Scene, Square, VALUES, Values, message};
+use super::{CHAIN, Chain, Colour, REPLY, Scene, Square, VALUES, Values, message};
 
 fn values(colour: Colour) -> Vec<u8> {
     let numbers = [1.5, f64::NAN];
@@ -97,24 +95,32 @@ fn cases_9_and_11_each_word_another_length_or_place() {
     }
 }
 
+/// A chain of so many, as arguments. What it is made of is given back.
+fn chain(length: usize) -> Vec<u8> {
+    let arena = typed_arena::Arena::with_capacity(length);
+    let mut first = arena.alloc(Chain { next: None });
+    for _ in 1..length {
+        first = arena.alloc(Chain { next: Some(first) });
+    }
+    message(&(&*first,))
+}
+
 #[test]
-fn case_10_a_depth_of_a_hundred_thousand() {
+fn case_10_a_depth_of_a_million() {
     for scheme in ["tcp", "shm"] {
         let scene = Scene::new(scheme, |_| {});
-        let mut nodes: Vec<Chain<'_>> = Vec::new();
-        let arena = typed_arena::Arena::with_capacity(100_000);
-        let mut last = None;
-        for _ in 0..100_000 {
-            last = Some(&*arena.alloc(Chain { next: last }));
-        }
-        nodes.extend(last.copied());
-        let deep = message(&(&nodes[0],));
         let peer = scene.peer();
-        peer.send(Header::new(REQUEST, [7, OBJECT | CHAIN << 32, 0]), &deep);
-        let answer = peer.endpoint.recv_message().unwrap();
+        let answer = peer.call(CHAIN, &chain(1_000_000));
         assert_eq!((answer.header.kind, answer.header.words[1]), (REPLY, 3));
         let why = String::from_utf8_lossy(answer.payload.as_bytes()).into_owned();
         assert!(why.len() < 1100, "{why}");
+        drop((peer, answer));
+        scene.assert_recovers();
+        // One that takes any depth gets all of it, without any depth of its stack.
+        let scene = Scene::new(scheme, |options| options.limits.depth = None);
+        let peer = scene.peer();
+        let answer = peer.call(CHAIN, &chain(1_000_000));
+        assert_eq!((answer.header.kind, answer.header.words[1]), (REPLY, 0));
         drop((peer, answer));
         scene.assert_recovers();
     }
