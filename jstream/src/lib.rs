@@ -142,6 +142,7 @@ extern crate self as jstream;
 pub mod __private;
 mod adapter;
 pub mod buffer;
+pub mod capture;
 mod class;
 mod erased;
 #[cfg(unix)]

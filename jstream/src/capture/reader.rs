@@ -1,0 +1,130 @@
+//! Reading captures.
+
+use std::fmt;
+use std::io::{self, Read};
+
+use super::encoding::{FRONT, checksum, decode};
+use super::{MAGIC, Record};
+
+/// Reads a capture record by record.
+#[derive(Debug)]
+pub struct CaptureReader<R> {
+    from: R,
+    at: u64,
+    over: bool,
+}
+
+/// Why a capture can't be read on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CaptureError {
+    /// The file can't be read.
+    Io(io::Error),
+    /// It does not begin as a capture of this version does.
+    Magic,
+    /// It ends inside a record: whoever wrote it has ended early, or is still at it.
+    CutOff {
+        /// Where the record begins.
+        at: u64,
+    },
+    /// A record is not as it was written.
+    Damaged {
+        /// Where it begins.
+        at: u64,
+    },
+}
+
+impl fmt::Display for CaptureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "the capture can't be read: {error}"),
+            Self::Magic => f.write_str("this is no capture, or one of another version"),
+            Self::CutOff { at } => write!(
+                f,
+                "the capture ends inside the record at byte {at}: its writer has ended early, or is still at it"
+            ),
+            Self::Damaged { at } => write!(f, "the record at byte {at} of the capture is damaged"),
+        }
+    }
+}
+
+impl std::error::Error for CaptureError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for CaptureError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl<R: Read> CaptureReader<R> {
+    /// Begins to read; the bytes are best buffered.
+    ///
+    /// # Errors
+    ///
+    /// [`CaptureError`] when this is no capture.
+    pub fn new(mut from: R) -> Result<Self, CaptureError> {
+        let mut magic = Vec::new();
+        (&mut from)
+            .take(MAGIC.len() as u64)
+            .read_to_end(&mut magic)?;
+        if magic != MAGIC {
+            return Err(CaptureError::Magic);
+        }
+        Ok(Self {
+            from,
+            at: MAGIC.len() as u64,
+            over: false,
+        })
+    }
+
+    /// The next record; `None` at the end, and behind an error.
+    ///
+    /// # Errors
+    ///
+    /// [`CaptureError`] where the capture is cut off or damaged.
+    pub fn read(&mut self) -> Result<Option<Record>, CaptureError> {
+        if self.over {
+            return Ok(None);
+        }
+        let record = self.next();
+        self.over = !matches!(record, Ok(Some(_)));
+        record
+    }
+
+    fn next(&mut self) -> Result<Option<Record>, CaptureError> {
+        let at = self.at;
+        let front = self.take(FRONT as u64)?;
+        if front.is_empty() {
+            return Ok(None);
+        }
+        let cut_off = CaptureError::CutOff { at };
+        let Some((length, sum)) = front.split_first_chunk::<4>() else {
+            return Err(cut_off);
+        };
+        let Ok(sum) = sum.try_into().map(u32::from_le_bytes) else {
+            return Err(cut_off);
+        };
+        let length = u64::from(u32::from_le_bytes(*length));
+        let body = self.take(length)?;
+        if (body.len() as u64) < length {
+            return Err(cut_off);
+        }
+        let record = decode(&body).filter(|_| checksum(&body) == sum);
+        record.map(Some).ok_or(CaptureError::Damaged { at })
+    }
+
+    /// So many bytes, or what there is.
+    fn take(&mut self, length: u64) -> Result<Vec<u8>, CaptureError> {
+        let mut bytes = Vec::new();
+        (&mut self.from).take(length).read_to_end(&mut bytes)?;
+        self.at = self.at.saturating_add(bytes.len() as u64);
+        Ok(bytes)
+    }
+}
