@@ -15,7 +15,8 @@
 
 use std::task::Waker;
 
-use super::inbox::{Inbox, State};
+use super::inbox::Inbox;
+use super::state::State;
 use crate::device::inproc::barrier::Barriers;
 use crate::device::inproc::sync::{AtomicU32, Line, Ordering};
 use crate::endpoint::ops::OpId;

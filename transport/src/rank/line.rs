@@ -7,9 +7,10 @@ use jstream::buffer::{Pool, Spent};
 
 use super::credit::{Passed, window};
 use super::error::Error;
-use super::inbox::{Inbox, State};
+use super::inbox::Inbox;
 use super::letter::{Half, Offer};
 use super::request::{Outcome, Sending};
+use super::state::State;
 use super::table::Number;
 use super::taker::LineTaker;
 use super::todo::{Task, Todo};

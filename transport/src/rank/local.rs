@@ -7,13 +7,14 @@ use std::sync::{Arc, OnceLock};
 use jstream::buffer::Spent;
 
 use super::error::Error;
-use super::inbox::{Inbox, State};
+use super::inbox::Inbox;
 use super::letter::{Ack, Letter, Sender};
 use super::meet::copied;
 use super::names::Status;
 use super::node::Node;
 use super::queue::{Entry, SHORT};
 use super::request::{Outcome, Request};
+use super::state::State;
 use super::todo::Todo;
 use crate::device::connection::Payload;
 use crate::device::inproc::letter::INLINE;

@@ -4,10 +4,11 @@ use jstream::buffer::Spent;
 
 use super::element::name_by;
 use super::error::Error;
-use super::inbox::{Inbox, State};
+use super::inbox::Inbox;
 use super::letter::{Ack, Incoming, Letter};
 use super::names::Status;
 use super::request::{Outcome, Place, Request};
+use super::state::State;
 use super::todo::{Copy, Task, Todo};
 use super::wire::Frame;
 use crate::device::connection::Payload;

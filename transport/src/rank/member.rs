@@ -89,7 +89,7 @@ impl Rank {
             return Err(Error::TimedOut { after: timeout });
         }
         self.node.finish_lines()?;
-        let all_gone = |state: &mut super::inbox::State| state.lines_are_gone().then_some(());
+        let all_gone = |state: &mut super::state::State| state.lines_are_gone().then_some(());
         let gone = self.node.wait(|| deadline, all_gone);
         gone.ok_or(Error::TimedOut { after: timeout })
     }

@@ -52,6 +52,7 @@ mod requests;
 mod scope;
 mod sending;
 mod soon;
+mod state;
 mod table;
 mod taker;
 mod todo;

@@ -6,10 +6,11 @@ use std::task::Waker;
 
 use super::bell::Bell;
 use super::error::Error;
-use super::inbox::{Inbox, State};
+use super::inbox::Inbox;
 use super::line::Line;
 use super::local::Near;
 use super::request::Outcome;
+use super::state::State;
 use super::todo::{Task, Todo};
 use crate::device::deadline::Deadline;
 use crate::endpoint::ops::OpId;

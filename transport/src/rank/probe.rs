@@ -8,7 +8,6 @@ use zerocopy::IntoBytes;
 
 use super::element::{Element, name_of};
 use super::error::{ElementName, Error};
-use super::inbox::State;
 use super::lent::Wanted;
 use super::letter::Letter;
 use super::member::Rank;
@@ -16,6 +15,7 @@ use super::names::{Source, Status, Tag};
 use super::node::Node;
 use super::request::Place;
 use super::requests::{RankMessage, RecvRequest};
+use super::state::State;
 use crate::device::deadline::Deadline;
 use crate::matching::{Claim, Pattern};
 

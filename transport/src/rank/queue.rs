@@ -13,9 +13,10 @@ use std::sync::{Arc, Mutex, TryLockError};
 use jstream::buffer::{Filled, Pool, Spent};
 
 use super::error::ElementName;
-use super::inbox::{Inbox, Peer, State};
+use super::inbox::Inbox;
 use super::letter::{Ack, Letter};
 use super::names::Status;
+use super::state::{Peer, State};
 use super::todo::Todo;
 use super::wire::Label;
 use crate::device::connection::Payload;

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use jstream::buffer::Filled;
 
 use super::error::Error;
-use super::inbox::{Inbox, State};
+use super::inbox::Inbox;
 use super::letter::{Ack, Half, Letter, Offer};
 use super::line::{Line, announcement, outbound, unsendable};
 use super::local::{Left, Posted};
 use super::meet::SMALL;
 use super::node::{Link, Node};
 use super::request::{Request, Sending, payload_of};
+use super::state::State;
 use super::wire::{Frame, Label};
 use crate::device::connection::{Body, Payload};
 use crate::endpoint::gate::Credit;

@@ -10,12 +10,13 @@ use std::sync::atomic::Ordering;
 use jstream::buffer::Pool;
 
 use super::error::{ElementName, Error};
-use super::inbox::{Inbox, State};
+use super::inbox::Inbox;
 use super::letter::{Ack, Letter};
 use super::meet::refusal;
 use super::names::Status;
 use super::node::Node;
 use super::queue::Content;
+use super::state::State;
 use super::todo::Todo;
 use crate::device::connection::Payload;
 use crate::device::deadline::Deadline;

@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::credit::Passed;
 use super::error::Error;
-use super::inbox::{Inbox, State};
+use super::inbox::Inbox;
 use super::letter::{Ack, Half, Incoming, Letter, strange};
 use super::line::{outbound, without_payload};
 use super::names::Status;
 use super::request::Outcome;
+use super::state::State;
 use super::table::Number;
 use super::todo::{Task, Todo};
 use super::wire::{ANNOUNCEMENT, Frame, Label};

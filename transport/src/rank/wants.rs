@@ -5,9 +5,9 @@
 //! that announces and sends nothing has no more of them here than its window allows.
 
 use super::error::Error;
-use super::inbox::State;
 use super::letter::{Ack, Incoming, Letter};
 use super::request::Outcome;
+use super::state::State;
 use super::todo::{Task, Todo};
 use super::wire::Frame;
 use crate::endpoint::ops::OpId;

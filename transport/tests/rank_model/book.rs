@@ -6,8 +6,11 @@ use std::sync::{Mutex, MutexGuard};
 
 use jstream_transport::rank::{Error, Status};
 
-use super::plan::{Plan, Send, Wants, content, length, number};
+use super::plan::{Plan, Send, Setting, Wants, content, length, number};
 use super::rules::{Hidden, Message, Receive, Rules};
+
+/// No device announces shorter messages, unless it is told to.
+const LEAST_EAGER: u64 = 64 << 10;
 
 /// A thread of a plan, by its place.
 pub(super) type Lane = usize;
@@ -250,6 +253,32 @@ impl Book {
             from,
             to,
         });
+    }
+
+    /// The time of a receive was over: until then it may have had a message that was announced, and hidden it from
+    /// other threads.
+    pub(crate) fn gave_up(&self, rank: u32, asked: &Asked) {
+        let Setting { tight, eager, .. } = self.plan.setting;
+        let may_be_announced =
+            |id, class| tight || length(id, class) as u64 > eager.unwrap_or(LEAST_EAGER);
+        let messages = lock(&self.messages);
+        let mut hidden = lock(&self.hidden);
+        for (id, message) in messages.iter() {
+            let is_meant = message.to == rank
+                && asked.wants.matches(message.source, message.tag)
+                && may_be_announced(*id, message.class);
+            let mut known = hidden.iter();
+            let is_known = known.any(|other| (other.id, other.lane) == (*id, asked.lane));
+            if is_meant && !is_known {
+                hidden.push(Hidden {
+                    id: *id,
+                    rank,
+                    lane: asked.lane,
+                    from: 0,
+                    to: 0,
+                });
+            }
+        }
     }
 
     /// Which message this is, of those that were given to ranks.

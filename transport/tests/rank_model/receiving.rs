@@ -47,7 +47,13 @@ impl Actor<'_> {
         let end = match (how, elements) {
             (ReceiveHow::Timed(micros), _) => {
                 let timeout = Duration::from_micros(micros);
-                self.with_memory::<u8>(room, |memory| rank.recv_timeout(from, tag, memory, timeout))
+                let end = self.with_memory::<u8>(room, |memory| {
+                    rank.recv_timeout(from, tag, memory, timeout)
+                });
+                if matches!(end, End::Nothing) {
+                    self.book.gave_up(self.me, &asked);
+                }
+                end
             }
             (ReceiveHow::Filled, _) => match rank.recv_filled(from, tag) {
                 Ok(message) => self.book.got(&message.status, message.payload.as_bytes()),
