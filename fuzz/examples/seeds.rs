@@ -24,6 +24,7 @@ fn main() -> std::io::Result<()> {
     family::<fields::Fields>()?;
     structure()?;
     streams()?;
+    calls()?;
     schema()?;
     file()
 }
@@ -41,6 +42,15 @@ fn corpus(target: &str) -> std::io::Result<PathBuf> {
 fn noise(len: u32, step: u32) -> Vec<u8> {
     let byte = |i: u32| (i.wrapping_mul(step) ^ i >> 3) as u8;
     (0..len).map(byte).collect()
+}
+
+/// Frames in many orders.
+fn calls() -> std::io::Result<()> {
+    let into = corpus("calls")?;
+    for (len, step) in [(24, 37), (90, 5), (300, 91), (1000, 23)] {
+        fs::write(into.join(format!("seed-{len}")), noise(len, step))?;
+    }
+    Ok(())
 }
 
 /// Messages of the sample and of values made up, as they are and without headers, and scripts.

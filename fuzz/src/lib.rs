@@ -1,6 +1,7 @@
 //! What the fuzz targets do with their input; a library, so that the corpus can be replayed by an
 //! ordinary test and the seeds be made by a program.
 
+pub mod calls;
 pub mod family;
 pub mod files;
 pub mod message;

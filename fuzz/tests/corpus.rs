@@ -64,6 +64,11 @@ fn stream() {
 }
 
 #[test]
+fn calls() {
+    replay("calls", jstream_fuzz::calls::run);
+}
+
+#[test]
 fn schema() {
     replay("schema", jstream_fuzz::schemas::run);
 }

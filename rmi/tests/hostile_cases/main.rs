@@ -7,6 +7,7 @@
 //! | 4, 5, 6, 7, 8, 23, 25, 26: calls | `calls.rs`; 4 and 5 also in `limits.rs` |
 //! | 9 to 14: values | `values.rs` |
 //! | 15: memory that the peer writes | the transport's tests |
+//! | 16, 17: references | `references.rs`, and `hostile.rs` |
 //! | 19: descriptors | `descriptors.rs` |
 //! | 21: panics | `panics.rs` |
 //! | 22: calls that call back | `both_ways.rs` |
@@ -20,6 +21,7 @@
 mod calls;
 mod frames;
 mod heap;
+mod references;
 mod values;
 
 use std::io::IoSlice;
@@ -32,7 +34,7 @@ use std::time::Duration;
 
 use jstream::buffer::Pool;
 use jstream::{Received, Transportable, Writer, transportable};
-use jstream_rmi::{Client, Options, Remotable, Server, ServerOptions, Serving, remote};
+use jstream_rmi::{Client, Options, Remotable, Remote, Server, ServerOptions, Serving, remote};
 use jstream_transport::{Endpoint, Header, Message, connect};
 
 pub(crate) const HELLO: u32 = 0x6a73_6101;
@@ -107,9 +109,10 @@ pub(crate) trait Target {
     fn values(&self, values: &Values<'_>) -> f64;
     fn chain(&self, chain: &Chain<'_>) -> u64;
     fn fail(&self, text: &str);
+    fn take(&self, all: Vec<Remote<dyn Target>>) -> u64;
 }
 
-struct Plain;
+pub(crate) struct Plain;
 
 #[remote]
 impl Target for Plain {
@@ -155,10 +158,15 @@ impl Target for Plain {
     fn fail(&self, text: &str) {
         panic!("/home/server/source.rs: the server's own words, and {text}");
     }
+
+    fn take(&self, all: Vec<Remote<dyn Target>>) -> u64 {
+        all.len() as u64
+    }
 }
 
 /// A server that is attacked, and a client that it serves meanwhile.
 pub(crate) struct Scene {
+    pub(crate) server: Server,
     pub(crate) serving: Serving,
     pub(crate) pool: Pool,
     health: Client,
@@ -229,6 +237,7 @@ impl Scene {
         until(|| served.load(Ordering::SeqCst) > 10);
         health.reflection().health().wait().unwrap();
         Self {
+            server,
             serving,
             pool,
             health,

@@ -1,0 +1,138 @@
+//! Clients that go while their references are given, renewed and given back: nothing of them stays counted.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jstream_rmi::{Client, ClientOptions, Remote, Server, ServerOptions, Serving, remote};
+
+#[remote]
+trait Part {
+    fn number(&self) -> u64;
+}
+
+struct Number(u64);
+
+impl Part for Number {
+    fn number(&self) -> u64 {
+        self.0
+    }
+}
+
+#[remote]
+trait Maker {
+    fn make(&self, count: u64) -> Vec<Remote<dyn Part>>;
+    fn take(&self, all: Vec<Remote<dyn Part>>) -> u64;
+}
+
+struct Plain(Server);
+
+#[remote]
+impl Maker for Plain {
+    fn make(&self, count: u64) -> Vec<Remote<dyn Part>> {
+        let part = |number| {
+            let export = self.0.export::<dyn Part>(Arc::new(Number(number)));
+            export.into_remote()
+        };
+        (0..count).map(part).collect()
+    }
+
+    fn take(&self, all: Vec<Remote<dyn Part>>) -> u64 {
+        all.len() as u64
+    }
+}
+
+/// How many clients come and go, and what each of them is given at a time.
+const ROUNDS: u64 = 200;
+const GIVEN: u64 = 125;
+
+/// So short that renewals are always on their way.
+const LEASE: Duration = Duration::from_millis(20);
+
+fn serve(address: &str) -> (Server, Serving) {
+    let mut options = ServerOptions::default();
+    options.lease = LEASE;
+    let server = Server::new(options);
+    let maker = Arc::new(Plain(server.clone()));
+    server.bind::<dyn Maker>("maker", maker).unwrap();
+    let serving = server.listen(&address.parse().unwrap()).unwrap();
+    (server, serving)
+}
+
+/// Has some references, drops some, and goes in one of several ways.
+fn come_and_go(serving: &Serving, own: &Server, round: u64) {
+    let mut options = ClientOptions::default();
+    options.lease = LEASE;
+    let client = Client::connect_with(serving.address(), &options).unwrap();
+    let maker = client.lookup::<dyn Maker>("maker").unwrap();
+    let mut kept = maker.make(GIVEN).wait().unwrap();
+    let more = [(); 3].map(|()| maker.make(GIVEN));
+    let export = own.export::<dyn Part>(Arc::new(Number(round)));
+    let given = maker.take(vec![export.remote(); 10]);
+    // Some are given back while others come, some when all have come, some with the connection.
+    kept.truncate(usize::try_from(round % GIVEN).unwrap());
+    let [one, other, last] = more;
+    match round % 5 {
+        0 => drop((one, other, last)),
+        1 => kept.extend(one.wait().unwrap()),
+        2 => {
+            kept.extend(one.wait().unwrap());
+            kept.clear();
+            drop((other, last));
+        }
+        3 => client.close(),
+        _ => {
+            kept.extend(last.wait().unwrap());
+            thread::sleep(LEASE / 2);
+        }
+    }
+    if round % 2 == 0 {
+        drop(given);
+        drop((client, maker));
+        drop(kept);
+    } else {
+        drop(kept);
+        drop((client, maker));
+        drop(given);
+    }
+}
+
+/// Waits for what the others do.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "never: {what}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn all_are_forgotten(address: &str) {
+    let (server, serving) = serve(address);
+    let own = Server::default();
+    for round in 0..ROUNDS {
+        come_and_go(&serving, &own, round);
+    }
+    until("the server has forgotten all", || {
+        let counts = server.references();
+        (counts.exports, counts.leases, counts.pins) == (1, 0, 0)
+    });
+    until("nothing is left here", || {
+        let counts = own.references();
+        (counts.exports, counts.leases, counts.pins) == (0, 0, 0)
+    });
+}
+
+#[test]
+fn of_clients_at_sockets() {
+    all_are_forgotten("tcp://127.0.0.1:0");
+}
+
+#[test]
+fn of_clients_in_this_process() {
+    all_are_forgotten("inproc://reference-ends");
+}
