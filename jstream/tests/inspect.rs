@@ -11,6 +11,8 @@ mod agree;
 #[cfg(unix)]
 #[path = "inspect/bounds.rs"]
 mod bounds;
+#[path = "inspect/captures.rs"]
+mod captures;
 #[path = "inspect/compose.rs"]
 mod compose;
 #[path = "inspect/golden.rs"]

@@ -10,6 +10,7 @@ use jstream_transport::active::{Serving, Settings};
 use jstream_transport::{Address, Options};
 
 use crate::auth::Secret;
+use crate::capture::Capture;
 use crate::error::{ConnectError, LookupError, shown};
 use crate::intercept::Interceptors;
 use crate::interface::{Remotable, Stub};
@@ -66,6 +67,9 @@ pub struct ClientOptions {
     /// What the server asks for, and has to know itself (default: nothing), see
     /// [`ServerOptions::secret`](crate::ServerOptions::secret).
     pub secret: Option<Secret>,
+    /// Where what its connections carry is written to, for who looks for what is wrong (default: nowhere). Secrets are
+    /// proved before, and are not in it.
+    pub capture: Option<Capture>,
 }
 
 impl Default for ClientOptions {
@@ -86,6 +90,7 @@ impl Default for ClientOptions {
             clock: Clock::system(),
             interceptors: Interceptors::default(),
             secret: None,
+            capture: None,
         }
     }
 }
@@ -136,6 +141,7 @@ impl Client {
             clock: options.clock.clone(),
             interceptors: options.interceptors.clone(),
             secret: options.secret.clone(),
+            capture: options.capture.as_ref().map(|to| to.connection(true)),
         };
         let (transport, messages) = (&options.transport, &options.messages);
         let connection = Connection::connect(address, transport, messages, terms)?;

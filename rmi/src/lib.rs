@@ -237,6 +237,7 @@
 mod again;
 mod auth;
 mod call;
+mod capture;
 mod client;
 mod context;
 mod error;
@@ -264,6 +265,7 @@ mod workers;
 pub use again::Retries;
 pub use auth::{AuthError, Secret, SecretTooShort};
 pub use call::{Call, RemoteCall, Reply};
+pub use capture::{Capture, CaptureOptions};
 pub use client::{Client, ClientOptions};
 pub use context::{Context, context};
 pub use error::{BindError, CallError, ConnectError, LookupError, Outcome, ServeError};

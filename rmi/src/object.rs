@@ -129,6 +129,7 @@ impl Object {
         }
         match self.retries {
             Some(retries) if method.is_idempotent() => {
+                self.note(interface, index);
                 self.begin_again(method, index, arguments, retries)
             }
             _ => Call::new(
@@ -394,6 +395,7 @@ impl Object {
         carried: Option<Option<Kept>>,
     ) -> Result<Sent, CallError> {
         let method = interface.method(index);
+        self.note(interface, index);
         let (deadline, word) = self.word(method, index)?;
         let watched = self.watched(interface.name(), method, deadline, 0)?;
         let Some((connection, _)) = self.way() else {
@@ -434,6 +436,7 @@ impl Object {
             let call = self.begin_here::<A, ()>(node, (index, method), arguments, Giving::none());
             return call.end_here(method);
         }
+        self.note(interface, index);
         let (deadline, word) = self.word(method, index)?;
         let watched = self.watched(interface.name(), method, deadline, 0)?;
         let sent = written(arguments, |segments| match self.way() {
@@ -446,6 +449,16 @@ impl Object {
                 Ok(())
             }
             failed => Err(ended(watched.as_ref(), not_sent(method, failed))),
+        }
+    }
+
+    /// Keeps what a number stands for with a connection that is captured.
+    #[inline]
+    fn note(&self, interface: &'static Interface, index: usize) {
+        if let Some((connection, number)) = self.way() {
+            if let Some(capture) = &connection.session().terms.capture {
+                capture.note(number, index, interface);
+            }
         }
     }
 

@@ -13,6 +13,7 @@ use jstream_transport::active::{Bundle, Settings};
 use jstream_transport::{Address, Options};
 
 use crate::auth::Secret;
+use crate::capture::Capture;
 use crate::error::{BindError, ServeError};
 use crate::exports::{Exports, Home};
 use crate::intercept::Interceptors;
@@ -114,6 +115,9 @@ pub struct ServerOptions {
     /// the server to them. Connections that have not count among those that are [greeted](Self::max_greeting), and
     /// have [`Settings::handshake_timeout`] for it. Answers the threat of those who may not call.
     pub secret: Option<Secret>,
+    /// Where what its connections carry is written to, for who looks for what is wrong (default: nowhere). Secrets are
+    /// proved before, and are not in it.
+    pub capture: Option<Capture>,
 }
 
 /// One for each processor, and two at least.
@@ -149,6 +153,7 @@ impl Default for ServerOptions {
             clock: Clock::system(),
             interceptors: Interceptors::default(),
             secret: None,
+            capture: None,
         }
     }
 }

@@ -16,6 +16,7 @@ use jstream_transport::{Address, Endpoint, Options};
 
 use self::lane::Lane;
 use crate::auth::{self, Secret};
+use crate::capture::{Capturing, Tape};
 use crate::error::ConnectError;
 use crate::exports::Exports;
 use crate::intercept::Interceptors;
@@ -28,7 +29,7 @@ use crate::sync::lock;
 use crate::workers::Workers;
 
 /// The handlers of each side, by name.
-const CALLS: &str = "jstream.calls";
+pub(crate) const CALLS: &str = "jstream.calls";
 const STREAMS: &str = "jstream.streams";
 const REFERENCES: &str = "jstream.references";
 
@@ -49,6 +50,7 @@ pub(crate) struct Session {
     lane: Option<Lane>,
     pub(crate) terms: Terms,
     pub(crate) wire: Wire,
+    pub(crate) tape: Option<Arc<Tape>>,
     /// How many methods wait for which the other side waits.
     waiting: AtomicUsize,
     all_waiting: Arc<Waiting>,
@@ -128,6 +130,8 @@ pub(crate) struct Terms {
     pub(crate) interceptors: Interceptors,
     /// What both sides have to know.
     pub(crate) secret: Option<Secret>,
+    /// Where its messages are written to.
+    pub(crate) capture: Option<Capturing>,
 }
 
 impl Terms {
@@ -302,6 +306,9 @@ impl Connection {
     ) -> Result<Self, ConnectError> {
         // Calls that nobody waits for are not asked about.
         settings.kept_returns = 0;
+        let capture = terms.capture.as_ref();
+        let tape = capture.map(|to| to.tape(endpoint.peer().to_string()));
+        settings.tap = tape.clone().map(|tape| tape as _).or(settings.tap);
         let peer = Peer::join(endpoint, handlers, settings)?;
         let references = parts.references.clone();
         let session = Session {
@@ -309,6 +316,7 @@ impl Connection {
             streams: peer.handler(STREAMS)?,
             referenced: peer.handler(REFERENCES)?,
             wire: Wire::new(&peer),
+            tape,
             exports: parts.exports,
             references: parts.references,
             joined: OnceLock::new(),

@@ -86,6 +86,9 @@
 //! | `--dot`, `--svg FILE` | the objects as boxes, and the pointers as arrows; shared objects once |
 //! | `--quiet` | only check |
 //!
+//! Of a capture of a connection ([`capture`](crate::capture)) the messages are listed, and `--object N` shows the values of
+//! one, by the schemas that are there.
+//!
 //! `-` instead of a file is the standard input. The exit code is 0 when all is well, 1 when the data
 //! is wrong or a schema is missing, and 2 when the program was called in a wrong way or can't read a file.
 //!

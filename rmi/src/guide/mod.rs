@@ -18,6 +18,7 @@
 //! | [`l_both_ways`] | clients whose objects are called |
 //! | [`m_references`] | objects that are passed by reference, and how long they live |
 //! | [`n_production`] | limits, secrets, interceptors, health, and how a server ends |
+//! | [`o_debugging`] | calls by hand, captures of connections, spans |
 //! | [`p_coming_from`] | what tarpc, tonic and Java RMI call what |
 
 pub mod a_first;
@@ -34,4 +35,5 @@ pub mod k_threads;
 pub mod l_both_ways;
 pub mod m_references;
 pub mod n_production;
+pub mod o_debugging;
 pub mod p_coming_from;

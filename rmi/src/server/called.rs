@@ -33,6 +33,9 @@ pub(crate) fn called(request: Request) {
         let known = format!("it has {}", interface.description());
         return fail(request, Code::UnknownMethod, &known);
     }
+    if let Some(tape) = &session.tape {
+        tape.called(word.object, word.method, interface);
+    }
     if session.is_ending() && word.object != REFLECTION {
         session.load().refuse();
         return fail(request, Code::Ending, "");

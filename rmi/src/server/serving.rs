@@ -241,6 +241,7 @@ impl State {
             clock: options.clock.clone(),
             interceptors: options.interceptors.clone(),
             secret: options.secret.clone(),
+            capture: options.capture.as_ref().map(|to| to.connection(false)),
         };
         let waiting = self.waiting.clone();
         let settings = options.messages.clone();

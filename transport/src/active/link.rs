@@ -7,6 +7,7 @@ pub(super) use self::arrival::returned;
 pub(super) use self::sending::Haste;
 use std::any::Any;
 use std::collections::VecDeque;
+use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Waker;
@@ -14,17 +15,19 @@ use std::time::Instant;
 
 use super::driving::{Core, Wait};
 use super::error::{JoinError, RequestError, Returned};
-use super::frame::Credit;
+use super::frame::{Credit, Frame};
 use super::handlers::Handlers;
 use super::hello::{Known, Theirs};
 use super::ledger::{Answer, Ledger, Number, Violation, Window};
 use super::request::Request;
 use super::settings::Settings;
 use super::sync::lock;
+use super::tap::{Tap, tapped};
 use super::task::Cancel;
 use crate::device::deadline::Deadline;
 use crate::endpoint::Endpoint;
 use crate::error::RecvError;
+use crate::header::Header;
 
 /// A request that is on its way.
 #[derive(Debug, Clone, Copy)]
@@ -125,6 +128,11 @@ impl Link {
             starved: Mutex::new(None),
             starves: AtomicBool::new(false),
         });
+        if let Some(tap) = &link.settings.tap {
+            let ours: Vec<_> = link.handlers.entries().iter().map(|of| &*of.name).collect();
+            let theirs: Vec<_> = link.known.iter().map(|of| &*of.name).collect();
+            tap.joined(&ours, &theirs);
+        }
         bundle.enter(&link);
         let attached: Weak<Self> = Arc::downgrade(&link);
         if link.endpoint.shared().attach(attached) {
@@ -226,6 +234,17 @@ impl Link {
                 Some(None) => {}
                 None => return None,
             }
+        }
+    }
+
+    /// Shows a message to whoever sees them.
+    #[cold]
+    fn show(&self, tap: &dyn Tap, sent: bool, header: &Header, payload: &[IoSlice<'_>]) {
+        // Where it is sent nobody has filled in its length yet.
+        let length = payload.iter().map(|part| part.len() as u64).sum();
+        let frame = Frame::of(&header.with_length(length)).map(|(frame, _)| frame);
+        if let Some(tapped) = frame.and_then(|frame| tapped(sent, frame, payload)) {
+            tap.message(&tapped);
         }
     }
 

@@ -1,6 +1,9 @@
 //! What a side of active messages allows the other one.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use super::tap::Tap;
 
 /// What a side allows its peer, and how it waits. Every limit says the threat that it answers.
 #[derive(Debug, Clone)]
@@ -32,6 +35,8 @@ pub struct Settings {
     pub room_timeout: Duration,
     /// How long sending waits for credit (default 30 s). Answers the threat of a peer that is done with nothing.
     pub credit_timeout: Duration,
+    /// What sees each message (default: nothing). It is dropped with the connection.
+    pub tap: Option<Arc<dyn Tap>>,
 }
 
 impl Default for Settings {
@@ -46,6 +51,7 @@ impl Default for Settings {
             handshake_timeout: Duration::from_secs(5),
             room_timeout: Duration::from_millis(200),
             credit_timeout: Duration::from_secs(30),
+            tap: None,
         }
     }
 }

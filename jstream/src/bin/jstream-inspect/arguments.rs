@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum};
 use jstream::inspect::Options;
 
-/// Shows what stands in a message, a stream, a file of objects, or a schema.
+/// Shows what stands in a message, a stream, a file of objects, a schema, or a capture of a connection.
 ///
 /// Everything is checked; what is wrong is shown at its byte, behind what was found before it. A file
 /// brings the schemas of its objects along; for a message or a stream they are named with --schema.
@@ -23,6 +23,8 @@ Examples:
   jstream-inspect orders.jsf --svg graph.svg       the first object and what it leads to, as a picture
   jstream-inspect orders.jsf --dot | dot -Tpdf -o graph.pdf
   jstream-inspect order.schema                     the types of a schema
+  jstream-inspect calls.jcap                       the messages of a captured connection
+  jstream-inspect calls.jcap --object 2            one of them, with its values by the schema that is there
   jstream-inspect orders.jsf --quiet               only check: nothing is printed but errors
 
 Exit codes: 0 when all is well, 1 when the data is wrong or its schema is missing, 2 on wrong usage \

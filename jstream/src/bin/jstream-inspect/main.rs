@@ -1,8 +1,9 @@
-//! Shows what stands in messages, streams, files and schemas.
+//! Shows what stands in messages, streams, files, schemas and captures.
 #![forbid(unsafe_code)]
 
 mod about;
 mod arguments;
+mod capture;
 mod container;
 mod output;
 mod report;
@@ -23,7 +24,12 @@ fn main() -> ExitCode {
     // Ends the program by itself, with 2 on wrong usage.
     let arguments = Arguments::parse();
     let mut output = Output::of(&arguments);
-    let done = report::report(&arguments, &mut output).and_then(|fine| {
+    let reported = if capture::is_capture(&arguments) {
+        capture::report(&arguments, &mut output)
+    } else {
+        report::report(&arguments, &mut output)
+    };
+    let done = reported.and_then(|fine| {
         output.finish()?;
         Ok(fine)
     });

@@ -1,5 +1,6 @@
 //! What comes from the other side of a connection.
 
+use std::io::IoSlice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
@@ -47,6 +48,9 @@ impl Link {
     ) -> Result<(), Violation> {
         let unknown = Violation("it sends what is no active message");
         let (frame, credit) = Frame::of(header).ok_or(unknown)?;
+        if let Some(tap) = &self.settings.tap {
+            self.show(&**tap, false, header, &[IoSlice::new(payload.as_bytes())]);
+        }
         let mut ledger = self.ledger();
         ledger.absorb(credit, wake)?;
         match frame {

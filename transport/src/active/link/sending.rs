@@ -69,6 +69,9 @@ impl Link {
         segments: &[IoSlice<'_>],
         haste: Haste,
     ) -> Result<(), SendError> {
+        if let Some(tap) = &self.settings.tap {
+            self.show(&**tap, true, &header, segments);
+        }
         if haste != Haste::Now && self.gather(header, segments, haste) {
             return Ok(());
         }
@@ -105,6 +108,9 @@ impl Link {
         header: Header,
         segments: &[IoSlice<'_>],
     ) -> Result<(), SendError> {
+        if let Some(tap) = &self.settings.tap {
+            self.show(&**tap, true, &header, segments);
+        }
         self.endpoint.scope(|scope| {
             let mut sending = scope.post_send(header, segments);
             let mut patience = PATIENCE;
@@ -144,6 +150,9 @@ impl Link {
         header: Header,
         filled: Filled,
     ) -> Result<(), (SendError, Filled)> {
+        if let Some(tap) = &self.settings.tap {
+            self.show(&**tap, true, &header, &[IoSlice::new(filled.as_bytes())]);
+        }
         let shared = self.endpoint.shared();
         let length = Some(filled.len() as u64);
         let (message, refused) = shared.outbound(header, length, Body::Owned(filled));

@@ -1,0 +1,284 @@
+//! What a connection has carried.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Read};
+
+use jstream::capture::{
+    CaptureError, CaptureReader, Direction, Kind, MAGIC, Message, Method, Record, Start,
+};
+use jstream::inspect::{Catalog, message, value};
+use serde_json::{Value as Json, json};
+
+use crate::arguments::Arguments;
+use crate::output::{Failure, Output, say};
+
+/// Whether the file that is looked at begins as a capture does.
+pub(crate) fn is_capture(arguments: &Arguments) -> bool {
+    let mut front = Vec::new();
+    let is_file = arguments.file.metadata().is_ok_and(|meta| meta.is_file());
+    let file = is_file.then(|| File::open(&arguments.file).ok()).flatten();
+    let read = file.map(|file| file.take(MAGIC.len() as u64).read_to_end(&mut front));
+    matches!(read, Some(Ok(_))) && front == MAGIC
+}
+
+/// Prints the messages; says whether the capture is whole.
+pub(crate) fn report(arguments: &Arguments, output: &mut Output) -> Result<bool, Failure> {
+    if arguments.dot || arguments.svg.is_some() {
+        let text = "a capture is no graph: --object with --json shows a message's values";
+        return Err(Failure::Said(text.to_owned()));
+    }
+    let mut methods = Methods::default();
+    // Some are described behind their first call.
+    let ended = each(arguments, |number, record| {
+        if let Record::Method(method) = record {
+            methods.add(number, method);
+        }
+        Ok(())
+    })?;
+    let mut report = Report {
+        arguments,
+        output,
+        methods,
+        requests: BTreeMap::new(),
+        json: Vec::new(),
+        fine: ended.is_none(),
+    };
+    each(arguments, |number, record| report.record(number, record))?;
+    if let Some(error) = &ended {
+        say(&error.to_string());
+    }
+    report.finish()
+}
+
+/// Looks at each record, with the number of messages before it. What ends the capture early, if anything does.
+fn each(
+    arguments: &Arguments,
+    mut look: impl FnMut(u64, Record) -> Result<(), Failure>,
+) -> Result<Option<CaptureError>, Failure> {
+    let path = &arguments.file;
+    let unreadable = |error: &dyn std::fmt::Display| {
+        Failure::Said(format!("{} can't be read: {error}", path.display()))
+    };
+    let file = File::open(path).map_err(|error| unreadable(&error))?;
+    let mut reader = CaptureReader::new(BufReader::new(file)).map_err(|of| unreadable(&of))?;
+    let mut number: u64 = 0;
+    loop {
+        let record = match reader.read() {
+            Ok(Some(record)) => record,
+            Ok(None) => return Ok(None),
+            Err(CaptureError::Io(error)) => return Err(unreadable(&error)),
+            Err(error) => return Ok(Some(error)),
+        };
+        let is_message = matches!(record, Record::Message(_));
+        look(number, record)?;
+        number = number.saturating_add(u64::from(is_message));
+    }
+}
+
+/// What is called by which numbers, from which message on.
+#[derive(Default)]
+struct Methods(BTreeMap<(Direction, u32, u16), BTreeMap<u64, Method>>);
+
+impl Methods {
+    fn add(&mut self, from: u64, method: Method) {
+        let key = (method.direction, method.object, method.place);
+        self.0.entry(key).or_default().insert(from, method);
+    }
+
+    /// What this message calls.
+    fn get(&self, number: u64, of: &Message) -> Option<&Method> {
+        let (object, place) = of.call?;
+        let known = self.0.get(&(of.direction, object, place))?;
+        let before = known.range(..=number).next_back();
+        before.or_else(|| known.iter().next()).map(|(_, of)| of)
+    }
+}
+
+/// A request that has no answer yet.
+struct Asked {
+    method: Option<Method>,
+    nanos: u64,
+}
+
+struct Report<'r> {
+    arguments: &'r Arguments,
+    output: &'r mut Output,
+    methods: Methods,
+    requests: BTreeMap<(Direction, u32), Asked>,
+    json: Vec<Json>,
+    fine: bool,
+}
+
+impl Report<'_> {
+    fn record(&mut self, number: u64, record: Record) -> Result<(), Failure> {
+        match record {
+            Record::Start(start) => self.start(&start),
+            Record::Message(message) => self.message(number, &message),
+            Record::Lost { messages, bytes } => {
+                let line = format!("{messages} messages with {bytes} bytes are missing here");
+                self.put(
+                    &line,
+                    json!({ "lost": { "messages": messages, "bytes": bytes } }),
+                )
+            }
+            Record::End => self.put("the connection has ended", json!({ "end": true })),
+            _ => Ok(()),
+        }
+    }
+
+    /// As a line, or for programs.
+    fn put(&mut self, line: &str, json: Json) -> Result<(), Failure> {
+        if self.arguments.quiet || self.arguments.object.is_some() {
+            return Ok(());
+        }
+        self.put_anyway(line, json)
+    }
+
+    fn put_anyway(&mut self, line: &str, json: Json) -> Result<(), Failure> {
+        if self.arguments.json {
+            self.json.push(json);
+            return Ok(());
+        }
+        self.output.line(line)
+    }
+
+    fn start(&mut self, start: &Start) -> Result<(), Failure> {
+        let side = if start.by_client { "client" } else { "server" };
+        let line = format!("capture of a {side}, connected with {}", start.peer);
+        let nanos = start.unix_nanos;
+        let json = json!({ "start": { "by": side, "peer": start.peer, "unix_nanos": nanos } });
+        self.put(&line, json)
+    }
+
+    fn message(&mut self, number: u64, of: &Message) -> Result<(), Failure> {
+        let (method, asked) = match of.kind {
+            Kind::Request | Kind::Send => (self.methods.get(number, of).cloned(), None),
+            Kind::Cancel => (None, None),
+            _ => {
+                let asked = self.requests.remove(&(of.direction.other(), of.number));
+                let nanos = asked.as_ref().map(|asked| asked.nanos);
+                (asked.and_then(|asked| asked.method), nanos)
+            }
+        };
+        if of.kind == Kind::Request {
+            let (method, nanos) = (method.clone(), of.nanos);
+            let asked = Asked { method, nanos };
+            self.requests.insert((of.direction, of.number), asked);
+        }
+        let wanted = self.arguments.object;
+        if wanted.is_some_and(|wanted| wanted != number) || self.arguments.quiet {
+            return Ok(());
+        }
+        let line = line(number, of, method.as_ref(), asked);
+        let mut json = as_json(number, of, method.as_ref(), asked);
+        let shown = match (&method, wanted) {
+            (Some(method), Some(_)) => self.values(of, method)?,
+            _ => None,
+        };
+        if let (Some(json), Some(shown)) = (json.as_object_mut(), &shown) {
+            json.insert("value".to_owned(), shown.clone());
+        }
+        self.put_anyway(&line, json)?;
+        match shown {
+            Some(shown) if !self.arguments.json => self.output.line(&format!("{shown:#}")),
+            _ => Ok(()),
+        }
+    }
+
+    /// The values of the arguments or of the result.
+    fn values(&mut self, of: &Message, method: &Method) -> Result<Option<Json>, Failure> {
+        let schema = match of.kind {
+            Kind::Request | Kind::Send => &method.arguments,
+            Kind::Reply if of.word == 0 => &method.result,
+            _ => return Ok(None),
+        };
+        let mut catalog = Catalog::default();
+        let added = catalog.add_bytes(schema);
+        added.map_err(|error| Failure::Said(format!("the schema of {}: {error}", method.name)))?;
+        let found = message(&of.payload, &catalog, &self.arguments.options());
+        if let Some(fault) = &found.fault {
+            self.fine = false;
+            say(&format!("{}: {}", fault.path, fault.what));
+        }
+        Ok(Some(value::value(&found)))
+    }
+
+    fn finish(self) -> Result<bool, Failure> {
+        if self.arguments.json {
+            let all = json!({ "capture": self.json });
+            self.output.line(&all.to_string())?;
+        }
+        Ok(self.fine)
+    }
+}
+
+fn name(method: Option<&Method>) -> Option<String> {
+    method.map(|of| format!("{}::{}", of.interface, of.name))
+}
+
+/// Why something went wrong, as its message says.
+fn why(of: &Message) -> Option<String> {
+    let text = match of.kind {
+        Kind::Reply if of.word != 0 => &of.payload[..],
+        Kind::Return | Kind::Bounce => {
+            let rest = of.payload.len().saturating_sub(usize::from(of.text));
+            of.payload.get(rest..).unwrap_or_default()
+        }
+        _ => return None,
+    };
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
+fn line(number: u64, of: &Message, method: Option<&Method>, asked: Option<u64>) -> String {
+    let way = match of.direction {
+        Direction::Sent => "->",
+        Direction::Received => "<-",
+    };
+    let micros = |nanos: u64| nanos / 1000;
+    let mut line = format!(
+        "{number:>6} {:>12} us {way} {:<7}",
+        micros(of.nanos),
+        of.kind.name()
+    );
+    if !matches!(of.kind, Kind::Send | Kind::Bounce) {
+        line.push_str(&format!(" #{}", of.number));
+    }
+    if let Some((object, place)) = of.call {
+        let name = name(method).unwrap_or_else(|| format!("method {place}"));
+        line.push_str(&format!(" {name} of object {object}"));
+    } else if let Some(name) = name(method) {
+        line.push_str(&format!(" {name}"));
+    }
+    line.push_str(&format!(", {} bytes", of.payload.len()));
+    if let Some(asked) = asked {
+        let after = micros(of.nanos.saturating_sub(asked));
+        line.push_str(&format!(", after {after} us"));
+    }
+    if let Some(why) = why(of) {
+        let code = match of.kind {
+            Kind::Reply => of.word,
+            _ => u64::from(of.code),
+        };
+        line.push_str(&format!(", failed with {code}: {}", why.escape_debug()));
+    }
+    line
+}
+
+fn as_json(number: u64, of: &Message, method: Option<&Method>, asked: Option<u64>) -> Json {
+    json!({
+        "message": number,
+        "nanos": of.nanos,
+        "sent": of.direction == Direction::Sent,
+        "kind": of.kind.name(),
+        "number": of.number,
+        "code": of.code,
+        "word": of.word.to_string(),
+        "object": of.call.map(|(object, _)| object),
+        "interface": method.map(|of| &of.interface),
+        "method": method.map(|of| &of.name),
+        "bytes": of.payload.len(),
+        "after_nanos": asked.map(|asked| of.nanos.saturating_sub(asked)),
+        "failed": why(of),
+    })
+}

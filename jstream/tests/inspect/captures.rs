@@ -1,0 +1,124 @@
+//! Captures, as the program shows them.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use jstream::capture::{Direction, Kind, Message, Method, Record, Start, encode, start};
+use jstream::schema::Schema;
+use jstream::{Spent, Transportable, Writer};
+use serde_json::{Value as Json, json};
+
+fn bytes<T: Transportable>(value: &T) -> Vec<u8> {
+    let filled = Writer::new().write(value, Spent::heap(4096)).unwrap();
+    filled.as_bytes().to_vec()
+}
+
+fn schema<T: Transportable + 'static>() -> Vec<u8> {
+    let (schema, root) = Schema::of::<T>();
+    schema.to_bytes(root)
+}
+
+/// A call and its result, a call that fails, and what is missing; the method is described behind its first call.
+fn capture() -> Vec<u8> {
+    let message = |kind, number, word, payload: Vec<u8>| {
+        let direction = match kind {
+            Kind::Request => Direction::Received,
+            _ => Direction::Sent,
+        };
+        let mut message = Message::new(direction, kind);
+        message.nanos = u64::from(number) * 1_000_000 + word;
+        message.number = number;
+        message.word = word;
+        message.call = (kind == Kind::Request).then_some((1, 0));
+        message.payload = payload;
+        Record::Message(message)
+    };
+    let arguments = (7_u32, vec![1.5_f64, 2.0]);
+    let records = [
+        Record::Start(Start {
+            by_client: false,
+            unix_nanos: 1,
+            peer: "inproc://x".to_owned(),
+        }),
+        message(Kind::Request, 1, 0, bytes(&arguments)),
+        Record::Method(Method {
+            direction: Direction::Received,
+            object: 1,
+            interface: "Desk".to_owned(),
+            name: "add".to_owned(),
+            arguments: schema::<(u32, Vec<f64>)>(),
+            result: schema::<String>(),
+            ..Method::default()
+        }),
+        message(Kind::Reply, 1, 0, bytes(&"sum".to_owned())),
+        message(Kind::Request, 2, 0, bytes(&arguments)),
+        message(Kind::Reply, 2, 3, b"not so".to_vec()),
+        Record::Lost {
+            messages: 5,
+            bytes: 99,
+        },
+        Record::End,
+    ];
+    let mut capture = start();
+    records.iter().for_each(|of| encode(of, &mut capture));
+    capture
+}
+
+/// What the program says of these bytes.
+fn run(name: &str, capture: &[u8], arguments: &[&str]) -> Output {
+    let file = format!("jstream-inspect-{}-{name}.jcap", std::process::id());
+    let path = std::env::temp_dir().join(file);
+    fs::write(&path, capture).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_jstream-inspect"))
+        .arg(&path)
+        .args(arguments)
+        .output()
+        .unwrap();
+    fs::remove_file(&path).unwrap();
+    output
+}
+
+#[test]
+fn the_messages_are_listed() {
+    let output = run("list", &capture(), &[]);
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    let expected = [
+        "capture of a server, connected with inproc://x",
+        "<- request #1 Desk::add of object 1",
+        "-> reply   #1 Desk::add",
+        "<- request #2 Desk::add of object 1",
+        "failed with 3: not so",
+        "5 messages with 99 bytes are missing here",
+        "the connection has ended",
+    ];
+    assert_eq!(lines.len(), expected.len(), "{text}");
+    for (line, expected) in lines.iter().zip(expected) {
+        assert!(line.contains(expected), "{line}");
+    }
+}
+
+#[test]
+fn the_values_of_a_message_are_shown() {
+    let value = |number: &str| {
+        let output = run(number, &capture(), &["--json", "--object", number]);
+        assert!(output.status.success());
+        let all: Json = serde_json::from_slice(&output.stdout).unwrap();
+        all["capture"][0]["value"].clone()
+    };
+    assert_eq!(value("0"), json!([7, [1.5, 2.0]]));
+    assert_eq!(value("1"), json!("sum"));
+    assert_eq!(value("3"), Json::Null);
+}
+
+#[test]
+fn a_capture_that_is_cut_off_is_shown_up_to_there() {
+    let capture = capture();
+    let output = run("cut", &capture[..capture.len() - 5], &[]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.lines().count(), 6);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("ends inside the record"), "{said}");
+}
