@@ -239,6 +239,7 @@ mod auth;
 mod call;
 mod client;
 mod context;
+pub mod directory;
 mod error;
 mod exclusive;
 mod exports;
