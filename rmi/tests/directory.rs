@@ -6,6 +6,7 @@
     reason = "test code"
 )]
 
+use std::net::{IpAddr, UdpSocket};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +15,10 @@ use jstream_rmi::directory::{
     self, Change, Directory, DirectoryError, EntryRef, Event, Names, Refusal, Registrar,
     RegistrarOptions,
 };
-use jstream_rmi::{Client, LookupError, Secret, Server, ServerOptions, Serving, Stream, remote};
+use jstream_rmi::{
+    Address, Client, ClientOptions, LookupError, Secret, Server, ServerOptions, Serving, Stream,
+    remote,
+};
 
 #[remote]
 trait Adder {
@@ -174,7 +178,7 @@ fn who_knows_the_secret_changes_names() {
     options.secret = Some(secret.clone());
     let registry = registry("tcp://127.0.0.1:0", RegistrarOptions::default(), options);
     assert!(Names::connect(registry.address()).is_err());
-    let mut options = jstream_rmi::ClientOptions::default();
+    let mut options = ClientOptions::default();
     options.secret = Some(secret.clone());
     let names = Names::connect_with(registry.address(), &options).unwrap();
     let mut of_server = ServerOptions::default();
@@ -184,6 +188,69 @@ fn who_knows_the_secret_changes_names() {
     let serving = server.listen(&"tcp://127.0.0.1:0".parse().unwrap());
     names.bind("a", &serving.unwrap()).unwrap();
     assert_eq!(listed(&names), ["a"]);
+}
+
+/// An address of this host by which it is not known as the same host.
+fn outside() -> Option<IpAddr> {
+    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+    // Nothing is sent.
+    socket.connect("192.0.2.1:9").ok()?;
+    let ip = socket.local_addr().ok()?.ip();
+    (!ip.is_loopback() && !ip.is_unspecified()).then_some(ip)
+}
+
+fn seen_from(ip: IpAddr, serving: &Serving) -> Address {
+    let address = serving.address().to_string();
+    let (_, port) = address.rsplit_once(':').unwrap();
+    Address::tcp(&ip.to_string(), port.parse().unwrap()).unwrap()
+}
+
+#[test]
+fn other_hosts_change_names_by_the_secret_alone() {
+    let Some(ip) = outside() else {
+        eprintln!("skipped: this host has no address but its loopback");
+        return;
+    };
+    let open = registry(
+        "tcp://0.0.0.0:0",
+        RegistrarOptions::default(),
+        ServerOptions::default(),
+    );
+    let far = Names::connect(&seen_from(ip, &open)).unwrap();
+    let serving = owner(&[("a", 0)]);
+    assert_eq!(refusal(far.bind("a", &serving)), Refusal::NotAllowed);
+    let unbound = far.unbind("a").map(|_| ());
+    assert_eq!(refusal(unbound), Refusal::NotAllowed);
+    let near = Names::connect(
+        &open
+            .address()
+            .to_string()
+            .replace("0.0.0.0", "127.0.0.1")
+            .parse()
+            .unwrap(),
+    )
+    .unwrap();
+    near.bind("a", &serving).unwrap();
+    assert_eq!(listed(&far), ["a"]);
+    // It listens where only its own host finds it.
+    let entry = far.directory().lookup("a").wait().unwrap();
+    assert!(entry.get().unwrap().addresses.is_empty());
+
+    let secret = Secret::new(b"sixteen bytes and more").unwrap();
+    let mut options = ServerOptions::default();
+    options.secret = Some(secret.clone());
+    let closed = registry("tcp://0.0.0.0:0", RegistrarOptions::default(), options);
+    let mut options = ClientOptions::default();
+    options.secret = Some(secret);
+    let far = Names::connect_with(&seen_from(ip, &closed), &options).unwrap();
+    let server = Server::default();
+    server.bind::<dyn Adder>("a", Arc::new(Plus(0))).unwrap();
+    let serving = server.listen(&"tcp://0.0.0.0:0".parse().unwrap()).unwrap();
+    far.bind("a", &serving).unwrap();
+    // It is where its names were bound from.
+    let entry = far.directory().lookup("a").wait().unwrap();
+    let expected = seen_from(ip, &serving).to_string();
+    assert_eq!(entry.get().unwrap().addresses, [expected]);
 }
 
 /// An entry as a hostile program would make it.
