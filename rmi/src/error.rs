@@ -265,6 +265,16 @@ pub enum LookupError {
     /// The registry could not be asked.
     #[error("the registry could not be asked")]
     Call(#[from] CallError),
+    /// The server that has bound the name could not be reached at any of its addresses.
+    #[error("\"{name}\" is bound, but its server can't be reached at {addresses}")]
+    Unreachable {
+        /// The name.
+        name: String,
+        /// The addresses.
+        addresses: String,
+        /// What prevented it at the last of them, where there is one.
+        source: Option<Box<ConnectError>>,
+    },
 }
 
 /// Why a name was not bound.

@@ -240,6 +240,7 @@ mod call;
 mod capture;
 mod client;
 mod context;
+pub mod directory;
 mod error;
 mod exclusive;
 mod exports;

@@ -123,3 +123,10 @@
 //! [to be allowed](crate::ServerOptions::third_parties) there; clients [do so](crate::ClientOptions::third_parties) unless
 //! told otherwise. It blocks the thread that reads the reference until the owner has answered. An object of a program that
 //! does not listen can't be passed on.
+//!
+//! # Servers that are found by name
+//!
+//! A [registry of several servers](crate::directory), which the program `jregistry` serves, has the names of what they
+//! have bound: [`Names::bind`](crate::directory::Names::bind) puts one there for as long as the process lasts,
+//! [`Names::lookup`](crate::directory::Names::lookup) connects to its server, and
+//! [`Names::watch`](crate::directory::Names::watch) tells who comes and goes.

@@ -4,26 +4,24 @@
 //! Who gets the key claims the object from the owner, who has kept it meanwhile. So nobody has to wait for the receiver,
 //! and a key is good for one claim.
 
-use std::collections::HashMap;
 use std::io::IoSlice;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use jstream_transport::Address;
-use jstream_transport::active::WeakPeer;
 
 use super::Unfit;
 use super::connection::OFFER;
 use super::import::Import;
 use super::offers::Key;
+use super::owners::Owners;
 use super::passing::Handed;
-use crate::client::{Client, ClientOptions};
+use crate::client::ClientOptions;
 use crate::interface::{Interface, Stub};
 use crate::object::Object;
 use crate::registry::Found;
 use crate::session::Connection;
-use crate::sync::lock;
 
 /// How often an offer is asked for that may be on its way still, and how long between.
 const TIMES: u32 = 9;
@@ -31,6 +29,9 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// How long an owner may take to answer a claim.
 const CLAIM: Duration = Duration::from_secs(10);
+
+/// The connections by which objects were claimed.
+static OWNERS: Owners = Owners::new();
 
 /// Offers an object to its owner.
 pub(super) fn offer(import: &Arc<Import>, _: &'static Interface) -> Result<Handed, &'static str> {
@@ -68,7 +69,8 @@ pub(super) fn claim(
     let parsed: Address = address
         .parse()
         .map_err(|_| Unfit("the address of an owner is none".to_owned()))?;
-    let owner = connection_to(&parsed).map_err(unreached)?;
+    let owner = OWNERS.connect(&parsed, &ClientOptions::default());
+    let owner = owner.map_err(|error| unreached(error.to_string()))?;
     let registry = owner.registry().within(CLAIM);
     for time in 0..TIMES {
         let found = registry
@@ -95,25 +97,4 @@ pub(super) fn claim(
         }
     }
     Err(Unfit("its owner knows of no such offer".to_owned()))
-}
-
-/// A connection to an owner, one for all its objects.
-fn connection_to(address: &Address) -> Result<Client, String> {
-    static KNOWN: Mutex<Option<HashMap<String, WeakPeer>>> = Mutex::new(None);
-    let name = address.to_string();
-    let known = {
-        let mut known = lock(&KNOWN);
-        let known = known.get_or_insert_with(HashMap::new);
-        known.get(&name).and_then(WeakPeer::upgrade)
-    };
-    if let Some(peer) = known.filter(|peer| !peer.has_ended()) {
-        return Ok(Client::of(Connection::of(peer)));
-    }
-    let client = Client::connect_with(address, &ClientOptions::default());
-    let client = client.map_err(|error| error.to_string())?;
-    let mut known = lock(&KNOWN);
-    let known = known.get_or_insert_with(HashMap::new);
-    known.retain(|_, peer| peer.upgrade().is_some());
-    known.insert(name, client.connection().peer().downgrade());
-    Ok(client)
 }

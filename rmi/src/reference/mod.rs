@@ -7,6 +7,7 @@ mod given;
 mod import;
 mod lanes;
 mod offers;
+mod owners;
 mod passing;
 
 use std::any::Any;
@@ -24,6 +25,7 @@ pub(crate) use self::given::As;
 pub(crate) use self::import::Import;
 pub(crate) use self::lanes::Lanes;
 pub(crate) use self::offers::{Key, Offers};
+pub(crate) use self::owners::Owners;
 pub(crate) use self::passing::{Between, Giving, Passing, Taking};
 
 use crate::interface::{Remotable, Stub};

@@ -15,6 +15,7 @@ use super::{Server, ServerOptions};
 use crate::context::context;
 use crate::error::ServeError;
 use crate::exports::Exports;
+use crate::interface::Interface;
 use crate::session::{Connection, Terms, Waiting, handlers};
 use crate::stream::Window;
 use crate::sync::lock;
@@ -119,6 +120,11 @@ impl Serving {
     #[must_use]
     pub fn addresses(&self) -> &[Address] {
         &self.addresses
+    }
+
+    /// The interface of what is bound to a name.
+    pub(crate) fn interface(&self, name: &str) -> Option<&'static Interface> {
+        self.state.exports.interface(name)
     }
 
     pub(crate) fn listening(&self) -> Listening {

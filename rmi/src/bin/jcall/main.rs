@@ -15,6 +15,9 @@ use jstream_rmi::Client;
 use self::arguments::Arguments;
 use self::failure::Failure;
 
+/// As what it speaks.
+const PROGRAM: &str = "jcall";
+
 /// The program was asked for what can't be.
 const USAGE: u8 = 2;
 /// Something failed on the way.

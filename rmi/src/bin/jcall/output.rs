@@ -8,7 +8,7 @@ use crate::failure::Failure;
 
 /// Says something beside the output, to whoever listens.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(io::stderr(), "jcall: {}", spelled(text));
+    let _ = writeln!(io::stderr(), "{}: {}", crate::PROGRAM, spelled(text));
 }
 
 /// Text of the server, that commands no terminal.

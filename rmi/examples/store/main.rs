@@ -1,0 +1,130 @@
+//! Four processes: a registry, a key-value store that is found there, one who watches it, and this one, which writes.
+//!
+//! Each process is this program: `--registry` says where it listens, `--store REGISTRY` serves the table, `--watch
+//! REGISTRY PREFIX` prints what changes there. All end with their standard input.
+
+mod table;
+
+use std::env;
+use std::error::Error;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+
+use jstream_rmi::directory::{self, Directory, Event, Names, Registrar};
+use jstream_rmi::{Server, Stub};
+
+use crate::table::{Memory, Table};
+
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+fn main() -> Outcome {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["--registry"] => registry(),
+        ["--store", registry] => store(registry),
+        ["--watch", registry, prefix] => watch(registry, prefix),
+        _ => run(),
+    }
+}
+
+/// Says something to who has started this process.
+fn say(text: impl std::fmt::Display) -> Outcome {
+    println!("{text}");
+    Ok(io::stdout().flush()?)
+}
+
+fn until_the_end() -> Outcome {
+    io::stdin().read_to_end(&mut Vec::new())?;
+    Ok(())
+}
+
+fn registry() -> Outcome {
+    let server = Server::default();
+    server.bind::<dyn Directory>(directory::NAME, Arc::new(Registrar::default()))?;
+    let serving = server.listen(&"tcp://127.0.0.1:0".parse()?)?;
+    say(serving.address())?;
+    until_the_end()
+}
+
+fn store(registry: &str) -> Outcome {
+    let server = Server::default();
+    server.bind::<dyn Table>("table", Arc::new(Memory::default()))?;
+    let serving = server.listen(&"tcp://127.0.0.1:0".parse()?)?;
+    let names = Names::connect(&registry.parse()?)?;
+    names.bind("table", &serving)?;
+    say("the store is bound")?;
+    until_the_end()
+}
+
+fn watch(registry: &str, prefix: &str) -> Outcome {
+    let names = Names::connect(&registry.parse()?)?;
+    let table = names.lookup::<dyn Table>("table")?;
+    let mut changes = table.within(std::time::Duration::MAX).watch(prefix);
+    // What is there already comes first, so it is watched by now.
+    while let Some(change) = changes.next().wait() {
+        // The store may be gone, and with it the stream.
+        let Ok(change) = change else { break };
+        let change = change.get();
+        match change.value {
+            Some(value) => say(format_args!("{} is {value}", change.key))?,
+            None => say(format_args!("{} is no more", change.key))?,
+        }
+    }
+    say("the store has gone")
+}
+
+fn start(arguments: &[&str]) -> Outcome<(Child, BufReader<ChildStdout>)> {
+    let mut child = Command::new(env::current_exe()?)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let lines = BufReader::new(child.stdout.take().ok_or("it says nothing")?);
+    Ok((child, lines))
+}
+
+fn line(of: &mut BufReader<ChildStdout>) -> Outcome<String> {
+    let mut line = String::new();
+    of.read_line(&mut line)?;
+    Ok(line.trim().to_owned())
+}
+
+fn run() -> Outcome {
+    let (mut registry, mut of_registry) = start(&["--registry"])?;
+    let address = line(&mut of_registry)?;
+    let names = Names::connect(&address.parse()?)?;
+    let mut bound = names.watch();
+
+    let (mut store, mut of_store) = start(&["--store", &address])?;
+    println!("{}", line(&mut of_store)?);
+    let first = bound.next().wait().ok_or("the registry has gone")??;
+    println!("the registry: {} is bound", first.get().name);
+    let table = names.lookup::<dyn Table>("table")?;
+    table.put("color/sky", "blue").wait()?;
+
+    let (mut watcher, mut seen) = start(&["--watch", &address, "color/"])?;
+    println!("watcher: {}", line(&mut seen)?);
+    table.put("color/grass", "green").wait()?;
+    table.put("weight/feather", "light").wait()?;
+    table.remove("color/sky").wait()?;
+    println!("watcher: {}", line(&mut seen)?);
+    println!("watcher: {}", line(&mut seen)?);
+    let weight = table.get("weight/feather").wait()?;
+    println!("a feather is {}", weight.get().unwrap_or("unknown"));
+
+    // A store that dies takes its name with it.
+    store.kill()?;
+    store.wait()?;
+    println!("watcher: {}", line(&mut seen)?);
+    let last = bound.next().wait().ok_or("the registry has gone")??;
+    if last.get().event == Event::Unbound {
+        println!("the registry: {} is bound no more", last.get().name);
+    }
+    for child in [&mut watcher, &mut registry] {
+        drop(child.stdin.take());
+        child.wait()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+use jstream_rmi::{Address, ClientOptions, Secret, ServerOptions};
+
+use crate::failure::Failure;
+
+/// A registry of several servers.
+#[derive(Debug, Parser)]
+#[command(
+    name = "jregistry",
+    version,
+    after_help = "\
+Programs bind the names of what they serve, each as long as it is there; others look them up and call their servers \
+directly. Names are changed by programs of the registry's host, or, with --secret, by all who know it.
+
+Examples:
+  jregistry serve tcp://0.0.0.0:7000 uds:///run/names  serves, and prints where
+  jregistry list tcp://127.0.0.1:7000                  what is bound, and with which interface
+  jregistry lookup tcp://127.0.0.1:7000 book           its methods, and where it is served
+  jregistry unbind tcp://127.0.0.1:7000 book
+
+Exit codes: 0 when all went well, 1 when the registry could not be reached, refuses, or has no such name, 2 on wrong \
+usage."
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// What is printed is for programs: JSON on one line.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Does not print where it listens.
+    #[arg(long, global = true)]
+    pub(crate) quiet: bool,
+    /// A file with the secret of the registry, all of its bytes.
+    #[arg(long, value_name = "FILE", global = true)]
+    secret: Option<PathBuf>,
+    /// How long connecting, and asking, may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, global = true)]
+    timeout: f64,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serves a registry until it is ended.
+    Serve {
+        /// Where to listen, as in tcp://host:port, uds:///path or shm://name; port 0 is any that is free.
+        #[arg(value_name = "URI", required = true)]
+        addresses: Vec<Address>,
+    },
+    /// Lists the names that are bound.
+    List {
+        /// Where the registry listens.
+        #[arg(value_name = "URI")]
+        registry: Address,
+    },
+    /// Shows what is bound to a name, and where it is served.
+    Lookup {
+        /// Where the registry listens.
+        #[arg(value_name = "URI")]
+        registry: Address,
+        /// The name.
+        name: String,
+    },
+    /// Frees a name.
+    Unbind {
+        /// Where the registry listens.
+        #[arg(value_name = "URI")]
+        registry: Address,
+        /// The name.
+        name: String,
+    },
+}
+
+impl Arguments {
+    /// How to connect.
+    pub(crate) fn client(&self) -> Result<ClientOptions, Failure> {
+        let time = Duration::try_from_secs_f64(self.timeout).map_err(|_| {
+            Failure::Usage(format!(
+                "--timeout {} is no number of seconds",
+                self.timeout
+            ))
+        })?;
+        let mut options = ClientOptions::default();
+        options.call_timeout = time;
+        options.transport.connect_timeout = time;
+        options.transport.handshake_timeout = time;
+        options.secret = self.secret()?;
+        Ok(options)
+    }
+
+    /// How to serve.
+    pub(crate) fn server(&self) -> Result<ServerOptions, Failure> {
+        let mut options = ServerOptions::default();
+        options.secret = self.secret()?;
+        Ok(options)
+    }
+
+    fn secret(&self) -> Result<Option<Secret>, Failure> {
+        let Some(file) = &self.secret else {
+            return Ok(None);
+        };
+        let usage = |why: &dyn std::error::Error| {
+            Failure::Usage(format!("the secret in {}: {why}", file.display()))
+        };
+        let bytes = std::fs::read(file).map_err(|error| usage(&error))?;
+        Ok(Some(Secret::new(&bytes).map_err(|error| usage(&error))?))
+    }
+}

@@ -1,0 +1,124 @@
+//! Serves the names of several servers, and shows and changes those of a registry that runs.
+#![forbid(unsafe_code)]
+
+mod arguments;
+#[path = "../jcall/failure.rs"]
+mod failure;
+#[path = "../jcall/output.rs"]
+mod output;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Parser;
+use jstream_rmi::directory::{Directory, NAME, Names, Registrar};
+use jstream_rmi::{Address, Server};
+use serde_json::json;
+
+use self::arguments::{Arguments, Command};
+use self::failure::Failure;
+
+/// As what it speaks.
+const PROGRAM: &str = "jregistry";
+
+/// The program was asked for what can't be.
+const USAGE: u8 = 2;
+/// Something failed on the way.
+const FAILED: u8 = 1;
+
+fn main() -> ExitCode {
+    // Ends the program by itself, with 2 on wrong usage.
+    match run(&Arguments::parse()) {
+        // Whoever reads has read enough.
+        Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
+        Err(Failure::Usage(text)) => {
+            output::say(&text);
+            ExitCode::from(USAGE)
+        }
+        Err(Failure::Said(text)) => {
+            output::say(&text);
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), Failure> {
+    match &arguments.command {
+        Command::Serve { addresses } => serve(arguments, addresses),
+        Command::List { registry } => list(arguments, &connect(arguments, registry)?),
+        Command::Lookup { registry, name } => {
+            lookup(arguments, &connect(arguments, registry)?, name)
+        }
+        Command::Unbind { registry, name } => {
+            if !connect(arguments, registry)?.unbind(name)? {
+                return Err(Failure::Said(format!("nothing is bound to \"{name}\"")));
+            }
+            Ok(())
+        }
+    }
+}
+
+fn connect(arguments: &Arguments, registry: &Address) -> Result<Names, Failure> {
+    Ok(Names::connect_with(registry, &arguments.client()?)?)
+}
+
+fn serve(arguments: &Arguments, addresses: &[Address]) -> Result<(), Failure> {
+    let server = Server::new(arguments.server()?);
+    server.bind::<dyn Directory>(NAME, Arc::new(Registrar::default()))?;
+    let serving = server.listen_all(addresses)?;
+    if !arguments.quiet {
+        let addresses = serving.addresses().iter().map(Address::to_string);
+        let addresses: Vec<_> = addresses.collect();
+        if arguments.json {
+            output::value(&json!({ "addresses": addresses }), true)?;
+        } else {
+            output::lines(&addresses.join("\n"))?;
+        }
+    }
+    serving.wait();
+    Ok(())
+}
+
+fn list(arguments: &Arguments, names: &Names) -> Result<(), Failure> {
+    let bound = names.list()?;
+    if arguments.json {
+        let names = bound
+            .iter()
+            .map(|of| json!({ "name": of.name, "interface": of.interface, "id": id(of.id) }));
+        return output::value(&json!({ "names": names.collect::<Vec<_>>() }), true);
+    }
+    if bound.is_empty() {
+        return output::lines("nothing is bound");
+    }
+    let widest = bound.iter().map(|of| of.name.chars().count()).max();
+    let width = widest.unwrap_or(0).min(40);
+    let lines = bound
+        .iter()
+        .map(|of| format!("{:width$}  {}", of.name, of.interface));
+    output::lines(&lines.collect::<Vec<_>>().join("\n"))
+}
+
+fn lookup(arguments: &Arguments, names: &Names, name: &str) -> Result<(), Failure> {
+    let found = names.directory().lookup(name).wait()?;
+    let Some(entry) = found.get() else {
+        return Err(Failure::Said(format!("nothing is bound to \"{name}\"")));
+    };
+    if arguments.json {
+        let entry = json!({
+            "name": entry.name,
+            "interface": entry.interface,
+            "id": id(entry.id),
+            "description": entry.description,
+            "addresses": entry.addresses,
+        });
+        return output::value(&entry, true);
+    }
+    let mut lines = vec![format!("{}: {}", entry.name, entry.description)];
+    lines.extend(entry.addresses.iter().map(|address| format!("  {address}")));
+    output::lines(&lines.join("\n"))
+}
+
+/// A number that programs compare and don't count with.
+fn id(of: u64) -> String {
+    format!("{of:#018x}")
+}

@@ -1,0 +1,40 @@
+//! Connections to the owners of objects: one for each, as long as somebody uses it.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use jstream_transport::Address;
+use jstream_transport::active::WeakPeer;
+
+use crate::client::{Client, ClientOptions};
+use crate::error::ConnectError;
+use crate::session::Connection;
+use crate::sync::lock;
+
+/// The connections that are open, by their addresses.
+#[derive(Default)]
+pub(crate) struct Owners(Mutex<BTreeMap<String, WeakPeer>>);
+
+impl Owners {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+
+    /// The connection to that address, which is made where there is none.
+    pub(crate) fn connect(
+        &self,
+        address: &Address,
+        options: &ClientOptions,
+    ) -> Result<Client, ConnectError> {
+        let name = address.to_string();
+        let known = lock(&self.0).get(&name).and_then(WeakPeer::upgrade);
+        if let Some(peer) = known.filter(|peer| !peer.has_ended()) {
+            return Ok(Client::of(Connection::of(peer)));
+        }
+        let client = Client::connect_with(address, options)?;
+        let mut known = lock(&self.0);
+        known.retain(|_, peer| peer.upgrade().is_some());
+        known.insert(name, client.connection().peer().downgrade());
+        Ok(client)
+    }
+}

@@ -1,0 +1,367 @@
+//! The registry of several servers: over sockets, and against programs that flood it.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+use std::net::{IpAddr, UdpSocket};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jstream_rmi::directory::{
+    self, Change, Directory, DirectoryError, EntryRef, Event, Names, Refusal, Registrar,
+    RegistrarOptions,
+};
+use jstream_rmi::{
+    Address, Client, ClientOptions, LookupError, Secret, Server, ServerOptions, Serving, Stream,
+    remote,
+};
+
+#[remote]
+trait Adder {
+    fn add(&self, a: i64, b: i64) -> i64;
+}
+
+#[remote]
+trait Other {
+    fn nothing(&self);
+}
+
+struct Plus(i64);
+
+impl Adder for Plus {
+    fn add(&self, a: i64, b: i64) -> i64 {
+        a + b + self.0
+    }
+}
+
+fn registry(address: &str, options: RegistrarOptions, server: ServerOptions) -> Serving {
+    let server = Server::new(server);
+    let registrar = Arc::new(Registrar::new(options));
+    server
+        .bind::<dyn Directory>(directory::NAME, registrar)
+        .unwrap();
+    server.listen(&address.parse().unwrap()).unwrap()
+}
+
+fn plain() -> Serving {
+    registry(
+        "tcp://127.0.0.1:0",
+        RegistrarOptions::default(),
+        ServerOptions::default(),
+    )
+}
+
+/// A server that has objects by these names.
+fn owner(names: &[(&str, i64)]) -> Serving {
+    let server = Server::default();
+    for (name, plus) in names {
+        server
+            .bind::<dyn Adder>(name, Arc::new(Plus(*plus)))
+            .unwrap();
+    }
+    server
+        .listen(&"tcp://127.0.0.1:0".parse().unwrap())
+        .unwrap()
+}
+
+fn sum(names: &Names, name: &str) -> i64 {
+    let adder = names.lookup::<dyn Adder>(name).unwrap();
+    *adder.add(1, 2).wait().unwrap().get()
+}
+
+fn listed(names: &Names) -> Vec<String> {
+    let all = names.list().unwrap();
+    all.into_iter().map(|bound| bound.name).collect()
+}
+
+fn next(changes: &mut Stream<Change>) -> (Event, String) {
+    let item = changes.next().wait().unwrap().unwrap();
+    let change = item.get();
+    (change.event, change.name.to_owned())
+}
+
+fn refusal(of: Result<(), DirectoryError>) -> Refusal {
+    match of {
+        Err(DirectoryError::Refused { source, .. }) => source,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn objects_of_several_servers_are_found_and_called() {
+    let registry = plain();
+    let (one, other) = (owner(&[("a", 10), ("b", 20)]), owner(&[("a", 30)]));
+    let of_one = Names::connect(registry.address()).unwrap();
+    of_one.bind("a", &one).unwrap();
+    of_one.bind("b", &one).unwrap();
+    let of_other = Names::connect(registry.address()).unwrap();
+    assert_eq!(refusal(of_other.bind("a", &other)), Refusal::Taken);
+
+    let client = Names::connect(registry.address()).unwrap();
+    assert_eq!(listed(&client), ["a", "b"]);
+    assert_eq!((sum(&client, "a"), sum(&client, "b")), (13, 23));
+    of_other.rebind("a", &other).unwrap();
+    assert_eq!(sum(&client, "a"), 33);
+    assert!(client.unbind("b").unwrap());
+    assert!(!client.unbind("b").unwrap());
+    let unknown = client.lookup::<dyn Adder>("b").unwrap_err();
+    assert!(matches!(unknown, LookupError::Unknown { .. }), "{unknown}");
+    let unserved = of_one.bind("c", &one).unwrap_err();
+    assert!(matches!(unserved, DirectoryError::NotServed { .. }));
+
+    let wrong = client.lookup::<dyn Other>("a").unwrap_err().to_string();
+    assert!(wrong.contains("fn nothing(&self)"), "{wrong}");
+    assert!(
+        wrong.contains("fn add(&self, a: i64, b: i64) -> i64"),
+        "{wrong}"
+    );
+
+    // The server is gone, its names are not yet.
+    drop(other);
+    let gone = client.lookup::<dyn Adder>("a").unwrap_err();
+    assert!(matches!(gone, LookupError::Unreachable { .. }), "{gone}");
+}
+
+#[test]
+fn names_go_with_who_bound_them_and_watchers_know() {
+    let registry = plain();
+    let serving = owner(&[("a", 0), ("b", 0), ("c", 0)]);
+    let of_a = Names::connect(registry.address()).unwrap();
+    of_a.bind("a", &serving).unwrap();
+    let of_others = Names::connect(registry.address()).unwrap();
+    of_others.bind("b", &serving).unwrap();
+
+    let client = Names::connect(registry.address()).unwrap();
+    let mut changes = client.watch();
+    assert_eq!(next(&mut changes), (Event::Bound, "a".to_owned()));
+    assert_eq!(next(&mut changes), (Event::Bound, "b".to_owned()));
+    of_others.bind("c", &serving).unwrap();
+    assert_eq!(next(&mut changes), (Event::Bound, "c".to_owned()));
+    // What was taken over stays.
+    of_others.rebind("a", &serving).unwrap();
+    assert_eq!(next(&mut changes), (Event::Bound, "a".to_owned()));
+    drop(of_a);
+    assert!(of_others.unbind("b").unwrap());
+    assert_eq!(next(&mut changes), (Event::Unbound, "b".to_owned()));
+    drop(of_others);
+    let gone = [next(&mut changes), next(&mut changes)].map(|(event, name)| {
+        assert_eq!(event, Event::Unbound);
+        name
+    });
+    assert_eq!(gone, ["a", "c"]);
+    assert!(listed(&client).is_empty());
+}
+
+#[test]
+fn the_registry_and_its_users_may_be_in_one_program() {
+    let address = "inproc://directory-in-one";
+    let (options, server) = (RegistrarOptions::default(), ServerOptions::default());
+    let registry = registry(address, options, server);
+    let names = Names::connect(registry.address()).unwrap();
+    let server = Server::default();
+    server.bind::<dyn Adder>("a", Arc::new(Plus(1))).unwrap();
+    let serving = server.listen(&"inproc://directory-owner".parse().unwrap());
+    names.bind("a", &serving.unwrap()).unwrap();
+    let serving = server.listen(&"inproc://directory-owner".parse().unwrap());
+    assert_eq!(sum(&names, "a"), 4);
+    drop(serving);
+}
+
+#[test]
+fn who_knows_the_secret_changes_names() {
+    let secret = Secret::new(b"sixteen bytes and more").unwrap();
+    let mut options = ServerOptions::default();
+    options.secret = Some(secret.clone());
+    let registry = registry("tcp://127.0.0.1:0", RegistrarOptions::default(), options);
+    assert!(Names::connect(registry.address()).is_err());
+    let mut options = ClientOptions::default();
+    options.secret = Some(secret.clone());
+    let names = Names::connect_with(registry.address(), &options).unwrap();
+    let mut of_server = ServerOptions::default();
+    of_server.secret = Some(secret);
+    let server = Server::new(of_server);
+    server.bind::<dyn Adder>("a", Arc::new(Plus(0))).unwrap();
+    let serving = server.listen(&"tcp://127.0.0.1:0".parse().unwrap());
+    names.bind("a", &serving.unwrap()).unwrap();
+    assert_eq!(listed(&names), ["a"]);
+}
+
+/// An address of this host by which it is not known as the same host.
+fn outside() -> Option<IpAddr> {
+    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+    // Nothing is sent.
+    socket.connect("192.0.2.1:9").ok()?;
+    let ip = socket.local_addr().ok()?.ip();
+    (!ip.is_loopback() && !ip.is_unspecified()).then_some(ip)
+}
+
+fn seen_from(ip: IpAddr, serving: &Serving) -> Address {
+    let address = serving.address().to_string();
+    let (_, port) = address.rsplit_once(':').unwrap();
+    Address::tcp(&ip.to_string(), port.parse().unwrap()).unwrap()
+}
+
+#[test]
+fn other_hosts_change_names_by_the_secret_alone() {
+    let Some(ip) = outside() else {
+        eprintln!("skipped: this host has no address but its loopback");
+        return;
+    };
+    let open = registry(
+        "tcp://0.0.0.0:0",
+        RegistrarOptions::default(),
+        ServerOptions::default(),
+    );
+    let far = Names::connect(&seen_from(ip, &open)).unwrap();
+    let serving = owner(&[("a", 0)]);
+    assert_eq!(refusal(far.bind("a", &serving)), Refusal::NotAllowed);
+    let unbound = far.unbind("a").map(|_| ());
+    assert_eq!(refusal(unbound), Refusal::NotAllowed);
+    let near = Names::connect(
+        &open
+            .address()
+            .to_string()
+            .replace("0.0.0.0", "127.0.0.1")
+            .parse()
+            .unwrap(),
+    )
+    .unwrap();
+    near.bind("a", &serving).unwrap();
+    assert_eq!(listed(&far), ["a"]);
+    // It listens where only its own host finds it.
+    let entry = far.directory().lookup("a").wait().unwrap();
+    assert!(entry.get().unwrap().addresses.is_empty());
+
+    let secret = Secret::new(b"sixteen bytes and more").unwrap();
+    let mut options = ServerOptions::default();
+    options.secret = Some(secret.clone());
+    let closed = registry("tcp://0.0.0.0:0", RegistrarOptions::default(), options);
+    let mut options = ClientOptions::default();
+    options.secret = Some(secret);
+    let far = Names::connect_with(&seen_from(ip, &closed), &options).unwrap();
+    let server = Server::default();
+    server.bind::<dyn Adder>("a", Arc::new(Plus(0))).unwrap();
+    let serving = server.listen(&"tcp://0.0.0.0:0".parse().unwrap()).unwrap();
+    far.bind("a", &serving).unwrap();
+    // It is where its names were bound from.
+    let entry = far.directory().lookup("a").wait().unwrap();
+    let expected = seen_from(ip, &serving).to_string();
+    assert_eq!(entry.get().unwrap().addresses, [expected]);
+}
+
+/// An entry as a hostile program would make it.
+fn entry<'e>(name: &'e str, description: &'e str, addresses: &'e [&'e str]) -> EntryRef<'e> {
+    EntryRef {
+        name,
+        interface: "Adder",
+        id: 1,
+        description,
+        addresses,
+    }
+}
+
+#[test]
+fn floods_of_names_are_bounded_and_others_go_on() {
+    let mut options = RegistrarOptions::default();
+    options.max_names_each = 50;
+    options.max_names = 120;
+    options.max_bytes = 1 << 20;
+    let registry = registry("tcp://127.0.0.1:0", options, ServerOptions::default());
+    let serving = owner(&[("mine", 5)]);
+    let names = Names::connect(registry.address()).unwrap();
+    names.bind("mine", &serving).unwrap();
+
+    let at = ["tcp://127.0.0.1:1"];
+    let attackers: Vec<_> = (0..3)
+        .map(|of| {
+            let attacker = Names::connect(registry.address()).unwrap();
+            let mut refused = Vec::new();
+            for n in 0..200 {
+                let name = format!("{of}-{n}");
+                let done = attacker.directory().bind(entry(&name, "", &at), false);
+                refused.extend(done.wait().unwrap().get().err());
+            }
+            (attacker, refused)
+        })
+        .collect();
+    assert!(attackers[0].1.contains(&Refusal::TooMany { most: 50 }));
+    assert!(attackers[2].1.contains(&Refusal::Full));
+    assert_eq!(listed(&names).len(), 120);
+
+    // Names, descriptions and addresses that are too large, too many, or none.
+    let refused = |entry: EntryRef<'_>, replace| {
+        let done = names.directory().bind(entry, replace).wait().unwrap();
+        done.get().unwrap_err()
+    };
+    let long = "x".repeat(1 << 20);
+    assert_eq!(refused(entry(&long, "", &at), false), Refusal::TooLong);
+    assert_eq!(refused(entry("n", "", &[&long]), false), Refusal::TooLong);
+    assert_eq!(
+        refused(entry("n", "", &[at[0]; 9]), false),
+        Refusal::TooLong
+    );
+    for bad in ["", "nonsense", "inproc://elsewhere"] {
+        assert_eq!(refused(entry("n", "", &[bad]), false), Refusal::NoAddress);
+    }
+    // Another's name is no one's by chance.
+    let hostile = attackers[0].0.directory();
+    let taken = hostile.bind(entry("mine", "", &at), false).wait().unwrap();
+    assert_eq!(taken.get().unwrap_err(), Refusal::Taken);
+    assert_eq!(sum(&names, "mine"), 8);
+
+    // All that they took is free when they have gone.
+    drop(attackers);
+    until("the names are gone", || listed(&names) == ["mine"]);
+    // A long description is cut, and counts.
+    let long = "x".repeat(100 << 10);
+    for n in 0..40 {
+        let name = format!("{n}");
+        let done = names.directory().bind(entry(&name, &long, &at), false);
+        if let Err(refusal) = done.wait().unwrap().get() {
+            assert_eq!((*refusal, n > 10), (Refusal::Full, true));
+        }
+    }
+    assert!(listed(&names).len() < 20);
+    assert_eq!(sum(&names, "mine"), 8);
+}
+
+#[test]
+fn watchers_that_do_not_read_are_told_that_they_missed_something() {
+    let mut options = RegistrarOptions::default();
+    options.max_changes = 8;
+    options.max_watchers = 2;
+    let registry = registry("tcp://127.0.0.1:0", options, ServerOptions::default());
+    let serving = owner(&[("a", 0)]);
+    let names = Names::connect(registry.address()).unwrap();
+    names.bind("a", &serving).unwrap();
+    let idle = Client::connect(registry.address()).unwrap();
+    let idle = idle.lookup::<dyn Directory>(directory::NAME).unwrap();
+    let mut lazy = idle.watch();
+    assert_eq!(next(&mut lazy), (Event::Bound, "a".to_owned()));
+    let second = names.watch();
+    assert!(names.watch().next().wait().is_none());
+    drop(second);
+    // More than its window and its place have room for.
+    for _ in 0..20_000 {
+        names.rebind("a", &serving).unwrap();
+    }
+    let mut last = (Event::Bound, String::new());
+    while let Some(item) = lazy.next().wait() {
+        last.0 = item.unwrap().get().event;
+    }
+    assert_eq!(last.0, Event::Missed);
+    // And watches anew.
+    assert_eq!(next(&mut idle.watch()), (Event::Bound, "a".to_owned()));
+}
+
+fn until(what: &str, is: impl Fn() -> bool) {
+    let end = Instant::now() + Duration::from_secs(60);
+    while !is() {
+        assert!(Instant::now() < end, "{what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
