@@ -351,7 +351,13 @@ fn has_arrived(answer: &Result<active::Reply, RequestError>) -> bool {
     match answer {
         Ok(reply) => !matches!(
             Code::of(reply.word),
-            Some(Code::UnknownObject | Code::UnknownMethod | Code::Arguments | Code::TooLate)
+            Some(
+                Code::UnknownObject
+                    | Code::UnknownMethod
+                    | Code::Arguments
+                    | Code::TooLate
+                    | Code::NotGiven
+            )
         ),
         Err(RequestError::Returned { returned, .. }) => matches!(
             returned.reason,
@@ -484,6 +490,10 @@ pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallEr
             reason: text(),
         },
         Some(Code::Result) => CallError::NoResult {
+            method: name,
+            reason: text(),
+        },
+        Some(Code::NotGiven) => CallError::NotGiven {
             method: name,
             reason: text(),
         },

@@ -149,6 +149,15 @@ pub enum CallError {
         /// What prevents it.
         reason: String,
     },
+    /// The call that was to give the object gave none: it failed, was given up, or its result is none or an object of
+    /// somebody else.
+    #[error("{method} was not called: {reason}")]
+    NotGiven {
+        /// The method.
+        method: &'static str,
+        /// What is known of it.
+        reason: String,
+    },
     /// The object is one of this program, whose methods have no streams by a stub, and are waited for.
     #[error("{method} is a method of this program's own object: call it by `Remote::local`")]
     Here {
@@ -184,6 +193,7 @@ impl CallError {
             | Self::Busy { .. }
             | Self::Ending { .. }
             | Self::Reference { .. }
+            | Self::NotGiven { .. }
             | Self::Here { .. }
             | Self::Denied { .. }
             | Self::Refused { .. } => Outcome::DidNotRun,

@@ -14,6 +14,23 @@ mod time;
 use std::time::Duration;
 
 use crate::error::Outcome;
+use crate::reflection::REFLECTION;
+
+/// In the number of an object: its result is called by others that name the call, by what stands at the end of its
+/// payload.
+pub(crate) const PROMISES: u32 = 1 << 31;
+
+/// In the number of an object: it is what the call with the rest of the number will give.
+pub(crate) const PROMISED: u32 = 1 << 30;
+
+/// The numbers of calls that others name begin anew after so many.
+pub(crate) const PROMISE_NUMBERS: u32 = 1 << 29;
+
+/// Whether the word of a call names another one.
+pub(crate) fn names_a_call(word: u64) -> bool {
+    let object = Word::of(word).object;
+    object != REFLECTION && object & PROMISED != 0
+}
 
 /// A call, in the word of its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,10 +81,12 @@ pub(crate) enum Code {
     Ending = 10,
     /// An interceptor does not let the call through.
     Denied = 11,
+    /// The call that would give its object gave none.
+    NotGiven = 12,
 }
 
 impl Code {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::UnknownObject,
         Self::UnknownMethod,
         Self::Arguments,
@@ -79,6 +98,7 @@ impl Code {
         Self::Unread,
         Self::Ending,
         Self::Denied,
+        Self::NotGiven,
     ];
 
     /// Whether the method of a call that this answers ran.
@@ -93,7 +113,8 @@ impl Code {
             | Self::Streams
             | Self::Unread
             | Self::Ending
-            | Self::Denied => Outcome::DidNotRun,
+            | Self::Denied
+            | Self::NotGiven => Outcome::DidNotRun,
         }
     }
 
@@ -121,6 +142,6 @@ mod tests {
         for code in Code::ALL {
             assert_eq!(Code::of(code as u64), Some(code));
         }
-        assert_eq!((Code::of(0), Code::of(12)), (None, None));
+        assert_eq!((Code::of(0), Code::of(13)), (None, None));
     }
 }

@@ -253,6 +253,7 @@ mod lease;
 mod local;
 pub mod mock;
 mod object;
+mod promise;
 mod reference;
 mod reflection;
 mod registry;
@@ -282,7 +283,7 @@ pub use jstream_transport::{Address, Options};
 pub use lease::Clock;
 pub use local::{Local, LocalServer};
 pub use object::Object;
-pub use reference::{Export, Passed, ReferenceCounts, Remote};
+pub use reference::{Export, Leads, Passed, ReferenceCounts, Remote};
 pub use reflection::{
     Bound, BoundRef, Described, Description, DescriptionRef, Health, Reflection, ReflectionStub,
     Signature, SignatureRef,

@@ -13,11 +13,13 @@ use crate::call::{Call, Kept, RemoteCall, Sent, unsent};
 use crate::context;
 use crate::error::{CallError, Outcome};
 use crate::exports::Node;
-use crate::frame::Word;
+use crate::frame::{PROMISES, Word};
 use crate::here;
 use crate::intercept::{CallInfo, Denied, Side, Watched};
 use crate::interface::{Interface, Method};
+use crate::promise::{Ahead, Made};
 use crate::reference::{As, Between, Giving, Import, Passed};
+use crate::reflection::REFLECTION;
 use crate::registry::REGISTRY;
 use crate::server::written;
 use crate::session::Connection;
@@ -42,6 +44,8 @@ pub(crate) enum Place {
     Import(Arc<Import>),
     /// In this program.
     Here(Arc<Node>),
+    /// A call on its way will give it.
+    Ahead(Arc<Ahead>),
 }
 
 impl Object {
@@ -64,23 +68,50 @@ impl Object {
         Self::new(Place::Import(import), time)
     }
 
+    /// What the call gives that is on its way.
+    pub(crate) fn ahead(ahead: Arc<Ahead>) -> Self {
+        let time = ahead
+            .way()
+            .map_or(Duration::MAX, |(at, _)| at.session().terms.time);
+        Self::new(Place::Ahead(ahead), time)
+    }
+
     pub(crate) fn place(&self) -> &Place {
-        &self.place
+        match &self.place {
+            Place::Ahead(ahead) => ahead.object().map_or(&self.place, Self::place),
+            place => place,
+        }
+    }
+
+    /// Whether it is there, or is going to be.
+    fn is_there(&self, method: &'static Method) -> Result<(), CallError> {
+        let failure = match self.place() {
+            Place::Ahead(ahead) => ahead.failure(),
+            _ => None,
+        };
+        match failure {
+            Some(reason) => Err(CallError::NotGiven {
+                method: method.name(),
+                reason: reason.to_owned(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// The object itself, where it is one of this program.
     pub(crate) fn node(&self) -> Option<&Arc<Node>> {
-        match &self.place {
+        match self.place() {
             Place::Here(node) => Some(node),
-            Place::Own(..) | Place::Import(_) => None,
+            Place::Own(..) | Place::Import(_) | Place::Ahead(_) => None,
         }
     }
 
     /// The same for objects that are the same. Objects of a peer are here once.
     pub(crate) fn identity(&self) -> usize {
-        match &self.place {
+        match self.place() {
             Place::Here(node) => Arc::as_ptr(node) as usize,
             Place::Import(import) => Arc::as_ptr(import) as usize,
+            Place::Ahead(ahead) => Arc::as_ptr(ahead) as usize,
             Place::Own(peer, number) => {
                 let peer = Arc::as_ptr(peer.references()) as usize;
                 peer.wrapping_add(usize::from(*number != REGISTRY))
@@ -95,9 +126,10 @@ impl Object {
 
     /// The same, and by what number.
     fn way(&self) -> Option<(&Connection, u32)> {
-        match &self.place {
+        match self.place() {
             Place::Own(connection, number) => Some((connection, *number)),
             Place::Import(import) => Some((import.connection(), import.number())),
+            Place::Ahead(ahead) => ahead.way(),
             Place::Here(_) => None,
         }
     }
@@ -124,7 +156,7 @@ impl Object {
         R: Transportable + 'static,
     {
         let method = interface.method(index);
-        if let Place::Here(node) = &self.place {
+        if let Place::Here(node) = self.place() {
             return self.begin_here(node, (index, method), arguments, Giving::none());
         }
         match self.retries {
@@ -237,9 +269,9 @@ impl Object {
             ticket,
             method,
             deadline,
-            _import: match &self.place {
+            _import: match self.place() {
                 Place::Import(import) => Some(import.clone()),
-                Place::Own(..) | Place::Here(_) => None,
+                Place::Own(..) | Place::Here(_) | Place::Ahead(_) => None,
             },
             kept: None,
             watched,
@@ -312,7 +344,7 @@ impl Object {
         index: usize,
         arguments: &A,
         carried: Carried,
-        result: Option<DropResult>,
+        fetch: Option<Fetching>,
     ) -> Call<R>
     where
         A: Transportable,
@@ -325,15 +357,17 @@ impl Object {
             let method = method.name();
             return failed(CallError::Reference { method, reason });
         }
-        if let Place::Here(node) = &self.place {
+        if let Place::Here(node) = self.place() {
             if has_streams {
                 let method = method.name();
                 return failed(CallError::Here { method });
             }
             return self.begin_here(node, (index, method), arguments, giving);
         }
+        let result = fetch.as_ref().map(|fetch| fetch.drop_result);
+        let made = fetch.and_then(|fetch| fetch.made);
         let kept = (result.is_some() || !giving.is_empty()).then(|| Kept { giving, result });
-        let begun = self.begin(interface, index, arguments, Some(kept));
+        let begun = self.begin(interface, index, arguments, Some((kept, made)));
         Call::new(begun, None, pumps)
     }
 
@@ -353,8 +387,15 @@ impl Object {
         let method = interface.method(index);
         let between = carried.between().clone();
         let drop_result = crate::call::drop_result::<P>;
-        let call = self.call_carrying(interface, index, arguments, carried, Some(drop_result));
-        RemoteCall::new(call, between, method)
+        let made = match (self.way(), P::interface()) {
+            (Some((connection, number)), Some(leads_to)) if number != REFLECTION => {
+                Some(connection.session().promises.make(leads_to))
+            }
+            _ => None,
+        };
+        let fetch = Fetching { drop_result, made };
+        let call = self.call_carrying(interface, index, arguments, carried, Some(fetch));
+        RemoteCall::new(call, between, method, made)
     }
 
     /// As [`call_with`](Self::call_with), with a stream as the result.
@@ -392,11 +433,12 @@ impl Object {
         interface: &'static Interface,
         index: usize,
         arguments: &A,
-        carried: Option<Option<Kept>>,
+        carried: Option<(Option<Kept>, Option<Made>)>,
     ) -> Result<Sent, CallError> {
         let method = interface.method(index);
         self.note(interface, index);
         let (deadline, word) = self.word(method, index)?;
+        let made = carried.as_ref().and_then(|(_, made)| *made);
         let watched = self.watched(interface.name(), method, deadline, 0)?;
         let Some((connection, _)) = self.way() else {
             return Err(CallError::Here {
@@ -404,6 +446,13 @@ impl Object {
             });
         };
         let sent = written(arguments, |segments| {
+            if let Some(made) = made {
+                let made = made.to_wire();
+                let segments = segments.iter().copied().chain([IoSlice::new(&made)]);
+                let segments: Vec<_> = segments.collect();
+                let word = word | u64::from(PROMISES);
+                return connection.call_here(word, &segments, deadline);
+            }
             if carried.is_some() {
                 return connection.call_here(word, segments, deadline);
             }
@@ -412,7 +461,7 @@ impl Object {
         match sent {
             Ok(Ok(ticket)) => {
                 let mut sent = self.sent(ticket, method, deadline, watched);
-                sent.kept = carried.flatten().map(Box::new);
+                sent.kept = carried.and_then(|(kept, _)| kept).map(Box::new);
                 Ok(sent)
             }
             failed => Err(ended(watched.as_ref(), not_sent(method, failed))),
@@ -432,7 +481,7 @@ impl Object {
         arguments: &A,
     ) -> Result<(), CallError> {
         let method = interface.method(index);
-        if let Place::Here(node) = &self.place {
+        if let Place::Here(node) = self.place() {
             let call = self.begin_here::<A, ()>(node, (index, method), arguments, Giving::none());
             return call.end_here(method);
         }
@@ -541,6 +590,7 @@ impl Object {
         index: usize,
         deadline: Option<Instant>,
     ) -> Result<u64, CallError> {
+        self.is_there(method)?;
         let time = deadline.map(|then| then.saturating_duration_since(now));
         if time == Some(Duration::ZERO) {
             return Err(too_late(method));
@@ -552,6 +602,13 @@ impl Object {
         };
         Ok(word.to_wire())
     }
+}
+
+/// A call whose result is references.
+struct Fetching {
+    drop_result: DropResult,
+    /// Others may name it.
+    made: Option<Made>,
 }
 
 /// Drops a result with references, so that their owner knows.
@@ -598,9 +655,9 @@ fn not_sent<T>(
 impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut object = f.debug_struct("Object");
-        match &self.place {
+        match self.place() {
             Place::Here(node) => object.field("here", node),
-            Place::Own(..) | Place::Import(_) => {
+            Place::Own(..) | Place::Import(_) | Place::Ahead(_) => {
                 object.field("number", &self.way().map(|(_, number)| number))
             }
         };

@@ -31,7 +31,7 @@ mod load;
 mod serving;
 mod shutdown;
 
-pub(crate) use called::called;
+pub(crate) use called::{called, fail};
 pub(crate) use callee::{Callee, callee};
 pub(crate) use incoming::written;
 pub use incoming::{Answer, Failed, Incoming};

@@ -19,9 +19,11 @@ use crate::auth::{self, Secret};
 use crate::capture::{Capturing, Tape};
 use crate::error::ConnectError;
 use crate::exports::Exports;
+use crate::frame::names_a_call;
 use crate::intercept::Interceptors;
 use crate::interface::Interface;
 use crate::lease::Clock;
+use crate::promise::Promises;
 use crate::reference::{References, referenced};
 use crate::server::{Callee, Load, called};
 use crate::stream::{Window, Wire, streamed};
@@ -51,6 +53,8 @@ pub(crate) struct Session {
     pub(crate) terms: Terms,
     pub(crate) wire: Wire,
     pub(crate) tape: Option<Arc<Tape>>,
+    /// Calls whose results others name before they have come.
+    pub(crate) promises: Arc<Promises>,
     /// How many methods wait for which the other side waits.
     waiting: AtomicUsize,
     all_waiting: Arc<Waiting>,
@@ -233,7 +237,7 @@ impl Session {
     }
 }
 
-/// A method that waits, and counts as long as it does.
+/// A method that waits, or is waited for to begin, and counts as long as it does.
 pub(crate) struct Waits(Mark);
 
 impl Waits {
@@ -311,6 +315,8 @@ impl Connection {
         settings.tap = tape.clone().map(|tape| tape as _).or(settings.tap);
         let peer = Peer::join(endpoint, handlers, settings)?;
         let references = parts.references.clone();
+        let promises = Arc::new(Promises::default());
+        let open = promises.clone();
         let session = Session {
             calls: peer.handler(CALLS)?,
             streams: peer.handler(STREAMS)?,
@@ -322,21 +328,25 @@ impl Connection {
             joined: OnceLock::new(),
             lane: parts.lane,
             terms,
+            promises,
             waiting: AtomicUsize::new(0),
             all_waiting: parts.waiting,
         };
-        if !parts.is_lane {
-            peer.on_end(move || references.end());
-        }
+        peer.on_end(move || {
+            open.end();
+            if !parts.is_lane {
+                references.end();
+            }
+        });
         peer.attach(Arc::new(session));
         Ok(Self { peer })
     }
 
     /// Where a call with so many bytes of arguments goes.
-    fn road(&self, segments: &[IoSlice<'_>]) -> Option<Self> {
+    fn road(&self, word: u64, segments: &[IoSlice<'_>]) -> Option<Self> {
         let lengths = segments.iter().map(|segment| segment.len());
         let length = lengths.fold(0, usize::saturating_add);
-        if length < MUCH {
+        if length < MUCH || names_a_call(word) {
             return None;
         }
         self.session().lane.as_ref()?.open(self)
@@ -378,7 +388,7 @@ impl Connection {
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
-        let road = self.road(segments);
+        let road = self.road(word, segments);
         road.as_ref()
             .unwrap_or(self)
             .call_here(word, segments, until)
@@ -402,7 +412,7 @@ impl Connection {
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<(), RequestError> {
-        let road = self.road(segments);
+        let road = self.road(word, segments);
         let on = road.as_ref().unwrap_or(self);
         let handler = on.session().calls;
         on.peer.send_segments(handler, word, segments, until)

@@ -368,3 +368,35 @@ fn what_is_said_of_references_in_no_known_way_ends_the_connection() {
         assert_serves(&serving);
     }
 }
+
+#[test]
+fn calls_that_nobody_made_are_named_in_vain() {
+    const PROMISED: u64 = 1 << 30;
+    const PROMISES: u64 = 1 << 31;
+    let serving = serve();
+    let (peer, other) = (Peer::with_object(&serving), Peer::with_object(&serving));
+    let arguments = message(&(&["a", "b"][..] as &[&str],));
+    let promising = |number: u32| {
+        let interface = <dyn Echo as Remotable>::interface().id().to_le_bytes();
+        [&arguments[..], &number.to_le_bytes(), &interface].concat()
+    };
+    let answer = |peer: &Peer, object, arguments: &[u8]| {
+        let header = peer.call(object, 0, arguments).header;
+        (header.kind, header.words[1])
+    };
+    // One that has not come goes back, also where it would be the call itself.
+    for object in [PROMISED, PROMISED | 5, PROMISES | PROMISED | 6] {
+        let back = peer.call(object, 0, &promising(6)).header;
+        assert_eq!(back.kind, RETURN);
+    }
+    let made = OBJECT | PROMISES;
+    assert_eq!(answer(&peer, made, &promising(6)), (REPLY, 0));
+    // It has given a number, and another call can't have that number.
+    assert_eq!(answer(&peer, PROMISED | 6, &arguments), (REPLY, 12));
+    assert_eq!(answer(&peer, made, &promising(6)), (REPLY, 3));
+    assert_eq!(other.call(PROMISED | 6, 0, &arguments).header.kind, RETURN);
+    for bad in [&[][..], &[7; 11], &[0xff; 64]] {
+        assert_eq!(answer(&peer, made, bad), (REPLY, 3));
+    }
+    assert_serves(&serving);
+}

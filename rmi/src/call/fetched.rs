@@ -2,14 +2,17 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 
 use jstream::{Filled, Limits};
 
 use super::{Call, Reply, read};
 use crate::error::CallError;
-use crate::interface::Method;
-use crate::reference::{Between, Passed, Taking};
+use crate::interface::{Method, Remotable, Stub};
+use crate::object::Object;
+use crate::promise::{Ahead, Made};
+use crate::reference::{Between, Leads, Passed, Taking};
 use crate::session::Connection;
 
 /// A call whose result is a [`Remote`](crate::Remote), or an [`Option`], [`Vec`] or [`Result`] of that: as [`Call`], but for
@@ -25,33 +28,149 @@ trait Fetch<P> {
     fn wait(self: Box<Self>) -> Result<P, CallError>;
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<P, CallError>>;
+
+    /// What it will give.
+    fn ahead(&self) -> Arc<Ahead>;
 }
 
 struct Fetched<P: Passed> {
     call: Call<P::Wire>,
     from: Between,
     method: &'static Method,
+    expected: Expected,
+}
+
+/// What is called before it has come.
+struct Expected {
+    made: Option<Made>,
+    ahead: OnceLock<Arc<Ahead>>,
+}
+
+impl Expected {
+    fn settle<P: Passed>(&self, result: &Result<P, CallError>) {
+        if let Some(ahead) = self.ahead.get() {
+            ahead.settle(result.as_ref().ok().and_then(P::object).cloned());
+        }
+    }
+}
+
+/// What was given up gives nothing.
+impl Drop for Expected {
+    fn drop(&mut self) {
+        if let Some(ahead) = self.ahead.get() {
+            ahead.settle(None);
+        }
+    }
 }
 
 impl<P: Passed> Fetch<P> for Fetched<P> {
     fn wait(self: Box<Self>) -> Result<P, CallError> {
-        taken(&self.call.wait()?, self.from, self.method)
+        let this = *self;
+        let reply = this.call.wait();
+        let result = reply.and_then(|reply| taken(&reply, this.from, this.method));
+        this.expected.settle(&result);
+        result
     }
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<P, CallError>> {
         let polled = Pin::new(&mut self.call).poll(context);
-        polled.map(|reply| taken(&reply?, self.from.clone(), self.method))
+        polled.map(|reply| {
+            let result = reply.and_then(|reply| taken(&reply, self.from.clone(), self.method));
+            self.expected.settle(&result);
+            result
+        })
+    }
+
+    fn ahead(&self) -> Arc<Ahead> {
+        let ahead = self.expected.ahead.get_or_init(|| {
+            let at = match (&self.from, self.expected.made) {
+                (Between::Peers(at), Some(made)) => Some((at.clone(), made.number)),
+                _ => None,
+            };
+            Arc::new(Ahead::new(at))
+        });
+        ahead.clone()
     }
 }
 
 impl<P> RemoteCall<P> {
-    pub(crate) fn new(call: Call<P::Wire>, from: Between, method: &'static Method) -> Self
+    pub(crate) fn new(
+        call: Call<P::Wire>,
+        from: Between,
+        method: &'static Method,
+        made: Option<Made>,
+    ) -> Self
     where
         P: Passed,
     {
+        let ahead = OnceLock::new();
         Self {
-            fetch: Box::new(Fetched { call, from, method }),
+            fetch: Box::new(Fetched {
+                call,
+                from,
+                method,
+                expected: Expected { made, ahead },
+            }),
         }
+    }
+
+    /// What calls the object that this call will give, before it has. Such calls are sent at once, and held by the server
+    /// until this one is over; they begin then, in the order in which they came. Once the result was taken here the stub
+    /// calls as that does.
+    ///
+    /// They fail with [`CallError::NotGiven`], and do not run, where this call fails, is dropped before its
+    /// result has come, or gives no object of the server: none, one of the caller, or one of somebody else. At most 64 calls
+    /// wait for each other in a row, and held calls count among [those that
+    /// wait](crate::ServerOptions::max_waiting). The result of a call of an object of this program is waited for first.
+    ///
+    /// ```
+    /// use jstream_rmi::{Client, Remote, Server, remote};
+    /// use std::sync::Arc;
+    ///
+    /// #[remote]
+    /// trait File {
+    ///     fn length(&self) -> u64;
+    /// }
+    ///
+    /// #[remote]
+    /// trait Folder {
+    ///     fn open(&self, name: &str) -> Option<Remote<dyn File>>;
+    /// }
+    ///
+    /// struct Text(String);
+    ///
+    /// impl File for Text {
+    ///     fn length(&self) -> u64 {
+    ///         self.0.len() as u64
+    ///     }
+    /// }
+    ///
+    /// struct Plain(Server);
+    ///
+    /// impl Folder for Plain {
+    ///     fn open(&self, name: &str) -> Option<Remote<dyn File>> {
+    ///         let file = Arc::new(Text(name.to_owned()));
+    ///         Some(self.0.export::<dyn File>(file).into_remote())
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::default();
+    /// server.bind::<dyn Folder>("folder", Arc::new(Plain(server.clone())))?;
+    /// let serving = server.listen(&"inproc://doc-pipelined".parse()?)?;
+    /// let folder = Client::connect(serving.address())?.lookup::<dyn Folder>("folder")?;
+    /// // One round trip.
+    /// let open = folder.open("abc");
+    /// assert_eq!(*open.pipelined().length().wait()?.get(), 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn pipelined(&self) -> <P::To as Remotable>::Stub
+    where
+        P: Leads,
+    {
+        Stub::new(Object::ahead(self.fetch.ahead()))
     }
 
     /// Blocks until the result has come.

@@ -102,6 +102,12 @@
 //! A reference may be called by the side that it was passed to, over that connection, and by nobody else: numbers of other
 //! connections, or invented ones, are no objects.
 //!
+//! # Without waiting for the reference
+//!
+//! What a call will give can be called before it has: [`RemoteCall::pipelined`](crate::RemoteCall::pipelined) is a stub whose calls are
+//! sent at once, and held by the server until the first one is over, so that a chain of calls takes one round trip.
+//! They do not run where that gives no object of the server.
+//!
 //! # Leases
 //!
 //! Who has a reference need not do anything to keep it. What was passed is leased, for

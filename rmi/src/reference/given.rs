@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::import::Import;
 use crate::exports::Node;
-use crate::reflection::REFLECTION;
+use crate::frame::PROMISED;
 use crate::registry::REGISTRY;
 
 /// The objects that the other side may call, by numbers of this connection alone, which are not used twice.
@@ -102,10 +102,10 @@ impl Given {
         if self.objects.len() >= most {
             return None;
         }
-        let mut number = self.number.wrapping_add(1);
+        let mut number = self.number.wrapping_add(1) % PROMISED;
         // Numbers begin anew after some billions of objects.
-        while matches!(number, REGISTRY | REFLECTION) || self.objects.contains_key(&number) {
-            number = number.wrapping_add(1);
+        while number == REGISTRY || self.objects.contains_key(&number) {
+            number = number.wrapping_add(1) % PROMISED;
         }
         self.number = number;
         self.numbers.insert(address, number);

@@ -18,7 +18,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 pub use self::export::{Export, ReferenceCounts};
-pub use self::passing::Passed;
+pub use self::passing::{Leads, Passed};
 
 pub(crate) use self::connection::{References, referenced};
 pub(crate) use self::given::As;

@@ -67,6 +67,18 @@ pub trait Passed: Sized + 'static {
     #[doc(hidden)]
     fn describe(text: &mut String);
 
+    /// What it leads to, where it is one reference at most.
+    #[doc(hidden)]
+    fn interface() -> Option<&'static Interface> {
+        None
+    }
+
+    /// The object of that.
+    #[doc(hidden)]
+    fn object(&self) -> Option<&Object> {
+        None
+    }
+
     #[doc(hidden)]
     fn give(self, giving: &mut Giving) -> Self::Wire;
 
@@ -87,6 +99,14 @@ impl<T: Remotable + ?Sized> Passed for Remote<T> {
         text.push_str(T::NAME);
     }
 
+    fn interface() -> Option<&'static Interface> {
+        Some(T::interface())
+    }
+
+    fn object(&self) -> Option<&Object> {
+        Some(Self::object(self))
+    }
+
     fn give(self, giving: &mut Giving) -> Handed {
         giving.give(self.object(), T::interface())
     }
@@ -103,6 +123,14 @@ impl<P: Passed> Passed for Option<P> {
     fn describe(text: &mut String) {
         text.push('?');
         P::describe(text);
+    }
+
+    fn interface() -> Option<&'static Interface> {
+        P::interface()
+    }
+
+    fn object(&self) -> Option<&Object> {
+        self.as_ref()?.object()
     }
 
     fn give(self, giving: &mut Giving) -> Self::Wire {
@@ -145,6 +173,14 @@ impl<P: Passed, E: Restore + 'static> Passed for Result<P, E> {
         P::describe(text);
     }
 
+    fn interface() -> Option<&'static Interface> {
+        P::interface()
+    }
+
+    fn object(&self) -> Option<&Object> {
+        self.as_ref().ok()?.object()
+    }
+
     fn give(self, giving: &mut Giving) -> Self::Wire {
         self.map(|one| one.give(giving))
     }
@@ -161,6 +197,24 @@ impl<P: Passed, E: Restore + 'static> Passed for Result<P, E> {
             },
         }
     }
+}
+
+/// One reference, or none: what leads to an object before it has come, by [`RemoteCall::pipelined`](crate::RemoteCall).
+pub trait Leads: Passed {
+    /// The object's trait.
+    type To: Remotable + ?Sized;
+}
+
+impl<T: Remotable + ?Sized> Leads for Remote<T> {
+    type To = T;
+}
+
+impl<P: Leads> Leads for Option<P> {
+    type To = P::To;
+}
+
+impl<P: Leads, E: Restore + 'static> Leads for Result<P, E> {
+    type To = P::To;
 }
 
 /// The references of a call to an object of this program.
@@ -225,6 +279,14 @@ impl Giving {
         self.given.is_empty() && self.kept.is_empty() && self.failed.is_none()
     }
 
+    /// The number of the one object of the sender that was given.
+    pub(crate) fn only(&self) -> Option<u32> {
+        match self.given.as_slice() {
+            [(number, _)] if *number != 0 => Some(*number),
+            _ => None,
+        }
+    }
+
     pub(super) fn give(&mut self, object: &Object, interface: &'static Interface) -> Handed {
         let handed = match (self.to.clone(), object.place()) {
             (Between::Here(passing), _) => {
@@ -236,6 +298,9 @@ impl Giving {
             (Between::Peers(to), Place::Here(node)) => self.give_own(&to, node),
             (Between::Peers(to), Place::Import(import)) => {
                 self.give_other(&to, object, import, interface)
+            }
+            (Between::Peers(_), Place::Ahead(_)) => {
+                self.fails("the call that gives it has not ended: wait for that first")
             }
             (Between::Peers(_), Place::Own(..)) => {
                 self.fails("a registry can't be passed: it is asked by who has the connection")

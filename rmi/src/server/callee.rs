@@ -9,6 +9,7 @@ use std::time::Instant;
 use jstream_transport::Reminder;
 use jstream_transport::active::Tasks;
 
+use super::called::begin_ready;
 use super::incoming::ending;
 use super::{Failed, Incoming};
 use crate::context::{Context, entered};
@@ -140,4 +141,5 @@ where
         Poll::Pending
     })
     .await;
+    begin_ready();
 }

@@ -11,6 +11,7 @@ use crate::error::Outcome;
 use crate::frame::Code;
 use crate::here::Slot;
 use crate::intercept::Watched;
+use crate::promise::Promise;
 use crate::reference::{As, Between, Giving, Passed, Taking};
 use crate::session::{Connection, Session};
 use crate::stream::{Ended, Line, Stop, Stream};
@@ -44,6 +45,8 @@ pub struct Answer {
     /// Why its references are none.
     unfit: RefCell<String>,
     watched: Option<Arc<Watched>>,
+    /// Others name its result.
+    promise: Option<Promise>,
 }
 
 /// Why a call has no result. Its caller was told.
@@ -90,7 +93,11 @@ impl Incoming {
 }
 
 impl Answer {
-    pub(super) fn new(replier: Replier, watched: Option<Arc<Watched>>) -> Self {
+    pub(super) fn new(
+        replier: Replier,
+        watched: Option<Arc<Watched>>,
+        promise: Option<Promise>,
+    ) -> Self {
         Self {
             replier: Some(replier),
             here: None,
@@ -98,6 +105,7 @@ impl Answer {
             refused: Cell::new(None),
             unfit: RefCell::default(),
             watched,
+            promise,
         }
     }
 
@@ -110,6 +118,7 @@ impl Answer {
             refused: Cell::new(None),
             unfit: RefCell::default(),
             watched: None,
+            promise: None,
         }
     }
 
@@ -198,18 +207,23 @@ impl Answer {
     /// # Errors
     ///
     /// [`Failed`] when they can't be passed or written.
-    pub fn give<P: Passed>(self, references: P) -> Result<(), Failed> {
+    pub fn give<P: Passed>(mut self, references: P) -> Result<(), Failed> {
         let wants = self.replier.as_ref().is_none_or(Replier::wants_reply);
         let Some(to) = self.between().filter(|_| wants) else {
             return Ok(());
         };
-        let mut giving = Giving::new(to, As::Result);
+        let mut giving = Giving::new(to.clone(), As::Result);
         let wire = references.give(&mut giving);
         if let Some(why) = giving.take_failure() {
             self.refuse(Code::Result, &why);
             return Err(Failed::Result);
         }
+        let (promise, given) = (self.promise.take(), giving.only());
         let sent = self.reply(&wire);
+        // Calls that name it begin behind its answer, once the method is over.
+        if let (Some(promise), Some(number), Ok(())) = (promise, given, &sent) {
+            promise.keep(number, &to);
+        }
         giving.arrived(sent.is_ok());
         sent
     }

@@ -1,0 +1,309 @@
+//! Calls of objects that calls on their way will give, over connections of two kinds.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jstream_rmi::{CallError, Client, Outcome, Remote, Server, Serving, Stub, remote};
+
+/// Opens others of its kind.
+#[remote]
+trait Folder {
+    fn name(&self) -> String;
+    fn open(&self, name: &str) -> Remote<dyn Folder>;
+    /// Once the gate is open.
+    async fn open_later(&self, name: &str) -> Remote<dyn Folder>;
+    async fn find(&self, name: &str) -> Option<Remote<dyn Folder>>;
+    async fn ask(&self, name: &str) -> Result<Remote<dyn Folder>, String>;
+    async fn back(&self, one: Remote<dyn Folder>) -> Remote<dyn Folder>;
+    fn fail(&self) -> Remote<dyn Folder>;
+    fn note(&self, what: u64);
+    fn noted(&self) -> Vec<u64>;
+}
+
+#[derive(Default)]
+struct Gate(AtomicBool);
+
+impl Gate {
+    async fn pass(&self) {
+        while !self.0.load(Ordering::Relaxed) {
+            jstream_transport::active::yield_now().await;
+        }
+    }
+
+    fn open(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+struct Plain {
+    server: Server,
+    gate: Arc<Gate>,
+    calls: Arc<AtomicU64>,
+    name: String,
+    noted: Mutex<Vec<u64>>,
+}
+
+impl Plain {
+    fn below(&self, name: &str) -> Remote<dyn Folder> {
+        let below = Self {
+            server: self.server.clone(),
+            gate: self.gate.clone(),
+            calls: self.calls.clone(),
+            name: format!("{}/{name}", self.name),
+            noted: Mutex::default(),
+        };
+        self.server.export(Arc::new(below)).into_remote()
+    }
+}
+
+#[remote]
+impl Folder for Plain {
+    fn name(&self) -> String {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.name.clone()
+    }
+
+    fn open(&self, name: &str) -> Remote<dyn Folder> {
+        self.below(name)
+    }
+
+    async fn open_later(&self, name: &str) -> Remote<dyn Folder> {
+        self.gate.pass().await;
+        self.below(name)
+    }
+
+    async fn find(&self, name: &str) -> Option<Remote<dyn Folder>> {
+        self.gate.pass().await;
+        (!name.is_empty()).then(|| self.below(name))
+    }
+
+    async fn ask(&self, name: &str) -> Result<Remote<dyn Folder>, String> {
+        self.gate.pass().await;
+        if name.is_empty() {
+            return Err("no name".to_owned());
+        }
+        Ok(self.below(name))
+    }
+
+    async fn back(&self, one: Remote<dyn Folder>) -> Remote<dyn Folder> {
+        self.gate.pass().await;
+        one
+    }
+
+    fn fail(&self) -> Remote<dyn Folder> {
+        panic!("as it should")
+    }
+
+    fn note(&self, what: u64) {
+        self.noted.lock().unwrap().push(what);
+    }
+
+    fn noted(&self) -> Vec<u64> {
+        self.noted.lock().unwrap().clone()
+    }
+}
+
+struct Side {
+    server: Server,
+    gate: Arc<Gate>,
+    calls: Arc<AtomicU64>,
+    _serving: Serving,
+    client: Client,
+    root: <dyn Folder as jstream_rmi::Remotable>::Stub,
+}
+
+fn side(address: &str) -> Side {
+    let (server, gate, calls) = (Server::default(), Arc::<Gate>::default(), Arc::default());
+    let root = Plain {
+        server: server.clone(),
+        gate: gate.clone(),
+        calls: Arc::clone(&calls),
+        name: String::new(),
+        noted: Mutex::default(),
+    };
+    server.bind::<dyn Folder>("root", Arc::new(root)).unwrap();
+    let serving = server.listen(&address.parse().unwrap()).unwrap();
+    let client = Client::connect(serving.address()).unwrap();
+    let root = client.lookup::<dyn Folder>("root").unwrap();
+    Side {
+        server,
+        gate,
+        calls,
+        _serving: serving,
+        client,
+        root,
+    }
+}
+
+fn each(name: &str, test: impl Fn(&Side)) {
+    for address in [&format!("inproc://pipelining-{name}"), "tcp://127.0.0.1:0"] {
+        test(&side(address));
+    }
+}
+
+/// Waits for what has to come.
+fn until(holds: impl Fn() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !holds() {
+        assert!(Instant::now() < until, "it does not come");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn not_given<T: std::fmt::Debug>(result: Result<T, CallError>) {
+    let error = result.unwrap_err();
+    assert!(matches!(error, CallError::NotGiven { .. }), "{error:?}");
+    assert_eq!(error.outcome(), Outcome::DidNotRun);
+}
+
+#[test]
+fn a_call_waits_for_its_object() {
+    each("waits", |side| {
+        let open = side.root.open_later("a");
+        let a = open.pipelined();
+        let names: Vec<_> = (0..10).map(|_| a.name()).collect();
+        // The connection goes on.
+        side.root.name().wait().unwrap();
+        assert_eq!(side.calls.load(Ordering::Relaxed), 1);
+        side.gate.open();
+        for name in names {
+            assert_eq!(*name.wait().unwrap().get(), "/a");
+        }
+        // The stub calls what has come.
+        let reference = open.wait().unwrap();
+        assert_eq!(*a.name().wait().unwrap().get(), "/a");
+        assert!(Remote::<dyn Folder>::from_stub(a) == reference);
+    });
+}
+
+#[test]
+fn chains_of_calls_begin_in_order() {
+    each("chains", |side| {
+        let a = side.root.open_later("a");
+        let b = a.pipelined().open_later("b");
+        let c = b.pipelined().open("c");
+        let c = c.pipelined();
+        let notes: Vec<_> = (0..50).map(|n| c.note(n)).collect();
+        let noted = c.noted();
+        side.gate.open();
+        for note in notes {
+            note.wait().unwrap();
+        }
+        let in_order: Vec<u64> = (0..50).collect();
+        assert_eq!(noted.wait().unwrap().get().to_vec(), in_order);
+        assert_eq!(*c.name().wait().unwrap().get(), "/a/b/c");
+    });
+}
+
+#[test]
+fn what_has_been_given_already_is_called() {
+    each("given", |side| {
+        let open = side.root.open("a");
+        side.root.name().wait().unwrap();
+        assert_eq!(*open.pipelined().name().wait().unwrap().get(), "/a");
+        let (find, ask) = (side.root.find("b"), side.root.ask("c"));
+        let names = [find.pipelined().name(), ask.pipelined().name()];
+        side.gate.open();
+        let names = names.map(|name| name.wait().unwrap().get().to_string());
+        assert_eq!(names, ["/b", "/c"]);
+    });
+}
+
+#[test]
+fn nothing_runs_on_what_was_not_given() {
+    each("failed", |side| {
+        let first = [side.root.fail(), side.root.open_later("dropped")];
+        let [fails, dropped] = first.map(|call| (call.pipelined(), call));
+        let failed = [fails.0.name(), fails.0.open("x").pipelined().name()];
+        let lost = [dropped.0.name(), dropped.0.open("x").pipelined().name()];
+        drop(dropped.1);
+        for call in lost {
+            not_given(call.wait());
+        }
+        let (find, ask) = (side.root.find(""), side.root.ask(""));
+        let none = [find.pipelined().name(), ask.pipelined().name()];
+        let own = Server::default();
+        let export = own.export::<dyn Folder>(Arc::new(Plain {
+            server: own.clone(),
+            gate: side.gate.clone(),
+            calls: side.calls.clone(),
+            name: "mine".to_owned(),
+            noted: Mutex::default(),
+        }));
+        let back = side.root.back(export.remote());
+        let home = back.pipelined();
+        let mine = home.name();
+        side.gate.open();
+        for call in failed.into_iter().chain(none).chain([mine]) {
+            not_given(call.wait());
+        }
+        not_given(dropped.0.name().wait());
+        assert_eq!(side.calls.load(Ordering::Relaxed), 0);
+        // What is the caller's own can be called once it has come.
+        assert!(back.wait().unwrap().is_local());
+        assert_eq!(*home.name().wait().unwrap().get(), "mine");
+        drop((home, export));
+        assert_eq!(*side.root.name().wait().unwrap().get(), "");
+    });
+}
+
+#[test]
+fn held_calls_have_deadlines_and_are_given_up() {
+    each("deadlines", |side| {
+        let open = side.root.open_later("a");
+        let a = open.pipelined();
+        let late = a.within(Duration::from_millis(20)).name().wait();
+        assert!(matches!(late, Err(CallError::Deadline { .. })), "{late:?}");
+        drop(a.name());
+        // The server knows of all that.
+        side.root.noted().wait().unwrap();
+        side.gate.open();
+        assert_eq!(
+            *a.open("b").pipelined().name().wait().unwrap().get(),
+            "/a/b"
+        );
+        assert_eq!(side.calls.load(Ordering::Relaxed), 1);
+    });
+}
+
+#[test]
+fn nothing_is_left_of_a_connection_that_ends() {
+    each("ends", |side| {
+        let open = side.root.open_later("a");
+        let a = open.pipelined();
+        let held: Vec<_> = (0..100).map(|_| a.open("b")).collect();
+        side.root.name().wait().unwrap();
+        side.client.close();
+        for call in held {
+            assert!(call.wait().is_err());
+        }
+        side.gate.open();
+        until(|| side.server.references().leases == 0 && side.server.references().exports == 1);
+        assert_eq!(side.server.references().pins, 0);
+    });
+}
+
+#[test]
+fn chains_have_an_end() {
+    each("long", |side| {
+        let mut calls = vec![side.root.open_later("a")];
+        for _ in 0..80 {
+            let next = calls.last().unwrap().pipelined().open("a");
+            calls.push(next);
+        }
+        // All have come.
+        side.root.noted().wait().unwrap();
+        side.gate.open();
+        let last = calls.pop().unwrap();
+        not_given(last.wait());
+        assert!(calls.swap_remove(60).wait().is_ok());
+    });
+}
