@@ -73,20 +73,22 @@ fn records(path: &Path) -> Vec<Record> {
 }
 
 fn messages(records: &[Record]) -> Vec<&Message> {
-    let of = |record| match record {
-        &Record::Message(ref message) => Some(message),
+    let all = records.iter();
+    all.filter_map(|record| match record {
+        Record::Message(message) => Some(message),
         _ => None,
-    };
-    records.iter().filter_map(of).collect()
+    })
+    .collect()
 }
 
 /// The interface and the name of each method that is described.
 fn methods(records: &[Record]) -> Vec<(Direction, &str, &str)> {
-    let of = |record| match record {
-        &Record::Method(ref of) => Some((of.direction, &*of.interface, &*of.name)),
+    let all = records.iter();
+    all.filter_map(|record| match record {
+        Record::Method(of) => Some((of.direction, &*of.interface, &*of.name)),
         _ => None,
-    };
-    records.iter().filter_map(of).collect()
+    })
+    .collect()
 }
 
 fn serve(options: ServerOptions, uri: &str) -> (Server, jstream_rmi::Serving) {
