@@ -73,20 +73,22 @@ fn records(path: &Path) -> Vec<Record> {
 }
 
 fn messages(records: &[Record]) -> Vec<&Message> {
-    let of = |record| match record {
-        &Record::Message(ref message) => Some(message),
+    let all = records.iter();
+    all.filter_map(|record| match record {
+        Record::Message(message) => Some(message),
         _ => None,
-    };
-    records.iter().filter_map(of).collect()
+    })
+    .collect()
 }
 
 /// The interface and the name of each method that is described.
 fn methods(records: &[Record]) -> Vec<(Direction, &str, &str)> {
-    let of = |record| match record {
-        &Record::Method(ref of) => Some((of.direction, &*of.interface, &*of.name)),
+    let all = records.iter();
+    all.filter_map(|record| match record {
+        Record::Method(of) => Some((of.direction, &*of.interface, &*of.name)),
         _ => None,
-    };
-    records.iter().filter_map(of).collect()
+    })
+    .collect()
 }
 
 fn serve(options: ServerOptions, uri: &str) -> (Server, jstream_rmi::Serving) {
@@ -123,14 +125,14 @@ fn both_sides_capture_the_same_calls() {
         capture.flush();
         assert_eq!(capture.lost(), 0);
     }
-    for (folder, called) in folders.iter().zip([Direction::Received, Direction::Sent]) {
+    for (folder, called) in folders.iter().zip([Direction::Inward, Direction::Outward]) {
         let files = folder.files();
         assert_eq!(files.len(), 2);
         for records in &files {
             let Some(Record::Start(start)) = records.first() else {
                 panic!("it begins with {:?}", records.first());
             };
-            assert_eq!(start.by_client, called == Direction::Sent);
+            assert_eq!(start.by_client, called == Direction::Outward);
             let expected = [
                 ("Registry", "lookup"),
                 ("Desk", "sum"),
@@ -145,7 +147,7 @@ fn both_sides_capture_the_same_calls() {
             let kinds: Vec<_> = calls.iter().map(|of| of.kind).collect();
             assert_eq!(
                 kinds,
-                [Kind::Request, Kind::Request, Kind::Send, Kind::Request]
+                [Kind::Request, Kind::Request, Kind::OneWay, Kind::Request]
             );
             // The arguments are as on the wire: those that the server has read in place are pointers.
             let sent = calls[1].payload.clone();

@@ -292,3 +292,74 @@ fn a_server_that_is_not_there_or_says_nothing() {
     let (code, _) = complaint(&jcall(&serving, &[]));
     assert_eq!(code, 1);
 }
+
+/// The captured calls answer as before where the same is served, and are told where it is not.
+#[test]
+fn captured_calls_are_made_again() {
+    struct Other;
+    #[remote]
+    impl Book for Other {
+        fn submit(&self, order: &OrderRef<'_>) -> Receipt {
+            Here.submit(order)
+        }
+        fn add(&self, a: i32, b: i32) -> i32 {
+            a - b
+        }
+        fn greet(&self, name: &str) -> String {
+            Here.greet(name)
+        }
+        fn note(&self, _text: &str) {}
+        fn nothing(&self) {}
+        fn fails(&self) {
+            panic!("as it should");
+        }
+        async fn waits(&self) -> u8 {
+            std::future::pending().await
+        }
+        fn prices(&self, _of: Stream<u64>) -> Stream<f64> {
+            Stream::of(std::iter::empty())
+        }
+    }
+
+    let folder = std::env::temp_dir().join(format!("jcall-replay-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    let capture = jstream_rmi::Capture::new(&folder).unwrap();
+    let (_server, serving) = serve(ServerOptions::default());
+    let mut options = jstream_rmi::ClientOptions::default();
+    options.capture = Some(capture.clone());
+    let client = jstream_rmi::Client::connect_with(serving.address(), &options).unwrap();
+    let book = client.lookup::<dyn Book>("book").unwrap();
+    assert_eq!(*book.add(3, 4).wait().unwrap().get(), 7);
+    assert_eq!(*book.greet("you").wait().unwrap().get(), "hello, you");
+    assert!(book.fails().wait().is_err());
+    book.note("a word").unwrap();
+    book.nothing().wait().unwrap();
+    drop((book, client));
+    capture.flush();
+    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap();
+
+    let replay = |uri: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_jcall"))
+            .arg("replay")
+            .arg(file.path())
+            .args([uri, "--json", "--timeout", "100"])
+            .output()
+            .unwrap();
+        let said: Json = serde_json::from_slice(&output.stdout).unwrap();
+        (output.status.code(), said)
+    };
+    let (code, said) = replay(&serving.address().to_string());
+    let all = json!({ "same": 5, "left_out": 0, "lost": 0, "differ": [] });
+    assert_eq!((code, said), (Some(0), all));
+
+    let server = Server::default();
+    server.bind::<dyn Book>("book", Arc::new(Other)).unwrap();
+    let serving = server
+        .listen(&"tcp://127.0.0.1:0".parse().unwrap())
+        .unwrap();
+    let (code, said) = replay(&serving.address().to_string());
+    assert_eq!(code, Some(1));
+    let differ = json!([{ "call": 1, "method": "Book::add", "then": 7, "now": -1 }]);
+    assert_eq!((&said["same"], &said["differ"]), (&json!(4), &differ));
+    std::fs::remove_dir_all(&folder).unwrap();
+}

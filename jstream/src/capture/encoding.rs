@@ -209,8 +209,8 @@ impl<'b> From<'b> {
 
     fn direction(&mut self) -> Option<Direction> {
         Some(match self.flag()? {
-            false => Direction::Sent,
-            true => Direction::Received,
+            false => Direction::Outward,
+            true => Direction::Inward,
         })
     }
 

@@ -9,7 +9,7 @@
 //!
 //! # fn main() -> Result<(), jstream::capture::CaptureError> {
 //! let mut bytes = start();
-//! let mut message = Message::new(Direction::Sent, Kind::Request);
+//! let mut message = Message::new(Direction::Outward, Kind::Request);
 //! message.payload = b"what was sent".to_vec();
 //! encode(&Record::Message(message.clone()), &mut bytes);
 //!
@@ -103,9 +103,9 @@ pub struct Method {
 pub enum Direction {
     /// To the other side.
     #[default]
-    Sent,
+    Outward,
     /// From there.
-    Received,
+    Inward,
 }
 
 impl Direction {
@@ -113,8 +113,8 @@ impl Direction {
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
-            Self::Sent => Self::Received,
-            Self::Received => Self::Sent,
+            Self::Outward => Self::Inward,
+            Self::Inward => Self::Outward,
         }
     }
 }
@@ -126,7 +126,7 @@ pub enum Kind {
     /// A request, which is answered.
     Request,
     /// A message that nobody answers.
-    Send,
+    OneWay,
     /// The answer to a request.
     Reply,
     /// A request that was not carried out, with what is left of its payload and the reason.
@@ -140,7 +140,7 @@ pub enum Kind {
 impl Kind {
     const ALL: [Self; 6] = [
         Self::Request,
-        Self::Send,
+        Self::OneWay,
         Self::Reply,
         Self::Return,
         Self::Bounce,
@@ -152,7 +152,7 @@ impl Kind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Request => "request",
-            Self::Send => "send",
+            Self::OneWay => "send",
             Self::Reply => "reply",
             Self::Return => "return",
             Self::Bounce => "bounce",

@@ -19,11 +19,11 @@ fn records() -> Vec<Record> {
             peer: "tcp://127.0.0.1:7000".to_owned(),
         }),
         Record::Handlers {
-            direction: Direction::Received,
+            direction: Direction::Inward,
             names: vec!["jstream.calls".to_owned(), String::new()],
         },
         Record::Method(Method {
-            direction: Direction::Sent,
+            direction: Direction::Outward,
             object: 7,
             place: 1,
             interface: "Book".to_owned(),
@@ -35,8 +35,8 @@ fn records() -> Vec<Record> {
             streams: false,
         }),
     ];
-    records.extend(Kind::ALL.map(|kind| message(Direction::Sent, kind)));
-    records.push(message(Direction::Received, Kind::Reply));
+    records.extend(Kind::ALL.map(|kind| message(Direction::Outward, kind)));
+    records.push(message(Direction::Inward, Kind::Reply));
     records.push(Record::Lost {
         messages: 4,
         bytes: 512,
@@ -84,7 +84,7 @@ fn records_come_back() {
 
 #[test]
 fn payloads_in_parts_are_the_same() {
-    let mut whole = Message::new(Direction::Received, Kind::Send);
+    let mut whole = Message::new(Direction::Inward, Kind::OneWay);
     let (mut one, mut other) = (Vec::new(), Vec::new());
     encode_message(&whole, &[b"in ", b"", b"parts"], &mut one);
     whole.payload = b"in parts".to_vec();

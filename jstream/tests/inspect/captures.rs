@@ -22,8 +22,8 @@ fn schema<T: Transportable + 'static>() -> Vec<u8> {
 fn capture() -> Vec<u8> {
     let message = |kind, number, word, payload: Vec<u8>| {
         let direction = match kind {
-            Kind::Request => Direction::Received,
-            _ => Direction::Sent,
+            Kind::Request => Direction::Inward,
+            _ => Direction::Outward,
         };
         let mut message = Message::new(direction, kind);
         message.nanos = u64::from(number) * 1_000_000 + word;
@@ -42,7 +42,7 @@ fn capture() -> Vec<u8> {
         }),
         message(Kind::Request, 1, 0, bytes(&arguments)),
         Record::Method(Method {
-            direction: Direction::Received,
+            direction: Direction::Inward,
             object: 1,
             interface: "Desk".to_owned(),
             name: "add".to_owned(),

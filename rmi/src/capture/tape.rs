@@ -51,7 +51,7 @@ impl Tape {
 
     /// The other side calls a method of this object.
     pub(crate) fn called(&self, object: u32, place: u16, interface: &'static Interface) {
-        self.describe(Direction::Received, (object, place), interface);
+        self.describe(Direction::Inward, (object, place), interface);
     }
 
     /// Writes what is called by these numbers, once.
@@ -61,7 +61,7 @@ impl Tape {
         (object, place): (u32, u16),
         interface: &'static Interface,
     ) {
-        let key = (direction == Direction::Received, object, place);
+        let key = (direction == Direction::Inward, object, place);
         let mut described = lock(&self.described);
         let is_new = described.get(&key) != Some(&interface.id());
         if !is_new || described.len() >= MOST_METHODS {
@@ -92,7 +92,7 @@ impl Tape {
 
     /// What the message calls, if it is a call.
     fn call(&self, tapped: &Tapped<'_>) -> Option<(u32, u16)> {
-        let (TappedKind::Request { handler, .. } | TappedKind::Send { handler }) = tapped.kind
+        let (TappedKind::Request { handler, .. } | TappedKind::OneWay { handler }) = tapped.kind
         else {
             return None;
         };
@@ -105,9 +105,9 @@ impl Tape {
 
 fn direction(sent: bool) -> Direction {
     if sent {
-        Direction::Sent
+        Direction::Outward
     } else {
-        Direction::Received
+        Direction::Inward
     }
 }
 
@@ -130,7 +130,7 @@ impl Tap for Tape {
     fn message(&self, tapped: &Tapped<'_>) {
         let (kind, number, code, text) = match tapped.kind {
             TappedKind::Request { number, handler } => (Kind::Request, number, handler, 0),
-            TappedKind::Send { handler } => (Kind::Send, 0, handler, 0),
+            TappedKind::OneWay { handler } => (Kind::OneWay, 0, handler, 0),
             TappedKind::Reply { number } => (Kind::Reply, number, 0, 0),
             TappedKind::Return {
                 number,
@@ -156,7 +156,7 @@ impl Tap for Tape {
         message.call = self.call(tapped);
         if let (true, Some((object, place))) = (tapped.sent, message.call) {
             if let Some(interface) = self.to.noted(object, place) {
-                self.describe(Direction::Sent, (object, place), interface);
+                self.describe(Direction::Outward, (object, place), interface);
             }
         }
         let mut bytes = Vec::new();

@@ -62,6 +62,9 @@
 //!      3          140 us <- reply   #2 Adder::add, 36 bytes, after 11 us
 //! ```
 //!
+//! `jcall replay FILE URI` makes the captured calls again, one after another, and tells which of them are answered otherwise
+//! than they were: those of objects that were looked up by name, and that have no streams.
+//!
 //! Calls never wait for the disk. What it can't take in time, or what exceeds the limits of
 //! [`CaptureOptions`](crate::CaptureOptions), is counted, and the file says how much is missing where. The files have all
 //! arguments and results in them; the [`Secret`](crate::Secret) is proved before, and is not there.

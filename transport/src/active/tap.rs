@@ -44,7 +44,7 @@ pub enum TappedKind {
         handler: u16,
     },
     /// A message that nobody answers.
-    Send {
+    OneWay {
         /// The place of the handler.
         handler: u16,
     },
@@ -89,7 +89,7 @@ pub(super) fn tapped<'t>(
             handler,
             word,
         } => (TappedKind::Request { number, handler }, word),
-        Frame::Send { handler, word } => (TappedKind::Send { handler }, word),
+        Frame::Send { handler, word } => (TappedKind::OneWay { handler }, word),
         Frame::Reply { number, word } => (TappedKind::Reply { number }, word),
         Frame::Return {
             number,

@@ -153,7 +153,7 @@ impl Report<'_> {
 
     fn message(&mut self, number: u64, of: &Message) -> Result<(), Failure> {
         let (method, asked) = match of.kind {
-            Kind::Request | Kind::Send => (self.methods.get(number, of).cloned(), None),
+            Kind::Request | Kind::OneWay => (self.methods.get(number, of).cloned(), None),
             Kind::Cancel => (None, None),
             _ => {
                 let asked = self.requests.remove(&(of.direction.other(), of.number));
@@ -189,7 +189,7 @@ impl Report<'_> {
     /// The values of the arguments or of the result.
     fn values(&mut self, of: &Message, method: &Method) -> Result<Option<Json>, Failure> {
         let schema = match of.kind {
-            Kind::Request | Kind::Send => &method.arguments,
+            Kind::Request | Kind::OneWay => &method.arguments,
             Kind::Reply if of.word == 0 => &method.result,
             _ => return Ok(None),
         };
@@ -232,8 +232,8 @@ fn why(of: &Message) -> Option<String> {
 
 fn line(number: u64, of: &Message, method: Option<&Method>, asked: Option<u64>) -> String {
     let way = match of.direction {
-        Direction::Sent => "->",
-        Direction::Received => "<-",
+        Direction::Outward => "->",
+        Direction::Inward => "<-",
     };
     let micros = |nanos: u64| nanos / 1000;
     let mut line = format!(
@@ -241,7 +241,7 @@ fn line(number: u64, of: &Message, method: Option<&Method>, asked: Option<u64>) 
         micros(of.nanos),
         of.kind.name()
     );
-    if !matches!(of.kind, Kind::Send | Kind::Bounce) {
+    if !matches!(of.kind, Kind::OneWay | Kind::Bounce) {
         line.push_str(&format!(" #{}", of.number));
     }
     if let Some((object, place)) = of.call {
@@ -269,7 +269,7 @@ fn as_json(number: u64, of: &Message, method: Option<&Method>, asked: Option<u64
     json!({
         "message": number,
         "nanos": of.nanos,
-        "sent": of.direction == Direction::Sent,
+        "sent": of.direction == Direction::Outward,
         "kind": of.kind.name(),
         "number": of.number,
         "code": of.code,

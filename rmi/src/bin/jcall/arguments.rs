@@ -23,6 +23,7 @@ Examples:
   jcall tcp://127.0.0.1:7000 book                           its methods and their signatures
   jcall tcp://127.0.0.1:7000 book gaxpy 3 '[0.5, 1, 2e-3]'  a call
   jcall tcp://127.0.0.1:7000 book submit '{\"id\": 7, \"symbol\": \"ACME\", \"legs\": [], \"parent\": null}'
+  jcall replay calls.jcap tcp://127.0.0.1:7000              captured calls, made again: jcall replay --help
 
 Exit codes: 0 when all went well, 1 when the server could not be reached or the call failed, 2 on wrong usage: \
 there is no such method, or the arguments are not of its types."
@@ -41,6 +42,13 @@ pub(crate) struct Arguments {
     /// What is printed is for programs: JSON on one line.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) connecting: Connecting,
+}
+
+// How to connect. The programs' help would have this, were it documentation.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Connecting {
     /// How long connecting, and each call, may take, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     timeout: f64,
@@ -61,8 +69,8 @@ pub(crate) struct Arguments {
     roots: Option<PathBuf>,
 }
 
-impl Arguments {
-    /// How to connect.
+impl Connecting {
+    /// As the client has it.
     pub(crate) fn options(&self) -> Result<ClientOptions, Failure> {
         let time = Duration::try_from_secs_f64(self.timeout).map_err(|_| {
             Failure::Usage(format!(

@@ -48,7 +48,7 @@ pub(crate) fn call(
     if of.one_way {
         return Ok(());
     }
-    let shown = read(of, result.as_bytes())?;
+    let shown = value_of(of.result, result.as_bytes())?;
     output::value(&shown, arguments.json)
 }
 
@@ -79,10 +79,10 @@ fn is_tuple(schema: &Schema, root: TypeIndex) -> bool {
     schema.get(root).is_some_and(|info| info.name == "()")
 }
 
-/// The value of the result.
-fn read(of: &SignatureRef<'_>, bytes: &[u8]) -> Result<Json, Failure> {
+/// The value of a message, by its schema.
+pub(crate) fn value_of(schema: &[u8], bytes: &[u8]) -> Result<Json, Failure> {
     let mut catalog = Catalog::default();
-    catalog.add_bytes(of.result)?;
+    catalog.add_bytes(schema)?;
     let mut options = Options::default();
     options.elements = usize::MAX;
     options.values = usize::MAX;
@@ -91,13 +91,13 @@ fn read(of: &SignatureRef<'_>, bytes: &[u8]) -> Result<Json, Failure> {
     let found = message(bytes, &catalog, &options);
     if let Some(fault) = &found.fault {
         return Err(Failure::Said(format!(
-            "the result can't be read: {}: {}",
+            "the message can't be read: {}: {}",
             fault.path, fault.what
         )));
     }
     if found.hidden > 0 {
         output::say(&format!(
-            "of the result, {} values stand too deep to be shown",
+            "of the message, {} values stand too deep to be shown",
             found.hidden
         ));
     }

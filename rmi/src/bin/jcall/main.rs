@@ -6,6 +6,7 @@ mod call;
 mod failure;
 mod list;
 mod output;
+mod replay;
 
 use std::process::ExitCode;
 
@@ -14,6 +15,7 @@ use jstream_rmi::Client;
 
 use self::arguments::Arguments;
 use self::failure::Failure;
+use self::replay::Replay;
 
 /// As what it speaks.
 const PROGRAM: &str = "jcall";
@@ -24,8 +26,16 @@ const USAGE: u8 = 2;
 const FAILED: u8 = 1;
 
 fn main() -> ExitCode {
-    // Ends the program by itself, with 2 on wrong usage.
-    match run(&Arguments::parse()) {
+    // Parsing ends the program by itself, with 2 on wrong usage.
+    let mut words = std::env::args_os();
+    let is_replay = words.nth(1).is_some_and(|word| word == "replay");
+    let done = if is_replay {
+        // Its own words begin there.
+        replay::replay(&Replay::parse_from(std::env::args_os().skip(1)))
+    } else {
+        run(&Arguments::parse())
+    };
+    match done {
         // Whoever reads has read enough.
         Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Usage(text)) => {
@@ -40,7 +50,7 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let client = Client::connect_with(&arguments.server, &arguments.options()?)?;
+    let client = Client::connect_with(&arguments.server, &arguments.connecting.options()?)?;
     match (&arguments.name, &arguments.method) {
         (None, _) => list::names(&client, arguments),
         (Some(name), None) => list::methods(&client, name, arguments),
