@@ -115,8 +115,11 @@ impl<P> RemoteCall<P> {
     }
 
     /// What calls the object that this call will give, before it has. Such calls are sent at once, and held by the server
-    /// until this one is over; they begin then, in the order in which they came. Once the result was taken here the stub
+    /// until this one is over; they begin then, in the order in which they came where one thread serves. Once the result was taken here the stub
     /// calls as that does.
+    ///
+    /// Where several threads serve, a call may overtake the one that it names. It goes back as busy then and is sent again,
+    /// as any, by who waits for it; while nobody does, those that name it fail in the end with [`CallError::Busy`].
     ///
     /// They fail with [`CallError::NotGiven`], and do not run, where this call fails, is dropped before its
     /// result has come, or gives no object of the server: none, one of the caller, or one of somebody else. At most 64 calls
