@@ -67,6 +67,7 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream_rmi::Remotable for dyn Book {
         type Stub = BookStub;
+        const NAME: &'static str = "Book";
         fn interface() -> &'static ::jstream_rmi::Interface {
             static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
             INTERFACE

@@ -121,6 +121,7 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream_rmi::Remotable for dyn Ledger {
         type Stub = LedgerStub;
+        const NAME: &'static str = "Ledger";
         fn interface() -> &'static ::jstream_rmi::Interface {
             static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
             INTERFACE

@@ -171,6 +171,7 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream_rmi::Remotable for dyn Desk {
         type Stub = DeskStub;
+        const NAME: &'static str = "Desk";
         fn interface() -> &'static ::jstream_rmi::Interface {
             static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
             INTERFACE

@@ -78,6 +78,7 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream_rmi::Remotable for dyn Store<u64, 2> {
         type Stub = StoreStub<u64, 2>;
+        const NAME: &'static str = "Store<u64, 2>";
         fn interface() -> &'static ::jstream_rmi::Interface {
             static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
             INTERFACE
@@ -194,6 +195,7 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream_rmi::Remotable for dyn Store<String, 3> {
         type Stub = StoreStub<String, 3>;
+        const NAME: &'static str = "Store<String, 3>";
         fn interface() -> &'static ::jstream_rmi::Interface {
             static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
             INTERFACE

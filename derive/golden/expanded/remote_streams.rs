@@ -77,8 +77,8 @@ const _: () = {
             >;
             let _ = ::jstream_rmi::__private::Method::streams::<u64>;
             let __object = &self.object;
-            let mut __streams = ::jstream_rmi::Object::streams(__object);
-            let (__taken, __number) = __streams.take::<u64>();
+            let mut __carried = ::jstream_rmi::Object::carried(__object);
+            let (__taken, __number) = __carried.take::<u64>();
             let __arguments = &(most, __number);
             __object
                 .stream::<
@@ -88,7 +88,7 @@ const _: () = {
                     <dyn Numbers as ::jstream_rmi::Remotable>::interface(),
                     __Method::below as ::core::primitive::usize,
                     __arguments,
-                    __streams,
+                    __carried,
                     __taken,
                 )
         }
@@ -102,8 +102,8 @@ const _: () = {
             >;
             let _ = ::jstream_rmi::__private::Method::streams::<f64>;
             let __object = &self.object;
-            let mut __streams = ::jstream_rmi::Object::streams(__object);
-            let __arguments = &(scale, __streams.send::<f64>(numbers));
+            let mut __carried = ::jstream_rmi::Object::carried(__object);
+            let __arguments = &(scale, __carried.send::<f64>(numbers));
             __object
                 .call_with::<
                     _,
@@ -112,7 +112,7 @@ const _: () = {
                     <dyn Numbers as ::jstream_rmi::Remotable>::interface(),
                     __Method::total as ::core::primitive::usize,
                     __arguments,
-                    __streams,
+                    __carried,
                 )
         }
         ///
@@ -124,9 +124,9 @@ const _: () = {
             let _ = ::jstream_rmi::__private::Method::streams::<String>;
             let _ = ::jstream_rmi::__private::Method::streams::<Result<u64, String>>;
             let __object = &self.object;
-            let mut __streams = ::jstream_rmi::Object::streams(__object);
-            let (__taken, __number) = __streams.take::<Result<u64, String>>();
-            let __arguments = &(__streams.send::<String>(lines), __number);
+            let mut __carried = ::jstream_rmi::Object::carried(__object);
+            let (__taken, __number) = __carried.take::<Result<u64, String>>();
+            let __arguments = &(__carried.send::<String>(lines), __number);
             __object
                 .stream::<
                     _,
@@ -135,7 +135,7 @@ const _: () = {
                     <dyn Numbers as ::jstream_rmi::Remotable>::interface(),
                     __Method::both as ::core::primitive::usize,
                     __arguments,
-                    __streams,
+                    __carried,
                     __taken,
                 )
         }
@@ -143,6 +143,7 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream_rmi::Remotable for dyn Numbers {
         type Stub = NumbersStub;
+        const NAME: &'static str = "Numbers";
         fn interface() -> &'static ::jstream_rmi::Interface {
             static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
             INTERFACE
