@@ -27,6 +27,8 @@ Examples:
   jstream-inspect calls.jcap --object 2            one of them, with its values by the schema that is there
   jstream-inspect orders.jsf --quiet               only check: nothing is printed but errors
 
+The calls of a capture are made again by `jcall replay`, a program of the crate jstream-rmi.
+
 Exit codes: 0 when all is well, 1 when the data is wrong or its schema is missing, 2 on wrong usage \
 or when a file can't be read."
 )]
