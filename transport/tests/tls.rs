@@ -365,7 +365,8 @@ fn carried(change: impl Fn(&mut [u8]) -> bool + Send + 'static) -> RecvError {
         let here = connecting.join().unwrap();
         let payload = bytes(1_000_000, 1);
         let segment = [std::io::IoSlice::new(&payload)];
-        here.send_message(header(1), &segment).unwrap();
+        // It may learn while it sends that nothing gets through.
+        drop(here.send_message(header(1), &segment));
         there.recv_message().unwrap_err()
     });
     carrying.join().unwrap();
