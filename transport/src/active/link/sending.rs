@@ -236,7 +236,8 @@ impl Link {
         }
     }
 
-    /// Gives a message back to its sender, with what is left of its payload.
+    /// Gives a message back to its sender, with what is left of its payload. Nothing once the connection has ended: that
+    /// is why its handlers were cancelled, and what the other side is to be told.
     pub(in crate::active) fn give_back(
         &self,
         (number, handler, word): (Number, u16, u64),
@@ -245,6 +246,9 @@ impl Link {
         payload: &[u8],
         why: &str,
     ) {
+        if self.has_ended() {
+            return;
+        }
         let why = cut(why, LONGEST_TEXT);
         let frame = |why: &str| {
             let (reason, text) = (reason.code(), u16::try_from(why.len()).unwrap_or(0));
