@@ -200,7 +200,7 @@ impl Session {
     }
 
     /// How much the server has to do.
-    pub(crate) fn load(&self) -> &Load {
+    pub(crate) fn load(&self) -> &Arc<Load> {
         &self.all_waiting.load
     }
 
