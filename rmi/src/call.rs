@@ -62,6 +62,8 @@ pub(crate) struct Sent {
     pub(crate) deadline: Option<Instant>,
     /// The object is not given back before the call is over.
     pub(crate) _import: Option<Arc<Import>>,
+    /// Those that call the same object behind it call it by the same number.
+    pub(crate) _ahead: Option<Arc<()>>,
     /// The references that it has.
     pub(crate) kept: Option<Box<Kept>>,
     pub(crate) watched: Option<Arc<Watched>>,
@@ -139,6 +141,11 @@ impl<R: Transportable + 'static> Call<R> {
                 Ok(self)
             }
         }
+    }
+
+    /// Whether it has failed already.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.sent, Some(Err(_)))
     }
 
     /// Ends it, of a method that nobody waits for: it is over already.
@@ -504,7 +511,7 @@ pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallEr
             method: name,
             reason: text(),
         },
-        Some(Code::Streams | Code::Unread) => CallError::Busy { method: name },
+        Some(Code::Streams) => CallError::Busy { method: name },
         Some(Code::Ending) => CallError::Ending { method: name },
         Some(Code::Panicked) => CallError::Panicked {
             method: name,

@@ -80,7 +80,7 @@ impl Default for ClientOptions {
             limits: Limits::default(),
             call_timeout: Duration::from_secs(60),
             max_waiting: 1024,
-            max_backlog: 64 << 20,
+            max_backlog: 16 << 20,
             max_streams: 256,
             stream_items: 4096,
             stream_bytes: 1 << 20,

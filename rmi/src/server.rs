@@ -71,9 +71,9 @@ pub struct ServerOptions {
     /// The same for all connections together (default 16,384), of which each may always have one. Answers the threat of
     /// many peers who each stay within theirs.
     pub max_waiting_in_all: usize,
-    /// How many bytes of answers a client may leave unread (default 64 MiB): until it has read some, further calls
-    /// of it are refused. Besides, no more are taken than its window has messages. Answers the threat of peers who call
-    /// and don't read, so that we keep the answers.
+    /// How many bytes of answers a client may leave unread (default 16 MiB), and one answer more for each thread: until it
+    /// has read some, further calls of it wait, in the order in which they came. They are as many as its window allows.
+    /// Answers the threat of peers who call and don't read, so that we keep the answers.
     pub max_backlog: u64,
     /// Streams at once that come as arguments, of one connection (default 256); further calls with such are refused
     /// until some have ended. Answers the threat of peers who open more than we have memory for.
@@ -138,7 +138,7 @@ impl Default for ServerOptions {
             first_call_timeout: Duration::from_secs(30),
             max_waiting: 1024,
             max_waiting_in_all: 16 << 10,
-            max_backlog: 64 << 20,
+            max_backlog: 16 << 20,
             max_streams: 256,
             stream_items: 4096,
             stream_bytes: 1 << 20,

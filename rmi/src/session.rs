@@ -19,11 +19,11 @@ use crate::auth::{self, Secret};
 use crate::capture::{Capturing, Tape};
 use crate::error::ConnectError;
 use crate::exports::Exports;
-use crate::frame::names_a_call;
+use crate::frame::{PROMISED, PROMISES, names_a_call};
 use crate::intercept::Interceptors;
 use crate::interface::Interface;
 use crate::lease::Clock;
-use crate::promise::Promises;
+use crate::promise::{Promises, admit};
 use crate::reference::{References, referenced};
 use crate::server::{Callee, Load, called};
 use crate::stream::{Window, Wire, streamed};
@@ -166,6 +166,7 @@ pub(crate) struct Connection {
 pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
     Handlers::builder()
         .on(CALLS, called)
+        .in_order(u64::from(PROMISED | PROMISES), admit)
         .on(STREAMS, streamed)
         .short()
         .on(REFERENCES, referenced)
@@ -313,9 +314,9 @@ impl Connection {
         let capture = terms.capture.as_ref();
         let tape = capture.map(|to| to.tape(endpoint.peer().to_string()));
         settings.tap = tape.clone().map(|tape| tape as _).or(settings.tap);
+        let promises = Arc::new(Promises::new(terms.max_waiting, &settings));
         let peer = Peer::join(endpoint, handlers, settings)?;
         let references = parts.references.clone();
-        let promises = Arc::new(Promises::default());
         let open = promises.clone();
         let session = Session {
             calls: peer.handler(CALLS)?,

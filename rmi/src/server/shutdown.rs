@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Serving;
 use super::serving::State;
+use crate::session::Session;
 use crate::sync::lock;
 
 /// How long methods that are ended may take to come to their end.
@@ -101,6 +102,9 @@ impl State {
             connections.values().map(|open| open.peer.clone()).collect()
         };
         let each = peers.iter().map(|peer| {
+            if let Some(session) = peer.attached::<Session>() {
+                session.promises.refuse_held();
+            }
             let unread = usize::from(peer.backlog() > 0);
             peer.under_way().saturating_add(unread)
         });

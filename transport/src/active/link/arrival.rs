@@ -166,7 +166,8 @@ impl Link {
             self.served.store(true, Ordering::Relaxed);
         }
         let request = Request::new(self.clone(), number, handler, word, payload);
-        let Some(request) = driving.serves(request) else {
+        let served = self.handlers.first(request);
+        let Some(request) = served.and_then(|request| driving.serves(request)) else {
             return;
         };
         if self.stopping.load(Ordering::Relaxed) {
