@@ -30,6 +30,7 @@ mod incoming;
 mod load;
 mod serving;
 mod shutdown;
+mod vain;
 
 pub(crate) use called::{called, fail};
 pub(crate) use callee::{Callee, callee};
@@ -61,6 +62,10 @@ pub struct ServerOptions {
     /// come. They have [`Options::handshake_timeout`] and [`Settings::handshake_timeout`] for that. Answers the
     /// threat of peers who open connections and are silent, each of which takes a thread for so long.
     pub max_greeting: usize,
+    /// Connections a second, of each listener, that come to nothing (default 500, and 128 at once): those who are no peers,
+    /// or end without a call. While there are more, further connections are accepted at that rate. Answers the threat of
+    /// peers who connect again and again, as that costs more than calls do.
+    pub max_vain: u32,
     /// How long a connection may be open before its first call (default 30 s). Answers the threat
     /// of peers who open connections and leave them. A client looks something up at once, and may
     /// then be idle for as long as it likes.
@@ -135,6 +140,7 @@ impl Default for ServerOptions {
             limits: Limits::default(),
             max_connections: 256,
             max_greeting: 64,
+            max_vain: 500,
             first_call_timeout: Duration::from_secs(30),
             max_waiting: 1024,
             max_waiting_in_all: 16 << 10,

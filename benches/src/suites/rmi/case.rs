@@ -11,6 +11,9 @@ pub(super) enum Way {
     Shm,
     Uds,
     Tcp,
+    /// The same, encrypted, with certificates of both sides.
+    #[cfg(feature = "tls")]
+    Tls,
 }
 
 /// What is called.
@@ -55,7 +58,7 @@ pub(super) struct Case {
 }
 
 /// The names of all cases, in the order in which they are run.
-pub(super) const NAMES: [&str; 57] = [
+pub(super) const NAMES: &[&str] = &[
     "tcp/one-cpu/null",
     "tcp/one-cpu/null-64",
     "tcp/one-cpu/sum-1024",
@@ -113,6 +116,14 @@ pub(super) const NAMES: [&str; 57] = [
     "inproc/two-cpus/waits",
     "inproc/two-cpus/lookup",
     "inproc/two-cpus/reference",
+    #[cfg(feature = "tls")]
+    "tls/one-cpu/null",
+    #[cfg(feature = "tls")]
+    "tls/one-cpu/sum-131072",
+    #[cfg(feature = "tls")]
+    "tls/two-cpus/null",
+    #[cfg(feature = "tls")]
+    "tls/two-cpus/sum-131072",
 ];
 
 /// How many calls are on their way at once where they don't wait for one another.
@@ -123,7 +134,7 @@ const STRUCT: usize = 52;
 impl Case {
     /// The case of that name.
     pub(super) fn named(name: &str) -> Result<Self, Failure> {
-        let known = NAMES.into_iter().find(|known| *known == name);
+        let known = NAMES.iter().copied().find(|known| *known == name);
         known
             .and_then(Self::parse)
             .ok_or_else(|| format!("there is no case {name}").into())
@@ -137,6 +148,8 @@ impl Case {
             "shm" => Way::Shm,
             "uds" => Way::Uds,
             "tcp" => Way::Tcp,
+            #[cfg(feature = "tls")]
+            "tls" => Way::Tls,
             _ => return None,
         };
         let one_cpu = match cpus {
@@ -164,6 +177,16 @@ impl Case {
             one_cpu,
             what,
         })
+    }
+
+    /// The same another way.
+    pub(super) fn over(self, way: Way) -> Self {
+        Self { way, ..self }
+    }
+
+    /// Whether what travels is encrypted.
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.name.starts_with("tls/")
     }
 
     /// Whether who waits looks again and again, and never sleeps.
@@ -236,7 +259,7 @@ mod tests {
 
     #[test]
     fn every_name_is_a_case() {
-        for name in NAMES {
+        for name in NAMES.iter().copied() {
             let case = Case::named(name).unwrap();
             let work = case.work();
             assert!(work.batch > 0 && work.batches > 1, "{name}");

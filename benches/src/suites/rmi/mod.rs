@@ -2,6 +2,8 @@
 
 mod address;
 mod case;
+#[cfg(feature = "tls")]
+mod certificates;
 #[cfg(feature = "peers")]
 mod generated;
 mod pair;
@@ -41,7 +43,7 @@ const SUITE: &str = "rmi";
 
 /// The names of all cases, in the order in which they are run.
 pub(crate) fn names() -> Vec<&'static str> {
-    NAMES.into_iter().chain(scenes::names()).collect()
+    NAMES.iter().copied().chain(scenes::names()).collect()
 }
 
 /// Runs the cases that are `chosen` by their names.
@@ -57,7 +59,7 @@ pub(crate) fn run(
     };
     let cores = Cores::find();
     suites::measured(SUITE, &effort, progress, |bench| {
-        for name in NAMES.into_iter().filter(|name| chosen(name)) {
+        for name in NAMES.iter().copied().filter(|name| chosen(name)) {
             bench.calls(&Case::named(name)?, cores)?;
         }
         for name in scenes::names().filter(|name| chosen(name)) {
@@ -167,6 +169,10 @@ impl Bench<'_> {
         } else {
             self.row(case, name, "rtt_p50", times.median, "ns");
             self.row(case, name, "rtt_p99", subject.samples.p99(), "ns");
+            if let (true, What::Sum(count)) = (subject.case.is_encrypted(), subject.case.what) {
+                let each = (count * size_of::<f64>()) as f64;
+                self.row(case, name, "bandwidth", each * 1e9 / times.median, "B/s");
+            }
         }
         let calls = subject.calls();
         if let Some((first, last)) = subject.computed {

@@ -130,7 +130,12 @@ impl Server {
 
     /// One that serves what the name and the subject say, and stays on that core.
     pub(super) fn process(name: &str, subject: &str, core: usize) -> Result<Self, Failure> {
-        let mut child = Command::new(std::env::current_exe()?)
+        let mut command = Command::new(std::env::current_exe()?);
+        #[cfg(feature = "tls")]
+        if name.starts_with("tls/") {
+            super::certificates::Certificates::of_run()?.leave_to(&mut command);
+        }
+        let mut child = command
             .args(["rmi-peer", name, subject])
             .arg(core.to_string())
             .stdin(Stdio::piped())

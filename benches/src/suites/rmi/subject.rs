@@ -49,6 +49,9 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
         _ => {}
     }
     let mut subjects = vec!["jstream", "jstream-endpoint"];
+    if case.is_encrypted() {
+        subjects.push("jstream-tcp");
+    }
     if matches!(case.way, Way::Tcp | Way::Uds) {
         subjects.push("raw");
     }
@@ -69,6 +72,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
     }
     match subject {
         "jstream" | "jstream-ready" | "jstream-inline" => with_jstream::serve(case),
+        "jstream-tcp" => with_jstream::serve(&case.over(Way::Tcp)),
         "jstream-endpoint" => with_endpoint::serve(case),
         "raw" => raw::serve(case),
         #[cfg(feature = "peers")]
@@ -90,6 +94,7 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
         "jstream" | "jstream-ready" | "jstream-inline" => {
             with_jstream::join(case, subject, address)
         }
+        "jstream-tcp" => with_jstream::join(&case.over(Way::Tcp), subject, address),
         "jstream-endpoint" => with_endpoint::join(case, address),
         "raw" => raw::join(case, address),
         #[cfg(feature = "peers")]

@@ -78,7 +78,7 @@ impl Service for Plain {
 /// Serves an object that has as many others as the case says.
 pub(super) fn serve(case: &Case, objects: Objects, subject: &str) -> Result<Serving, Failure> {
     let mut settings = ServerOptions::default();
-    settings.transport = options(case);
+    settings.transport = options(case)?;
     settings.max_references = usize::MAX;
     let count = match objects {
         Objects::Exported(count) if subject == "jstream" => count,
@@ -111,7 +111,7 @@ pub(super) fn join(
 ) -> Result<Box<dyn Caller>, Failure> {
     let messages = Arc::new(Messages::default());
     let mut settings = ClientOptions::default();
-    settings.transport = options(case);
+    settings.transport = options(case)?;
     settings.max_references = usize::MAX;
     settings.messages.tap = Some(messages.clone());
     let client = Client::connect_with(&address.parse()?, &settings)?;
