@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | request, or one that nobody answers | object, method, and how long the caller waits | the arguments |
 //! | reply | 0 | the result |
-//! | reply | a [`Code`] | what went wrong, as text |
+//! | reply | a [`Code`] | what went wrong, as text; of a result that is kept, its number |
 //!
 //! The number of the object has 32 bits, above them the place of the method in its interface 16, and above these
 //! the time 16, as [`time`](self::time) says. Both sides have agreed about the interface when the object was looked up.
@@ -83,10 +83,12 @@ pub(crate) enum Code {
     Denied = 11,
     /// The call that would give its object gave none.
     NotGiven = 12,
+    /// The result is large, and fetched by the number that stands here.
+    Kept = 13,
 }
 
 impl Code {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::UnknownObject,
         Self::UnknownMethod,
         Self::Arguments,
@@ -99,12 +101,13 @@ impl Code {
         Self::Ending,
         Self::Denied,
         Self::NotGiven,
+        Self::Kept,
     ];
 
     /// Whether the method of a call that this answers ran.
     pub(crate) fn outcome(self) -> Outcome {
         match self {
-            Self::Result => Outcome::Ran,
+            Self::Result | Self::Kept => Outcome::Ran,
             Self::Overdue | Self::Panicked => Outcome::MayHaveRun,
             Self::UnknownObject
             | Self::UnknownMethod
@@ -142,6 +145,6 @@ mod tests {
         for code in Code::ALL {
             assert_eq!(Code::of(code as u64), Some(code));
         }
-        assert_eq!((Code::of(0), Code::of(13)), (None, None));
+        assert_eq!((Code::of(0), Code::of(14)), (None, None));
     }
 }

@@ -275,6 +275,7 @@ impl Object {
             },
             kept: None,
             watched,
+            is_fetching: false,
         }
     }
 

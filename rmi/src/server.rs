@@ -33,8 +33,8 @@ mod shutdown;
 
 pub(crate) use called::{called, fail};
 pub(crate) use callee::{Callee, callee};
-pub(crate) use incoming::written;
 pub use incoming::{Answer, Failed, Incoming};
+pub(crate) use incoming::{refuse, written};
 pub(crate) use load::Load;
 pub(crate) use serving::Listening;
 pub use serving::Serving;
@@ -73,7 +73,7 @@ pub struct ServerOptions {
     pub max_waiting_in_all: usize,
     /// How many bytes of answers a client may leave unread (default 64 MiB): until it has read some, further calls
     /// of it are refused. Besides, no more are taken than its window has messages. Answers the threat of peers who call
-    /// and don't read, so that we keep the answers.
+    /// and don't read, so that we keep the answers. As much again of large results may wait to be fetched.
     pub max_backlog: u64,
     /// Streams at once that come as arguments, of one connection (default 256); further calls with such are refused
     /// until some have ended. Answers the threat of peers who open more than we have memory for.

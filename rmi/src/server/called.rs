@@ -11,11 +11,14 @@ use crate::frame::{Code, PROMISE_NUMBERS, PROMISED, PROMISES, Word};
 use crate::intercept::{CallInfo, Denied, Side};
 use crate::promise::{Arrived, LONGEST_CHAIN, Made, Named, next_ready};
 use crate::reflection::REFLECTION;
-use crate::session::{Session, Waits};
+use crate::session::{RESULTS, Session, Waits, fetched};
 
 /// A call of the other side has come.
 pub(crate) fn called(request: Request) {
     let word = Word::of(request.word());
+    if word.object == RESULTS {
+        return fetched(request);
+    }
     let now = Instant::now();
     // It may have waited here for its turn.
     let deadline = word

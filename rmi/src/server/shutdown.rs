@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Serving;
 use super::serving::State;
+use crate::session::Session;
 use crate::sync::lock;
 
 /// How long methods that are ended may take to come to their end.
@@ -102,7 +103,9 @@ impl State {
         };
         let each = peers.iter().map(|peer| {
             let unread = usize::from(peer.backlog() > 0);
-            peer.under_way().saturating_add(unread)
+            let session = peer.attached::<Session>();
+            let kept = session.map_or(0, |session| session.references().results.count());
+            peer.under_way().saturating_add(unread).saturating_add(kept)
         });
         each.fold(0, usize::saturating_add)
     }
