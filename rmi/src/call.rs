@@ -24,7 +24,7 @@ use crate::intercept::Watched;
 use crate::interface::Method;
 use crate::object::DropResult;
 use crate::reference::{Giving, Import};
-use crate::session::{Connection, Session};
+use crate::session::{Connection, MUCH, Session};
 use crate::stream::{Line, Pumps, until_ready};
 
 /// A call that was sent. Waiting for it gives its result: by [`wait`](Self::wait), which blocks, or as a
@@ -67,6 +67,8 @@ pub(crate) struct Sent {
     /// The references that it has.
     pub(crate) kept: Option<Box<Kept>>,
     pub(crate) watched: Option<Arc<Watched>>,
+    /// It has run, and its result is asked for.
+    pub(crate) is_fetching: bool,
 }
 
 /// The references of a call on its way.
@@ -241,19 +243,43 @@ impl Sent {
     }
 
     fn answer(mut self) -> (Ended, Answered) {
-        let answer = match self.deadline {
-            Some(deadline) => self.ticket.wait_deadline(deadline),
-            None if self.kept.is_none() => {
-                let ended = Ended {
-                    method: self.method,
-                    watched: self.watched,
-                    was_sent: true,
-                };
-                return (ended, Some(self.ticket.wait()));
+        let answer = loop {
+            let answer = match self.deadline {
+                Some(deadline) => self.ticket.wait_deadline(deadline),
+                None => self.ticket.wait_timeout(Duration::MAX),
+            };
+            if let Some(answer) = self.fetch(answer) {
+                break answer;
             }
-            None => self.ticket.wait_timeout(Duration::MAX),
         };
         (self.end(answer.as_ref()), answer)
+    }
+
+    /// Asks for a result that is kept, which is the answer from now on: any other one comes back.
+    #[inline]
+    fn fetch(&mut self, answer: Answered) -> Option<Answered> {
+        let Some(Ok(reply)) = &answer else {
+            return Some(answer);
+        };
+        if reply.word == Code::Kept as u64 && !self.is_fetching {
+            return self.fetch_kept(reply.payload.as_bytes());
+        }
+        if reply.payload.len() >= MUCH && !self.is_fetching {
+            Connection::of(self.ticket.peer()).note_large_result();
+        }
+        Some(answer)
+    }
+
+    #[cold]
+    fn fetch_kept(&mut self, number: &[u8]) -> Option<Answered> {
+        self.is_fetching = true;
+        match Connection::of(self.ticket.peer()).fetch(number) {
+            Ok(ticket) => {
+                self.ticket = ticket;
+                None
+            }
+            Err(error) => Some(Some(Err(error))),
+        }
     }
 
     /// What has come of it.
@@ -268,7 +294,7 @@ impl Sent {
 
     /// It is known what came of it, or it is given up.
     fn end(mut self, answer: Option<&Result<active::Reply, RequestError>>) -> Ended {
-        let was_sent = answer.is_some() || !self.ticket.withdraw();
+        let was_sent = answer.is_some() || self.is_fetching || !self.ticket.withdraw();
         match self.kept {
             Some(kept) if was_sent => kept.settle(self.ticket, answer),
             Some(kept) => kept.giving.arrived(false),
@@ -278,6 +304,7 @@ impl Sent {
             method: self.method,
             watched: self.watched,
             was_sent,
+            has_run: self.is_fetching,
         }
     }
 
@@ -298,6 +325,8 @@ struct Ended {
     watched: Option<Arc<Watched>>,
     /// Else the server knows nothing of it.
     was_sent: bool,
+    /// It ran, and its result was asked for.
+    has_run: bool,
 }
 
 impl Ended {
@@ -305,6 +334,10 @@ impl Ended {
     fn message(&self, answer: Answered) -> Result<Filled, CallError> {
         match answer {
             Some(Ok(reply)) if reply.word == 0 => Ok(reply.payload),
+            Some(_) if self.has_run => Err(CallError::NoResult {
+                method: self.method.name(),
+                reason: "it was kept by the server, and could not be fetched".to_owned(),
+            }),
             Some(Ok(reply)) => {
                 let words = reply.payload.as_bytes();
                 Err(failure(self.method, reply.word, words))
@@ -420,7 +453,10 @@ impl<R: Transportable + 'static> Future for Call<R> {
             }
             let answer = match &mut this.sent {
                 Some(Ok(sent)) => match Pin::new(&mut sent.ticket).poll(context) {
-                    Poll::Ready(answer) => Some(answer),
+                    Poll::Ready(answer) => match sent.fetch(Some(answer)) {
+                        Some(answer) => answer,
+                        None => continue,
+                    },
                     Poll::Pending if sent.is_overdue() => None,
                     Poll::Pending => {
                         if let Some(deadline) = sent.deadline {
@@ -503,7 +539,7 @@ pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallEr
             method: name,
             reason: text(),
         },
-        Some(Code::Result) => CallError::NoResult {
+        Some(Code::Result | Code::Kept) => CallError::NoResult {
             method: name,
             reason: text(),
         },

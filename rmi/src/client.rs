@@ -101,6 +101,7 @@ impl Default for ClientOptions {
 /// Calls with many bytes of arguments (256 KiB) go by a second connection, which is made for the first of them, and
 /// takes one of the server's [places](crate::ServerOptions::max_connections): so others need not wait for them, and
 /// they may begin before or after what was sent at the same time. Where the server has no place they go with all others.
+/// Large results come by it as well, once there was one beside other calls.
 ///
 /// Both sides may call: a client [exports](Self::export) objects, and a method finds them through the
 /// [caller](crate::Context::caller) of its context. Whoever waits for a call serves those of the other side meanwhile,

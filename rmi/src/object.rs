@@ -284,6 +284,7 @@ impl Object {
             },
             kept: None,
             watched,
+            is_fetching: false,
         }
     }
 

@@ -23,11 +23,10 @@ use jstream_transport::active::{Request, Settings, is_given_back};
 
 use self::queues::{Bounds, Placed, Queues, Why};
 
-use crate::frame::{Code, PROMISE_NUMBERS, PROMISED, PROMISES, Word};
+use crate::frame::{Code, PROMISE_NUMBERS, PROMISED, PROMISES, Word, is_of_every_server};
 use crate::interface::Interface;
 use crate::object::Object;
 use crate::reference::Between;
-use crate::reflection::REFLECTION;
 use crate::server::fail;
 use crate::session::{Connection, Session, Waits};
 use crate::sync::lock;
@@ -174,7 +173,7 @@ pub(crate) fn admit(request: Request) -> Option<Request> {
     let Some(session) = request.attached::<Session>() else {
         return Some(request);
     };
-    if word.object == REFLECTION {
+    if is_of_every_server(word.object) {
         return Some(request);
     }
     let (may_wait, is_ending) = (session.may_wait(), session.is_ending());

@@ -34,8 +34,8 @@ mod vain;
 
 pub(crate) use called::{called, fail};
 pub(crate) use callee::{Callee, callee};
-pub(crate) use incoming::written;
 pub use incoming::{Answer, Failed, Incoming};
+pub(crate) use incoming::{refuse, written};
 pub(crate) use load::Load;
 pub(crate) use serving::Listening;
 pub use serving::Serving;
@@ -79,6 +79,7 @@ pub struct ServerOptions {
     /// How many bytes of answers a client may leave unread (default 16 MiB), and one answer more for each thread: until it
     /// has read some, further calls of it wait, in the order in which they came. They are as many as its window allows.
     /// Answers the threat of peers who call and don't read, so that we keep the answers.
+    /// As much again of large results may wait to be fetched.
     pub max_backlog: u64,
     /// Streams at once that come as arguments, of one connection (default 256); further calls with such are refused
     /// until some have ended. Answers the threat of peers who open more than we have memory for.

@@ -1,6 +1,7 @@
 //! A connection whose both sides call objects of the other one.
 
 mod lane;
+mod results;
 
 use std::fmt;
 use std::io::IoSlice;
@@ -15,11 +16,12 @@ use jstream_transport::active::{
 use jstream_transport::{Address, Endpoint, Options};
 
 use self::lane::Lane;
+pub(crate) use self::results::{RESULTS, Results, fetched};
 use crate::auth::{self, Secret};
 use crate::capture::{Capturing, Tape};
 use crate::error::ConnectError;
 use crate::exports::Exports;
-use crate::frame::{PROMISED, PROMISES, names_a_call};
+use crate::frame::{PROMISED, PROMISES, Word, names_a_call};
 use crate::intercept::Interceptors;
 use crate::interface::Interface;
 use crate::lease::Clock;
@@ -35,8 +37,8 @@ pub(crate) const CALLS: &str = "jstream.calls";
 const STREAMS: &str = "jstream.streams";
 const REFERENCES: &str = "jstream.references";
 
-/// From so many bytes of arguments on, a call goes by the lane.
-const MUCH: usize = 256 << 10;
+/// From so many bytes on, arguments and results go by the lane.
+pub(crate) const MUCH: usize = 256 << 10;
 
 /// What belongs to a connection, and is kept with it.
 pub(crate) struct Session {
@@ -405,6 +407,35 @@ impl Connection {
             return self.peer.request_in_turn(handler, word, segments);
         }
         self.peer.request_segments(handler, word, segments, until)
+    }
+
+    /// Asks for the result of a call that the other side keeps.
+    pub(crate) fn fetch(&self, number: &[u8]) -> Result<Ticket, RequestError> {
+        let lane = self.session().lane.as_ref().and_then(Lane::current);
+        let on = lane.as_ref().unwrap_or(self);
+        let word = Word {
+            object: RESULTS,
+            method: 0,
+            time: None,
+        };
+        on.call_here(word.to_wire(), &[IoSlice::new(number)], None)
+    }
+
+    /// A large result has come. Further ones go by the lane, where others would have to wait for them.
+    #[cold]
+    pub(crate) fn note_large_result(&self) {
+        if let Some(lane) = &self.session().lane {
+            if self.peer.outstanding() > 0 && lane.is_closed() {
+                let main = self.clone();
+                // Who waits for the result does not wait for that; where there is no thread, there is no lane.
+                let opened = std::thread::Builder::new().name("jstream-lane".to_owned());
+                let opened = opened.spawn(move || {
+                    let lane = main.session().lane.as_ref();
+                    drop(lane.and_then(|lane| lane.open(&main)));
+                });
+                drop(opened);
+            }
+        }
     }
 
     /// Makes a call that nobody answers.

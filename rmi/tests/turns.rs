@@ -135,8 +135,8 @@ fn block_on<F: Future>(future: F) -> F::Output {
         .block_on(async { tokio::time::timeout(LONG, future).await.unwrap() })
 }
 
-fn thousands_of_calls_of_one_thread_that_is_called_back(address: &str) {
-    const CALLS: u64 = 2000;
+fn a_thousand_calls_of_one_thread_that_is_called_back(address: &str) {
+    const CALLS: u64 = 1000;
     let setup = setup(address);
     let (sender, mut asked) = tasks::unbounded_channel();
     let answers = Server::default();
@@ -264,7 +264,7 @@ macro_rules! over {
 }
 
 over! {
-    thousands_of_calls_of_one_thread_that_is_called_back
+    a_thousand_calls_of_one_thread_that_is_called_back
     calls_begin_in_the_order_in_which_they_were_made
     what_was_given_up_before_its_turn_does_not_run
     one_way_calls_follow_those_that_wait

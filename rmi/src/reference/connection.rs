@@ -16,7 +16,7 @@ use super::import::{Import, Imports};
 use super::offers::Key;
 use crate::exports::Node;
 use crate::lease::{Clock, Tending};
-use crate::session::{Connection, Session};
+use crate::session::{Connection, Results, Session};
 use crate::sync::lock;
 
 /// What the word of a message about references says.
@@ -54,6 +54,8 @@ pub(crate) struct References {
     offers: Arc<AtomicUsize>,
     /// By which other connections of the other side join this one.
     pub(crate) key: OnceLock<Option<Key>>,
+    /// What the other side is to fetch.
+    pub(crate) results: Results,
 }
 
 /// A call that was given up.
@@ -81,6 +83,7 @@ impl References {
             reach,
             offers: Arc::default(),
             key: OnceLock::new(),
+            results: Results::default(),
         }
     }
 

@@ -106,7 +106,9 @@ impl State {
                 session.promises.refuse_held();
             }
             let unread = usize::from(peer.backlog() > 0);
-            peer.under_way().saturating_add(unread)
+            let session = peer.attached::<Session>();
+            let kept = session.map_or(0, |session| session.references().results.count());
+            peer.under_way().saturating_add(unread).saturating_add(kept)
         });
         each.fold(0, usize::saturating_add)
     }

@@ -177,10 +177,16 @@ impl Ledger {
         Ok((u32::from(index) | (u32::from(generation) << 16), credit))
     }
 
+    /// How many requests there are whose answers were not taken.
+    #[inline]
+    pub(super) fn outstanding(&self) -> usize {
+        self.calls.len().saturating_sub(self.free.len())
+    }
+
     /// When what is sent has to go: whoever has asked something may ask more before the answer comes.
     #[inline]
     pub(super) fn haste(&self) -> Haste {
-        if self.calls.len() > self.free.len() {
+        if self.outstanding() > 0 {
             Haste::Asking
         } else {
             Haste::Now

@@ -477,6 +477,12 @@ impl Peer {
         self.link.ledger().under_way()
     }
 
+    /// How many requests of this side have no answer yet that was taken.
+    #[must_use]
+    pub fn outstanding(&self) -> usize {
+        self.link.ledger().outstanding()
+    }
+
     /// How many bytes of what was sent the other side has not taken yet, and this one keeps for it: answers, as a rule,
     /// as requests wait for room where they are made.
     #[must_use]
