@@ -1,5 +1,7 @@
 //! The objects of a server: each by itself, and those that have names.
 
+mod recent;
+
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use jstream_transport::active::{Executor, Tasks};
 use rustc_hash::FxHashMap;
 
+pub(crate) use self::recent::{Callable, changed, recent};
 use crate::error::BindError;
 use crate::interface::{Interface, Skeleton};
 use crate::reference::{Lanes, Offers};
@@ -147,6 +150,7 @@ impl Node {
         let (callee, notice) = (state.callee.take(), state.notice.take());
         drop(state);
         if callee.is_some() {
+            changed();
             self.counts().exports.fetch_sub(1, Ordering::Relaxed);
         }
         // The object may be dropped with this, and its `Drop` may call the server.

@@ -5,7 +5,7 @@ mod results;
 
 use std::fmt;
 use std::io::IoSlice;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,14 +20,13 @@ pub(crate) use self::results::{RESULTS, Results, fetched};
 use crate::auth::{self, Secret};
 use crate::capture::{Capturing, Tape};
 use crate::error::ConnectError;
-use crate::exports::Exports;
+use crate::exports::{Callable, Exports, changed, recent};
 use crate::frame::{PROMISED, PROMISES, Word, names_a_call};
 use crate::intercept::Interceptors;
-use crate::interface::Interface;
 use crate::lease::Clock;
 use crate::promise::{Promises, admit};
 use crate::reference::{References, referenced};
-use crate::server::{Callee, Load, called};
+use crate::server::{Load, called};
 use crate::stream::{Window, Wire, streamed};
 use crate::sync::lock;
 use crate::workers::Workers;
@@ -42,6 +41,8 @@ pub(crate) const MUCH: usize = 256 << 10;
 
 /// What belongs to a connection, and is kept with it.
 pub(crate) struct Session {
+    /// No other one has had it.
+    id: u64,
     calls: Handler,
     streams: Handler,
     referenced: Handler,
@@ -213,7 +214,12 @@ impl Session {
     }
 
     /// The object that the other side calls by this number, if it may.
-    pub(crate) fn object(&self, number: u32) -> Option<(&'static Interface, Arc<dyn Callee>)> {
+    #[inline]
+    pub(crate) fn object(&self, number: u32) -> Option<Callable> {
+        recent(self.id, number, || self.look_up(number))
+    }
+
+    fn look_up(&self, number: u32) -> Option<Callable> {
         let own = self.exports().and_then(|exports| exports.own(number));
         let node = match own {
             Some(node) => node.clone(),
@@ -224,7 +230,9 @@ impl Session {
 
     /// Shares the references of another connection with the same peer, once.
     pub(crate) fn join(&self, references: Arc<References>) -> Option<()> {
-        self.joined.set(references).ok()
+        let joined = self.joined.set(references);
+        changed();
+        joined.ok()
     }
 
     /// Whether one more method may wait.
@@ -320,7 +328,9 @@ impl Connection {
         let peer = Peer::join(endpoint, handlers, settings)?;
         let references = parts.references.clone();
         let open = promises.clone();
+        static SESSIONS: AtomicU64 = AtomicU64::new(0);
         let session = Session {
+            id: SESSIONS.fetch_add(1, Ordering::Relaxed),
             calls: peer.handler(CALLS)?,
             streams: peer.handler(STREAMS)?,
             referenced: peer.handler(REFERENCES)?,

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use rustc_hash::FxHashMap;
 
 use super::import::Import;
-use crate::exports::Node;
+use crate::exports::{Node, changed};
 use crate::frame::PROMISED;
 use crate::registry::REGISTRY;
 
@@ -162,6 +162,7 @@ impl Given {
 
     fn remove(&mut self, number: u32) -> Option<Lost> {
         let entry = self.objects.remove(&number)?;
+        changed();
         self.numbers.remove(&(Arc::as_ptr(&entry.node) as usize));
         if entry.leased {
             self.leased = self.leased.saturating_sub(1);

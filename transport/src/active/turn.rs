@@ -159,8 +159,17 @@ pub(super) fn offer(job: Job) -> Result<(), Job> {
     }
 }
 
-/// Goes on with what was woken. What that wakes in turn has its turn, too, up to a number.
+/// Goes on with what was woken. What that wakes in turn has its turn, too, up to a number. Answers that waited for
+/// theirs are sent then.
+#[inline]
 pub(super) fn go_on() {
+    if has_jobs() {
+        go_on_with_all();
+        flush_unless_more();
+    }
+}
+
+fn go_on_with_all() {
     for _ in 0..MOST {
         let Some(job) = next() else {
             return;
@@ -197,6 +206,23 @@ pub(super) fn flush() {
     while let Some(shared) = TURN.with(|turn| turn.gathered.borrow_mut().pop()) {
         if let Some(shared) = shared.upgrade() {
             shared.flush();
+        }
+    }
+}
+
+/// The same where nobody is left who looks for more.
+fn flush_unless_more() {
+    for _ in 0..TURN.with(|turn| turn.gathered.borrow().len()) {
+        let first = TURN.with(|turn| {
+            let mut gathered = turn.gathered.borrow_mut();
+            (!gathered.is_empty()).then(|| gathered.swap_remove(0))
+        });
+        let Some(shared) = first.and_then(|shared| shared.upgrade()) else {
+            continue;
+        };
+        shared.flush_unless_more();
+        if shared.has_more() {
+            note_gathered(&shared);
         }
     }
 }

@@ -90,11 +90,16 @@ impl Link {
     fn gather(&self, header: Header, segments: &[IoSlice<'_>], haste: Haste) -> bool {
         let shared = self.endpoint.shared();
         let is_answer = haste == Haste::Answering;
-        if (is_answer && !shared.has_more()) || !shared.hold_back(header, segments) {
+        // What its handler has woken may answer, too.
+        let is_followed = || turn::has_jobs();
+        if !shared.gathers() || (is_answer && !shared.has_more() && !is_followed()) {
+            return false;
+        }
+        if !shared.hold_back(header, segments) {
             return false;
         }
         turn::note_gathered(shared);
-        if is_answer {
+        if is_answer && !is_followed() {
             shared.flush_unless_more();
         }
         true

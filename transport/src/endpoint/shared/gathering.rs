@@ -69,6 +69,12 @@ impl Gathering {
 }
 
 impl Shared {
+    /// Whether messages can wait for others.
+    #[inline]
+    pub(crate) fn gathers(&self) -> bool {
+        self.gathering.is_used
+    }
+
     /// Whether a whole message is here that was not received: then somebody is at it, and looks again soon.
     #[inline]
     pub(crate) fn has_more(&self) -> bool {
@@ -78,7 +84,7 @@ impl Shared {
     /// Leaves a small message with the device, to go with the next one, or when somebody [flushes](Self::flush) or
     /// [looks](Self::flush_before_look). False where it has to be sent by itself.
     pub(crate) fn hold_back(self: &Arc<Self>, header: Header, segments: &[IoSlice<'_>]) -> bool {
-        if !self.gathering.is_used {
+        if !self.gathers() {
             return false;
         }
         let lengths = segments.iter().map(|segment| segment.len() as u64);

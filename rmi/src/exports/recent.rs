@@ -1,0 +1,131 @@
+//! Objects that a thread has called lately, which it finds again without a lock.
+//!
+//! They are kept weakly, so nothing lives longer for it. Whenever anything can't be called any more that could, all of them
+//! are looked up anew.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use crate::interface::Interface;
+use crate::server::Callee;
+
+/// How many a thread remembers.
+const KEPT: usize = 8;
+
+/// How often something could not be called any more.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    static RECENT: RefCell<[Option<Recent>; KEPT]> = const { RefCell::new([const { None }; KEPT]) };
+}
+
+/// An object that can be called, whatever its type.
+pub(crate) type Callable = (&'static Interface, Arc<dyn Callee>);
+
+struct Recent {
+    of: (u64, u32),
+    /// As many changes there were before it was looked up.
+    changes: u64,
+    interface: &'static Interface,
+    callee: Weak<dyn Callee>,
+}
+
+/// Something can't be called any more, and whoever looks it up from here on does not find it.
+pub(crate) fn changed() {
+    CHANGES.fetch_add(1, Ordering::Release);
+}
+
+/// The object of that number, of that session: `look_up` says which, where this thread does not know.
+#[inline]
+pub(crate) fn recent(
+    session: u64,
+    number: u32,
+    look_up: impl FnOnce() -> Option<Callable>,
+) -> Option<Callable> {
+    let changes = CHANGES.load(Ordering::Acquire);
+    let of = (session, number);
+    let known = RECENT.try_with(|all| {
+        let all = all.borrow();
+        let recent = all.get(place(of))?.as_ref()?;
+        if recent.of != of || recent.changes != changes {
+            return None;
+        }
+        Some((recent.interface, recent.callee.upgrade()?))
+    });
+    match known {
+        Ok(Some(callable)) => Some(callable),
+        _ => remembered(of, changes, look_up()?),
+    }
+}
+
+#[cold]
+fn remembered(of: (u64, u32), changes: u64, callable: Callable) -> Option<Callable> {
+    let (interface, callee) = &callable;
+    let recent = Recent {
+        of,
+        changes,
+        interface,
+        callee: Arc::downgrade(callee),
+    };
+    // Not in a thread that ends.
+    let _ = RECENT.try_with(|all| {
+        if let Some(place) = all.borrow_mut().get_mut(place(of)) {
+            *place = Some(recent);
+        }
+    });
+    Some(callable)
+}
+
+#[inline]
+fn place((session, number): (u64, u32)) -> usize {
+    (session.wrapping_add(number.into()) % KEPT as u64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Context;
+    use crate::interface::BoxFuture;
+    use crate::server::Incoming;
+    use std::any::Any;
+
+    struct Nothing;
+
+    impl Callee for Nothing {
+        fn call(&self, _: usize, _: Incoming, _: Context) {}
+
+        fn here(&self, _: usize, _: Incoming, _: Context) -> Option<BoxFuture<'static, ()>> {
+            None
+        }
+
+        fn holder(&self) -> &dyn Any {
+            &()
+        }
+    }
+
+    fn looked_up() -> Option<Callable> {
+        static INTERFACE: std::sync::OnceLock<Interface> = std::sync::OnceLock::new();
+        let interface = INTERFACE.get_or_init(|| Interface::new("nothing", Vec::new()));
+        Some((interface, Arc::new(Nothing)))
+    }
+
+    #[test]
+    fn what_is_known_is_not_kept_and_not_found_behind_a_change() {
+        // Other tests change things, too: what counts is that it is found when nothing does.
+        let (_, callee) = recent(u64::MAX, 1, looked_up).unwrap();
+        let found = (0..100).any(|_| {
+            recent(u64::MAX, 1, || Some((looked_up()?.0, callee.clone()))).unwrap();
+            recent(u64::MAX, 1, || None).is_some_and(|(_, again)| Arc::ptr_eq(&callee, &again))
+        });
+        assert!(found);
+        assert_eq!(Arc::strong_count(&callee), 1);
+        assert!(recent(u64::MAX, 2, || None).is_none());
+        assert!(recent(u64::MAX - 1, 2, || None).is_none());
+        changed();
+        assert!(recent(u64::MAX, 1, || None).is_none());
+        recent(u64::MAX, 1, || Some((looked_up()?.0, callee.clone()))).unwrap();
+        drop(callee);
+        assert!(recent(u64::MAX, 1, || None).is_none());
+    }
+}
