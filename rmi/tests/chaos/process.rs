@@ -271,6 +271,8 @@ fn serve(role: &Role, index: u64, number: u64) {
     }
     drop(names);
     let ended = serving.shutdown(Duration::from_secs(5));
+    // It has the server, and would keep it.
+    assert!(server.unbind("service") && server.unbind(&name));
     say(if ended.abandoned {
         "abandoned"
     } else {
@@ -318,13 +320,13 @@ fn listen(server: &Server, role: &Role, index: u64) -> Serving {
 fn call(role: &Role, number: u64) {
     let caller = Caller::new(role.folder.clone(), number, role.faults, role.survives);
     let mut random = Random::new(role.seed);
-    if role.survives {
-        caller.warm_up(&mut random);
-    }
     say("ready");
     while let Some(command) = command() {
         match command.as_str() {
             "load" => {
+                if role.survives {
+                    caller.do_all(&mut random);
+                }
                 caller.is_over.store(false, Ordering::SeqCst);
                 work(&caller, &mut random);
             }
