@@ -120,6 +120,13 @@ struct Side {
     root: <dyn Folder as jstream_rmi::Remotable>::Stub,
 }
 
+impl Drop for Side {
+    /// The object has the server, and would keep it.
+    fn drop(&mut self) {
+        assert!(self.server.unbind("root"));
+    }
+}
+
 fn side(address: &str) -> Side {
     let (server, gate, calls) = (Server::default(), Arc::<Gate>::default(), Arc::default());
     let root = Plain {
