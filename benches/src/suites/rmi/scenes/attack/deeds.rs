@@ -230,7 +230,7 @@ fn forged(aim: &Aim) -> Result<Attacker, Failure> {
     Ok(Box::new(move || {
         for number in 0..64 {
             turn = turn % 100_000 + 1;
-            peer.request(number, OBJECT + turn | ADD << 32, &arguments)?;
+            peer.request(number, (OBJECT + turn) | (ADD << 32), &arguments)?;
         }
         peer.answers(64)
     }))
