@@ -33,7 +33,7 @@ const NAME: &str = "target";
 /// How many bytes of answers an attacker may leave unread.
 const BACKLOG: usize = 2 << 20;
 
-/// What a pool maps at once, which is what a connection may have without having sent anything.
+/// What a connection may have without having sent anything: a quarter of what a pool maps at once.
 const SLAB: usize = 64 << 10;
 
 /// How long either server is asked, in turn.
