@@ -31,6 +31,9 @@ fn a_case_has_figures_of_us_and_of_what_we_stand_on() {
             "server_cpu",
             "jstream-endpoint",
         ),
+        ("tcp/one-cpu/reference", "messages", "jstream-plain"),
+        ("tcp/two-cpus/idle-10000", "connections", "jstream"),
+        ("tcp/attack/errors", "rtt_p50", "not-attacked"),
     ];
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();

@@ -131,6 +131,29 @@ fn silent_peers_take_few_places_and_for_a_while_only() {
     drop(silent);
 }
 
+/// They are met later than others would be; nobody else is sent away for it.
+#[test]
+fn connections_that_come_to_nothing_hold_up_no_calls() {
+    let mut options = ServerOptions::default();
+    options.max_vain = 5000;
+    let server = server(options);
+    let serving = server.listen(&tcp()).unwrap();
+    let address = serving.address().to_string();
+    let address = address.strip_prefix("tcp://").unwrap();
+    let client = Client::connect(serving.address()).unwrap();
+    let load = client.lookup::<dyn Load>("load").unwrap();
+    for _ in 0..20 {
+        for _ in 0..20 {
+            drop(TcpStream::connect(address).unwrap());
+        }
+        assert_eq!(load.bytes(2).wait().unwrap().get(), &[7, 7]);
+    }
+    let another = std::iter::repeat_with(|| Client::connect(serving.address()).ok());
+    let another = another.flatten().next().unwrap();
+    let load = another.lookup::<dyn Load>("load").unwrap();
+    assert_eq!(load.bytes(3).wait().unwrap().get(), &[7, 7, 7]);
+}
+
 #[test]
 fn methods_that_wait_are_counted_over_all_connections() {
     let mut options = ServerOptions::default();

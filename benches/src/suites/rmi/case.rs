@@ -42,7 +42,7 @@ pub(super) enum Objects {
     Lookup,
     /// A reference goes along.
     Reference,
-    /// Objects are called in turn, of so many that the server has given.
+    /// One is called of so many that the server has given, or each in turn.
     Exported(usize),
 }
 

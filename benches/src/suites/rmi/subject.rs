@@ -44,7 +44,9 @@ pub(super) fn one_by_one(
 pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     match case.what {
         What::Waits => return vec!["jstream", "jstream-ready", "jstream-inline"],
-        What::Objects(Objects::Exported(_)) => return vec!["jstream", "jstream-one"],
+        What::Objects(Objects::Exported(_)) => {
+            return vec!["jstream", "jstream-one", "jstream-each"];
+        }
         What::Objects(_) => return vec!["jstream", "jstream-plain"],
         _ => {}
     }

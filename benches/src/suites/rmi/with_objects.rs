@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use jstream_rmi::{Client, ClientOptions, Export, Remote, Server, ServerOptions, remote};
+use jstream_transport::Address;
 use jstream_transport::active::{Tap, Tapped};
 
 use super::address::{address, options};
@@ -81,7 +84,7 @@ pub(super) fn serve(case: &Case, objects: Objects, subject: &str) -> Result<Serv
     settings.transport = options(case)?;
     settings.max_references = usize::MAX;
     let count = match objects {
-        Objects::Exported(count) if subject == "jstream" => count,
+        Objects::Exported(count) if subject != "jstream-one" => count,
         Objects::Exported(_) => 1,
         Objects::Lookup | Objects::Reference => 0,
     };
@@ -109,12 +112,11 @@ pub(super) fn join(
     subject: &str,
     address: &str,
 ) -> Result<Box<dyn Caller>, Failure> {
-    let messages = Arc::new(Messages::default());
     let mut settings = ClientOptions::default();
     settings.transport = options(case)?;
     settings.max_references = usize::MAX;
-    settings.messages.tap = Some(messages.clone());
-    let client = Client::connect_with(&address.parse()?, &settings)?;
+    let address = address.parse()?;
+    let client = Client::connect_with(&address, &settings)?;
     let service = client.lookup::<dyn Service>(NAME)?;
     let own = Server::default();
     let own = own.export::<dyn Service>(Arc::new(Plain::alone()));
@@ -125,14 +127,16 @@ pub(super) fn join(
         Objects::Reference => What::Word,
         Objects::Exported(_) => What::Each(given(&service)?),
     };
+    // The farther apart, the less likely that a cache has the next one; or always the same.
+    let step = if subject == "jstream-each" { STRIDE } else { 0 };
     Ok(Box::new(Ours {
         what,
         client,
         service,
         own,
         turn: 0,
-        messages,
-        calls: 0,
+        step,
+        again: (address, settings),
     }))
 }
 
@@ -164,16 +168,16 @@ struct Ours {
     /// An object of this side.
     own: Export<dyn Service>,
     turn: usize,
-    messages: Arc<Messages>,
-    calls: usize,
+    step: usize,
+    /// For another connection to the same server.
+    again: (Address, ClientOptions),
 }
 
-/// Objects are called this far from each other, so that no cache has the next one.
+/// How far objects are from each other that are called in turn.
 const STRIDE: usize = 7919;
 
 impl Ours {
     fn call(&mut self) -> Result<Given, Failure> {
-        self.calls += 1;
         let fine = match &self.what {
             What::Lookup => {
                 self.client.lookup::<dyn Service>(NAME)?;
@@ -186,7 +190,7 @@ impl Ours {
             What::Reference => *self.service.reference(self.own.remote()).wait()?.get(),
             What::Word => *self.service.word([1, 2, 3]).wait()?.get(),
             What::Each(all) => {
-                self.turn = (self.turn + STRIDE) % all.len().max(1);
+                self.turn = (self.turn + self.step) % all.len().max(1);
                 let one = all.get(self.turn).ok_or("there is no object")?;
                 one.null().wait()?;
                 true
@@ -210,19 +214,32 @@ impl Caller for Ours {
     }
 
     fn more(&mut self) -> Result<Vec<Figure>, Failure> {
-        let messages = self.messages.0.load(Ordering::Relaxed) as f64;
-        let mut figures = Vec::new();
-        match &self.what {
-            What::Each(all) if all.len() > 1 => {
-                figures.push(("bytes", *self.service.bytes().wait()?.get(), "B"));
+        if let What::Each(all) = &self.what {
+            if all.len() == 1 {
+                return Ok(Vec::new());
             }
-            What::Each(_) => {}
-            // Those that say what was let go of, for many calls at once, are among them.
-            _ => figures.push(("messages", messages / self.calls as f64, "count")),
+            let bytes = *self.service.bytes().wait()?.get();
+            return Ok(vec![("bytes", bytes, "B")]);
         }
-        Ok(figures)
+        let messages = Arc::new(Messages::default());
+        let (address, settings) = &mut self.again;
+        settings.messages.tap = Some(messages.clone());
+        self.client = Client::connect_with(address, settings)?;
+        self.service = self.client.lookup::<dyn Service>(NAME)?;
+        let before = messages.0.load(Ordering::Relaxed);
+        for _ in 0..CALLS {
+            self.call()?;
+        }
+        // What is given back comes a little later, for many calls at once.
+        thread::sleep(Duration::from_millis(20));
+        self.service.null().wait()?;
+        let messages = messages.0.load(Ordering::Relaxed) - before - 2;
+        Ok(vec![("messages", messages as f64 / CALLS as f64, "count")])
     }
 }
+
+/// How many calls have their messages counted.
+const CALLS: usize = 10_000;
 
 /// Counts the messages of a connection, in both directions.
 #[derive(Debug, Default)]

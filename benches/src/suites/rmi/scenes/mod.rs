@@ -19,9 +19,9 @@ use crate::suites::{Bench, Effort};
 
 /// The names of those that are not attacks, in the order in which they are run.
 const OTHERS: [&str; 3] = [
-    "tcp/two-cpus/leases-1000000",
     "tcp/two-cpus/idle-10000",
     "tcp/two-cpus/active-1000",
+    "tcp/two-cpus/leases-1000000",
 ];
 
 /// The names of all, in the order in which they are run.

@@ -41,8 +41,8 @@ pub(super) const DEEDS: [Deed; 14] = [
     Deed {
         name: "tcp/attack/unread",
         begin: unread,
-        // And the answer that is more than that.
-        kept: BACKLOG + (1 << 20),
+        // And the answer that is more than that, the one on its way, and the one that is made.
+        kept: BACKLOG + (3 << 20),
     },
     deed("tcp/attack/kept", kept),
     deed("tcp/attack/cancels", cancels),
@@ -230,7 +230,7 @@ fn forged(aim: &Aim) -> Result<Attacker, Failure> {
     Ok(Box::new(move || {
         for number in 0..64 {
             turn = turn % 100_000 + 1;
-            peer.request(number, OBJECT + turn | ADD << 32, &arguments)?;
+            peer.request(number, (OBJECT + turn) | (ADD << 32), &arguments)?;
         }
         peer.answers(64)
     }))

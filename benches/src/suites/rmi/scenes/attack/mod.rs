@@ -33,7 +33,7 @@ const NAME: &str = "target";
 /// How many bytes of answers an attacker may leave unread.
 const BACKLOG: usize = 2 << 20;
 
-/// What a pool maps at once, which is what a connection may have without having sent anything.
+/// What a connection may have without having sent anything: a quarter of what a pool maps at once.
 const SLAB: usize = 64 << 10;
 
 /// How long either server is asked, in turn.
@@ -152,8 +152,8 @@ pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(),
         Scene::start(name, cores.first)?,
     );
     let (mut attacked, mut quiet) = (Bystander::new(&scene)?, Bystander::new(&alone)?);
-    scene.during(|| attacked.ask(false))?;
-    scene.during(|| quiet.ask(false))?;
+    scene.during(|| attacked.prepare())?;
+    alone.during(|| quiet.prepare())?;
     let before = resident(scene.id())?;
     let facts = Arc::new(Facts::default());
     let aim = Aim {
@@ -164,14 +164,14 @@ pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(),
     let attackers = scene.during(|| Attackers::start(aim, deed, cores.other))?;
     let (mut most, mut allowed) = (0, 0);
     for _ in 0..rounds {
-        scene.during(|| attacked.ask(true))?;
+        scene.during(|| attacked.ask())?;
         // What they have sent by now may have been received.
         let grown = resident(scene.id())?.saturating_sub(before);
         if grown >= most {
             (most, allowed) = (grown, facts.allowed(&deed));
         }
         attackers.pause(true);
-        alone.during(|| quiet.ask(true))?;
+        alone.during(|| quiet.ask())?;
         attackers.pause(false);
     }
     let times = attackers.times();
@@ -204,8 +204,21 @@ impl Bystander {
         })
     }
 
-    /// Asks for a while. With `counts`, the times of these calls do.
-    fn ask(&mut self, counts: bool) -> Result<(), Failure> {
+    /// Has the server take the memory that it keeps, whoever asks it.
+    fn prepare(&mut self) -> Result<(), Failure> {
+        for _ in 0..8 {
+            let calls = [1 << 20, 1 << 10, 1].map(|length| self.target.give(length));
+            for call in calls {
+                call.wait()?;
+            }
+        }
+        self.ask()?;
+        self.times.clear();
+        Ok(())
+    }
+
+    /// Asks for a while.
+    fn ask(&mut self) -> Result<(), Failure> {
         let end = Instant::now() + TURN;
         while Instant::now() < end {
             let start = Instant::now();
@@ -213,9 +226,7 @@ impl Bystander {
             if sum != 3 {
                 return Err("a call gave another result".into());
             }
-            if counts {
-                self.times.push(since(start, 1));
-            }
+            self.times.push(since(start, 1));
         }
         Ok(())
     }
