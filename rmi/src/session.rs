@@ -17,12 +17,12 @@ use jstream_transport::{Address, Endpoint, Options};
 use self::lane::Lane;
 use crate::auth::{self, Secret};
 use crate::capture::{Capturing, Tape};
+use crate::clock::Clock;
 use crate::error::ConnectError;
 use crate::exports::Exports;
 use crate::frame::names_a_call;
 use crate::intercept::Interceptors;
 use crate::interface::Interface;
-use crate::lease::Clock;
 use crate::promise::Promises;
 use crate::reference::{References, referenced};
 use crate::server::{Callee, Load, called};
@@ -401,7 +401,7 @@ impl Connection {
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
-        let handler = self.session().calls;
+        let (handler, until) = (self.session().calls, self.system(until));
         self.peer.request_segments(handler, word, segments, until)
     }
 
@@ -414,8 +414,18 @@ impl Connection {
     ) -> Result<(), RequestError> {
         let road = self.road(word, segments);
         let on = road.as_ref().unwrap_or(self);
-        let handler = on.session().calls;
+        let (handler, until) = (on.session().calls, on.system(until));
         on.peer.send_segments(handler, word, segments, until)
+    }
+
+    /// What time it is for its calls.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.session().terms.clock
+    }
+
+    /// A moment of its clock by that of the system, where it goes by that.
+    fn system(&self, moment: Option<Instant>) -> Option<Instant> {
+        moment.filter(|_| !self.clock().is_paused())
     }
 
     /// What both sides have of each other.

@@ -1,11 +1,12 @@
 //! What becomes of a call when it arrives.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::time::Instant;
+use std::time::Duration;
 
 use jstream_transport::active::Request;
 
 use super::incoming::{Answer, Incoming, refuse};
+use crate::clock::Clock;
 use crate::context::Context;
 use crate::frame::{Code, PROMISE_NUMBERS, PROMISED, PROMISES, Word};
 use crate::intercept::{CallInfo, Denied, Side};
@@ -16,11 +17,17 @@ use crate::session::{Session, Waits};
 /// A call of the other side has come.
 pub(crate) fn called(request: Request) {
     let word = Word::of(request.word());
-    let now = Instant::now();
+    let clock = clock(&request);
+    let now = clock.now();
     // It may have waited here for its turn.
+    let waited = if clock.is_paused() {
+        Duration::ZERO
+    } else {
+        request.waited()
+    };
     let deadline = word
         .time
-        .and_then(|time| now.checked_add(time)?.checked_sub(request.waited()));
+        .and_then(|time| now.checked_add(time)?.checked_sub(waited));
     if deadline.is_some_and(|deadline| deadline <= now) {
         return fail(request, Code::TooLate, "");
     }
@@ -40,6 +47,12 @@ pub(crate) fn called(request: Request) {
     if let Err(panic) = called {
         resume_unwind(panic);
     }
+}
+
+/// What the deadline of a call goes by.
+fn clock(request: &Request) -> &Clock {
+    let session = request.attached::<Session>();
+    session.map_or(&Clock::SYSTEM, |session| &session.terms.clock)
 }
 
 /// A call that names another one, or that others may name.
@@ -103,7 +116,7 @@ pub(crate) fn begin_ready() {
 
 fn begin_held(mut arrived: Arrived) {
     arrived.waits = None;
-    let now = Instant::now();
+    let now = clock(&arrived.request).now();
     let is_late = arrived.deadline.is_some_and(|deadline| deadline <= now);
     if is_late || arrived.request.mark().is_cancelled() {
         return arrived.fail(Code::TooLate, "");
