@@ -88,9 +88,11 @@ impl Again {
         let pause = self.retries.pause.saturating_mul(factor);
         let pause = pause.min(self.retries.longest_pause);
         self.times = self.times.saturating_add(1);
-        let then = Instant::now().checked_add(pause)?;
-        let in_time = self.deadline.is_none_or(|deadline| then < deadline);
-        in_time.then_some(then)
+        let over = self.object.clock().now().checked_add(pause)?;
+        if self.deadline.is_some_and(|deadline| deadline <= over) {
+            return None;
+        }
+        Instant::now().checked_add(pause)
     }
 
     /// Serves what the other side calls, until then.

@@ -1,6 +1,7 @@
 //! A call on its way, and its result.
 
 mod fetched;
+mod timed;
 
 use std::cell::RefCell;
 use std::fmt;
@@ -11,12 +12,13 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use jstream::{Covariant, Filled, Limits, ReadError, Reader, Received, Transportable};
+use jstream_transport::SendError;
 use jstream_transport::active::{self, Reason, RequestError, Returned, Ticket};
-use jstream_transport::{Reminder, SendError};
 
 pub use self::fetched::RemoteCall;
 pub(crate) use self::fetched::drop_result;
 use crate::again::Again;
+use crate::clock::{Alarm, Clock};
 use crate::error::{CallError, Outcome, shown};
 use crate::frame::Code;
 use crate::here::Running;
@@ -47,7 +49,7 @@ pub struct Call<R: Transportable + 'static> {
     again: Option<Box<Again>>,
     pause: Option<Instant>,
     /// Wakes the task at the deadline.
-    reminder: Option<Reminder>,
+    reminder: Option<Alarm>,
     /// Streams that are arguments.
     pumps: Pumps,
     /// It is of an object of this program.
@@ -245,7 +247,7 @@ impl Sent {
     fn answer(mut self) -> (Ended, Answered) {
         let answer = loop {
             let answer = match self.deadline {
-                Some(deadline) => self.ticket.wait_deadline(deadline),
+                Some(deadline) => self.wait_until(deadline),
                 None => self.ticket.wait_timeout(Duration::MAX),
             };
             if let Some(answer) = self.fetch(answer) {
@@ -315,7 +317,7 @@ impl Sent {
 
     fn is_overdue(&self) -> bool {
         self.deadline
-            .is_some_and(|deadline| deadline <= Instant::now())
+            .is_some_and(|deadline| deadline <= self.clock().now())
     }
 }
 
@@ -445,10 +447,11 @@ impl<R: Transportable + 'static> Future for Call<R> {
         this.pumps.drive(context.waker());
         loop {
             if let Some(then) = this.pause {
-                if then > Instant::now() && this.remind(then, context) {
+                if then > Instant::now() && this.remind(&Clock::SYSTEM, then, context) {
                     return Poll::Pending;
                 }
                 this.pause = None;
+                this.reminder = None;
                 this.sent = this.again.as_ref().map(|again| again.send());
             }
             let answer = match &mut this.sent {
@@ -461,7 +464,8 @@ impl<R: Transportable + 'static> Future for Call<R> {
                     Poll::Pending => {
                         if let Some(deadline) = sent.deadline {
                             // Where none is to be had the server keeps the deadline alone.
-                            this.remind(deadline, context);
+                            let clock = sent.clock().clone();
+                            this.remind(&clock, deadline, context);
                         }
                         return Poll::Pending;
                     }
@@ -475,7 +479,7 @@ impl<R: Transportable + 'static> Future for Call<R> {
                 None => unreachable!("it was here"),
             };
             match result {
-                Err(error) if this.is_made_again(&error) => {}
+                Err(error) if this.is_made_again(&error) => this.reminder = None,
                 result => {
                     this.reminder = None;
                     return Poll::Ready(result);
@@ -487,8 +491,8 @@ impl<R: Transportable + 'static> Future for Call<R> {
 
 impl<R: Transportable + 'static> Call<R> {
     /// Has the task woken at a moment. False where the system has no room for that.
-    fn remind(&mut self, then: Instant, context: &Context<'_>) -> bool {
-        self.reminder = self.reminder.take().or_else(|| Reminder::new().ok());
+    fn remind(&mut self, clock: &Clock, then: Instant, context: &Context<'_>) -> bool {
+        self.reminder = self.reminder.take().or_else(|| Alarm::new(clock).ok());
         if let Some(reminder) = &self.reminder {
             reminder.set(then, context.waker());
         }

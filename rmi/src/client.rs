@@ -11,10 +11,10 @@ use jstream_transport::{Address, Options};
 
 use crate::auth::Secret;
 use crate::capture::Capture;
+use crate::clock::Clock;
 use crate::error::{ConnectError, LookupError, shown};
 use crate::intercept::Interceptors;
 use crate::interface::{Remotable, Stub};
-use crate::lease::Clock;
 use crate::object::{Object, Place};
 use crate::reference::Import;
 use crate::reflection::{Described, REFLECTION, ReflectionStub};
@@ -60,7 +60,7 @@ pub struct ClientOptions {
     /// Whether the client connects to the owners of objects that the server passes on (default true). Answers the threat
     /// of peers who have it connect to places of their choice.
     pub third_parties: bool,
-    /// What time it is for leases.
+    /// What time it is for leases and deadlines.
     pub clock: Clock,
     /// What sees the calls that this side makes, and those of objects that it [exports](Client::export) (default: none).
     pub interceptors: Interceptors,

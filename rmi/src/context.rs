@@ -9,8 +9,9 @@ use std::sync::Arc;
 use jstream_transport::active::Mark;
 
 use crate::client::Client;
+use crate::clock::Clock;
 use crate::intercept::Watched;
-use crate::session::Connection;
+use crate::session::{Connection, Session};
 
 thread_local! {
     static CURRENT: RefCell<Option<Context>> = const { RefCell::new(None) };
@@ -66,16 +67,24 @@ pub fn context() -> Context {
     CURRENT.with_borrow(|current| current.clone().unwrap_or_default())
 }
 
-/// When the caller of the method that this thread runs stops waiting.
-pub(crate) fn deadline() -> Option<Instant> {
-    CURRENT.with_borrow(|current| current.as_ref()?.deadline)
+/// When the caller of the method that this thread runs stops waiting, by a clock where it is `now`.
+pub(crate) fn deadline(clock: &Clock, now: Instant) -> Option<Instant> {
+    CURRENT.with_borrow(|current| {
+        let current = current.as_ref()?;
+        let deadline = current.deadline?;
+        if current.clock().is(clock) {
+            return Some(deadline);
+        }
+        now.checked_add(current.time_left()?)
+    })
 }
 
 impl Context {
     /// When the caller stops waiting, if it ever does. Calls that the method makes wait no longer
     /// than that.
     ///
-    /// The time counts from when the server has taken the call from the connection.
+    /// The time counts from when the server has taken the call from the connection, and goes by its
+    /// [clock](crate::ServerOptions::clock).
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline
@@ -85,7 +94,13 @@ impl Context {
     #[must_use]
     pub fn time_left(&self) -> Option<Duration> {
         let deadline = self.deadline?;
-        Some(deadline.saturating_duration_since(Instant::now()))
+        Some(deadline.saturating_duration_since(self.clock().now()))
+    }
+
+    /// What the deadline goes by.
+    pub(crate) fn clock(&self) -> &Clock {
+        let session = self.call.as_ref().and_then(Mark::attached::<Session>);
+        session.map_or(&Clock::SYSTEM, |session| &session.terms.clock)
     }
 
     /// The other side of the connection, to call objects that it exports. The caller serves such calls while it waits

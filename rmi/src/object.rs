@@ -10,6 +10,7 @@ use jstream_transport::active::{RequestError, Ticket};
 
 use crate::again::{Again, Retries};
 use crate::call::{Call, Kept, RemoteCall, Sent, unsent};
+use crate::clock::Clock;
 use crate::context;
 use crate::error::{CallError, Outcome};
 use crate::exports::Node;
@@ -301,7 +302,7 @@ impl Object {
         A: Transportable,
         R: Transportable + 'static,
     {
-        let begun = self.deadline(Instant::now(), method).and_then(|deadline| {
+        let begun = self.deadline(method).and_then(|deadline| {
             let payload = written(arguments, here::copied);
             let payload = payload.map_err(|source| CallError::Arguments {
                 method: method.name(),
@@ -423,7 +424,7 @@ impl Object {
         T: Transportable + 'static,
     {
         let method = interface.method(index);
-        let deadline = match self.deadline(Instant::now(), method) {
+        let deadline = match self.deadline(method) {
             Ok(deadline) => deadline,
             Err(error) => return Stream::failed(StreamError::Call(error)),
         };
@@ -431,7 +432,7 @@ impl Object {
         match call.into_failure() {
             Ok(call) => {
                 let ending = Box::pin(async move { Ok(*call.await?.get()) });
-                taken.stream(ending, deadline)
+                taken.stream(ending, deadline, self.clock())
             }
             Err(error) => Stream::failed(StreamError::Call(error)),
         }
@@ -556,15 +557,21 @@ impl Object {
         method: &'static Method,
         index: usize,
     ) -> Result<(Option<Instant>, u64), CallError> {
-        let now = Instant::now();
-        let deadline = self.until(now);
+        let clock = self.clock();
+        let now = clock.now();
+        let deadline = self.until(clock, now);
         let word = self.word_at(now, method, index, deadline)?;
         Ok((deadline, word))
     }
 
-    fn until(&self, now: Instant) -> Option<Instant> {
+    /// What the deadlines of its calls go by.
+    pub(crate) fn clock(&self) -> &Clock {
+        self.connection().map_or(&Clock::SYSTEM, Connection::clock)
+    }
+
+    fn until(&self, clock: &Clock, now: Instant) -> Option<Instant> {
         let own = now.checked_add(self.time);
-        let inherited = context::deadline();
+        let inherited = context::deadline(clock, now);
         match (own, inherited) {
             (Some(own), Some(inherited)) => Some(own.min(inherited)),
             (one, other) => one.or(other),
@@ -572,12 +579,10 @@ impl Object {
     }
 
     /// The same, unless it has passed.
-    fn deadline(
-        &self,
-        now: Instant,
-        method: &'static Method,
-    ) -> Result<Option<Instant>, CallError> {
-        let deadline = self.until(now);
+    fn deadline(&self, method: &'static Method) -> Result<Option<Instant>, CallError> {
+        let clock = self.clock();
+        let now = clock.now();
+        let deadline = self.until(clock, now);
         if deadline.is_some_and(|then| then <= now) {
             return Err(too_late(method));
         }
@@ -590,7 +595,7 @@ impl Object {
         index: usize,
         deadline: Option<Instant>,
     ) -> Result<u64, CallError> {
-        self.word_at(Instant::now(), method, index, deadline)
+        self.word_at(self.clock().now(), method, index, deadline)
     }
 
     fn word_at(

@@ -18,11 +18,11 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Wake, Waker};
 use std::time::Instant;
 
-use jstream_transport::Reminder;
 use jstream_transport::active::{Request, Settings, is_given_back};
 
 use self::queues::{Bounds, Placed, Queues, Why};
 
+use crate::clock::{Alarm, Clock};
 use crate::frame::{Code, PROMISE_NUMBERS, PROMISED, PROMISES, Word, is_of_every_server};
 use crate::interface::Interface;
 use crate::object::Object;
@@ -138,7 +138,8 @@ pub(crate) struct Promises {
     queues: Mutex<Queues<Held>>,
     next: AtomicU32,
     /// Wakes when calls are not to be held any more, and when that is.
-    timer: Mutex<(Option<Reminder>, Option<Instant>)>,
+    timer: Mutex<(Option<Alarm>, Option<Instant>)>,
+    clock: Clock,
 }
 
 /// A call that is held, and counts among those that wait.
@@ -183,7 +184,7 @@ pub(crate) fn admit(request: Request) -> Option<Request> {
 
 impl Promises {
     /// Those of a side that takes so much at once.
-    pub(crate) fn new(max_waiting: usize, settings: &Settings) -> Self {
+    pub(crate) fn new(max_waiting: usize, settings: &Settings, clock: Clock) -> Self {
         // What they wait for has to find room.
         let calls = usize::from(settings.window_messages).min(max_waiting) / 2;
         let bytes = settings.window_bytes / 2;
@@ -191,6 +192,7 @@ impl Promises {
             queues: Mutex::new(Queues::new(Bounds { calls, bytes })),
             next: AtomicU32::new(0),
             timer: Mutex::default(),
+            clock,
         }
     }
 
@@ -215,7 +217,7 @@ impl Promises {
         may_wait: bool,
         is_ending: bool,
     ) -> Option<Request> {
-        let now = Instant::now();
+        let now = self.clock.now();
         let deadline = word.time.and_then(|time| now.checked_add(time));
         let number = word.object & !(PROMISES | PROMISED);
         let named = (word.object & PROMISED != 0).then_some(number);
@@ -314,7 +316,7 @@ impl Promises {
             return;
         }
         if reminder.is_none() {
-            *reminder = Reminder::new().ok();
+            *reminder = Alarm::new(&self.clock).ok();
         }
         if let Some(reminder) = reminder {
             *set = Some(due);
@@ -327,7 +329,7 @@ impl Promises {
     fn sweep(self: &Arc<Self>) {
         lock(&self.timer).1 = None;
         let mut queues = lock(&self.queues);
-        let late = queues.expire(Instant::now());
+        let late = queues.expire(self.clock.now());
         let due = queues.due();
         drop(queues);
         self.set_timer(due);
@@ -433,7 +435,7 @@ impl Promise {
     fn go_back(&mut self) {
         self.is_open = false;
         let mut queues = lock(&self.promises.queues);
-        queues.went_back(self.made.number, Instant::now());
+        queues.went_back(self.made.number, self.promises.clock.now());
         let due = queues.due_of(self.made.number);
         drop(queues);
         self.promises.set_timer(due);

@@ -14,11 +14,11 @@ use jstream_transport::{Address, Options};
 
 use crate::auth::Secret;
 use crate::capture::Capture;
+use crate::clock::Clock;
 use crate::error::{BindError, ServeError};
 use crate::exports::{Exports, Home};
 use crate::intercept::Interceptors;
 use crate::interface::{Remotable, Serves};
-use crate::lease::Clock;
 use crate::reference::{Export, ReferenceCounts};
 use crate::reflection::{Mirror, Reflection};
 use crate::registry::{Names, Registry};
@@ -113,7 +113,7 @@ pub struct ServerOptions {
     /// Whether the server connects to the owners of objects that clients pass on (default false). Answers the threat of
     /// peers who have it connect to places of their choice.
     pub third_parties: bool,
-    /// What time it is for leases.
+    /// What time it is for leases, deadlines, and connections that are not used.
     pub clock: Clock,
     /// What sees each call before and after it (default: none).
     pub interceptors: Interceptors,

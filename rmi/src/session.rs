@@ -19,11 +19,11 @@ use self::lane::Lane;
 pub(crate) use self::results::{RESULTS, Results, fetched};
 use crate::auth::{self, Secret};
 use crate::capture::{Capturing, Tape};
+use crate::clock::Clock;
 use crate::error::ConnectError;
 use crate::exports::{Callable, Exports, changed, recent};
 use crate::frame::{PROMISED, PROMISES, Word, names_a_call};
 use crate::intercept::Interceptors;
-use crate::lease::Clock;
 use crate::promise::{Promises, admit};
 use crate::reference::{References, referenced};
 use crate::server::{Load, called};
@@ -324,7 +324,11 @@ impl Connection {
         let capture = terms.capture.as_ref();
         let tape = capture.map(|to| to.tape(endpoint.peer().to_string()));
         settings.tap = tape.clone().map(|tape| tape as _).or(settings.tap);
-        let promises = Arc::new(Promises::new(terms.max_waiting, &settings));
+        let promises = Arc::new(Promises::new(
+            terms.max_waiting,
+            &settings,
+            terms.clock.clone(),
+        ));
         let peer = Peer::join(endpoint, handlers, settings)?;
         let references = parts.references.clone();
         let open = promises.clone();
@@ -412,7 +416,7 @@ impl Connection {
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
-        let handler = self.session().calls;
+        let (handler, until) = (self.session().calls, self.system(until));
         if length(segments) < MUCH {
             return self.peer.request_in_turn(handler, word, segments);
         }
@@ -457,8 +461,18 @@ impl Connection {
     ) -> Result<(), RequestError> {
         let road = self.road(word, segments);
         let on = road.as_ref().unwrap_or(self);
-        let handler = on.session().calls;
+        let (handler, until) = (on.session().calls, on.system(until));
         on.peer.send_segments(handler, word, segments, until)
+    }
+
+    /// What time it is for its calls.
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.session().terms.clock
+    }
+
+    /// A moment of its clock by that of the system, where it goes by that.
+    fn system(&self, moment: Option<Instant>) -> Option<Instant> {
+        moment.filter(|_| !self.clock().is_paused())
     }
 
     /// What both sides have of each other.

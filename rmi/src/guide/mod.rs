@@ -13,7 +13,7 @@
 //! | [`g_polymorphic`] | arguments that are trait objects |
 //! | [`h_deadlines`] | how long calls wait, who is told, and calls that are given up |
 //! | [`i_failures`] | what a failed call says, and when to make it again |
-//! | [`j_testing`] | mocks, and servers inside a test |
+//! | [`j_testing`] | mocks, servers inside a test, and time there |
 //! | [`k_threads`] | which thread runs what |
 //! | [`l_both_ways`] | clients whose objects are called |
 //! | [`m_references`] | objects that are passed by reference, and how long they live |

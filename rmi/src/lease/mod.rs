@@ -3,16 +3,14 @@
 //! One message renews all that a connection has. It is sent at half time by the thread of the process that keeps all
 //! timers, whatever the program does meanwhile.
 
-mod clock;
-
 use std::sync::{Arc, Mutex};
-use std::task::Wake;
+use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
 use jstream_transport::Reminder;
 use jstream_transport::active::WeakPeer;
 
-pub use self::clock::Clock;
+use crate::clock::Clock;
 use crate::session::Connection;
 use crate::sync::lock;
 
@@ -181,7 +179,7 @@ impl Due {
         // Where none is to be had, leases end with their connections.
         self.reminder = self.reminder.take().or_else(|| Reminder::new().ok());
         if let (Some(reminder), Some(tender)) = (&self.reminder, &self.tender) {
-            reminder.set(then, &clock::waker(tender));
+            reminder.set(then, &Waker::from(tender.clone()));
             self.set = Some(then);
         }
     }

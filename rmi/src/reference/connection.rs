@@ -14,8 +14,9 @@ use jstream_transport::active::{Reply, Request, RequestError, Ticket};
 use super::given::{As, Given};
 use super::import::{Import, Imports};
 use super::offers::Key;
+use crate::clock::Clock;
 use crate::exports::Node;
-use crate::lease::{Clock, Tending};
+use crate::lease::Tending;
 use crate::session::{Connection, Results, Session};
 use crate::sync::lock;
 

@@ -1,10 +1,11 @@
 //! What becomes of a call when it arrives.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jstream_transport::active::{Request, until_waiting};
 
 use super::incoming::{Answer, Incoming, refuse};
+use crate::clock::Clock;
 use crate::context::Context;
 use crate::frame::{Code, Word};
 use crate::intercept::{CallInfo, Denied, Side};
@@ -36,11 +37,17 @@ pub(crate) fn called(request: Request) {
     if word.object == RESULTS {
         return fetched(request);
     }
-    let now = Instant::now();
+    let clock = clock(&request);
+    let now = clock.now();
     // It may have waited here for its turn.
+    let waited = if clock.is_paused() {
+        Duration::ZERO
+    } else {
+        request.waited()
+    };
     let deadline = word
         .time
-        .and_then(|time| now.checked_add(time)?.checked_sub(request.waited()));
+        .and_then(|time| now.checked_add(time)?.checked_sub(waited));
     if deadline.is_some_and(|deadline| deadline <= now) {
         return fail(request, Code::TooLate, "");
     }
@@ -64,6 +71,12 @@ fn begin_in_a_row(request: Request) {
     if let Some(next) = next {
         next.run_again();
     }
+}
+
+/// What the deadline of a call goes by.
+fn clock(request: &Request) -> &Clock {
+    let session = request.attached::<Session>();
+    session.map_or(&Clock::SYSTEM, |session| &session.terms.clock)
 }
 
 /// Begins such a call. The next one, whose turn it is then.
@@ -96,7 +109,7 @@ fn begin_named(mut request: Request) -> Option<Request> {
             return None;
         }
     };
-    let is_late = deadline.is_some_and(|deadline| deadline <= Instant::now());
+    let is_late = deadline.is_some_and(|deadline| deadline <= clock(&request).now());
     if is_late || (turn.is_some() && request.mark().is_cancelled()) {
         fail(request, Code::TooLate, "");
         return turn.and_then(Turn::next);

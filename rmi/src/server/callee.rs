@@ -4,13 +4,12 @@ use std::any::Any;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Instant;
 
-use jstream_transport::Reminder;
 use jstream_transport::active::Tasks;
 
 use super::incoming::ending;
 use super::{Failed, Incoming};
+use crate::clock::Alarm;
 use crate::context::{Context, entered};
 use crate::exports::Home;
 use crate::frame::Code;
@@ -126,14 +125,14 @@ where
         let Some(deadline) = context.deadline else {
             return Poll::Pending;
         };
-        if deadline <= Instant::now() {
+        if deadline <= context.clock().now() {
             ending(Code::Overdue, || {
                 entered(&mut context, || method.set(None));
             });
             return Poll::Ready(());
         }
         // Where none is to be had its caller keeps the deadline alone.
-        reminder = reminder.take().or_else(|| Reminder::new().ok());
+        reminder = reminder.take().or_else(|| Alarm::new(context.clock()).ok());
         if let Some(reminder) = &reminder {
             reminder.set(deadline, task.waker());
         }

@@ -8,11 +8,12 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use jstream_transport::active::{self, Bundle, Handlers, Peer};
-use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener, Reminder};
+use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener};
 
 use super::load::{Greeting, Load, Place};
 use super::vain::Vain;
 use super::{Server, ServerOptions};
+use crate::clock::Alarm;
 use crate::context::context;
 use crate::error::ServeError;
 use crate::exports::Exports;
@@ -55,7 +56,7 @@ pub(super) struct State {
 pub(super) struct Open {
     pub(super) peer: Peer,
     /// Ends it unless it is used by then.
-    unused: Option<Reminder>,
+    unused: Option<Alarm>,
 }
 
 impl Serving {
@@ -289,9 +290,10 @@ impl State {
     }
 
     /// Has a connection ended that is never used. Where there is no room for a reminder it stays.
-    fn remind(self: &Arc<Self>, number: u64) -> Option<Reminder> {
-        let then = Instant::now().checked_add(self.options.first_call_timeout)?;
-        let reminder = Reminder::new().ok()?;
+    fn remind(self: &Arc<Self>, number: u64) -> Option<Alarm> {
+        let clock = &self.options.clock;
+        let then = clock.now().checked_add(self.options.first_call_timeout)?;
+        let reminder = Alarm::new(clock).ok()?;
         let unused = Unused {
             state: Arc::downgrade(self),
             number,

@@ -10,6 +10,7 @@ use jstream_transport::active::{Replier, Request};
 use rustc_hash::FxHashMap;
 
 use super::{Connection, MUCH, Session, length};
+use crate::clock::Clock;
 use crate::context;
 use crate::frame::Code;
 use crate::server::refuse;
@@ -75,7 +76,8 @@ impl Results {
             let fits = filling.extend(segment);
             debug_assert!(fits, "there is room for all of them");
         }
-        let until = context::deadline().and_then(|until| until.checked_add(SLACK));
+        let until = context::deadline(&Clock::SYSTEM, Instant::now());
+        let until = until.and_then(|until| until.checked_add(SLACK));
         kept.results.insert(number, (filling.finish(), until));
         Some(number)
     }

@@ -14,6 +14,7 @@ use super::receiving::{Ending, Receiving};
 use super::source::{Gone, Source};
 use super::word::{Key, Word};
 use super::{Of, Stream, StreamError};
+use crate::clock::Clock;
 use crate::reference::{Between, Giving, Passed};
 
 /// The streams of a call that is about to be made.
@@ -82,9 +83,14 @@ impl Carried {
 
 impl<T: Transportable + 'static> Taken<T> {
     /// The result of the call that ends so.
-    pub(crate) fn stream(self, call: Ending, deadline: Option<Instant>) -> Stream<T> {
+    pub(crate) fn stream(
+        self,
+        call: Ending,
+        deadline: Option<Instant>,
+        clock: &Clock,
+    ) -> Stream<T> {
         let Self(mut receiving) = self;
-        receiving.belongs_to(call, deadline);
+        receiving.belongs_to(call, deadline, clock);
         Stream {
             of: Of::Peer(receiving),
         }

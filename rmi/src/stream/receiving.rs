@@ -13,6 +13,7 @@ use super::inbox::{Inbox, Taken};
 use super::item::{Item, Items};
 use super::line::{Line, read};
 use super::word::{Key, Why, Word};
+use crate::clock::Clock;
 use crate::error::CallError;
 
 /// The end of a call whose result is a stream: how many frames it had.
@@ -32,6 +33,8 @@ pub(crate) struct Receiving<T: Transportable + 'static> {
     failed: Option<CallError>,
     /// When the time of the call is over.
     deadline: Option<Instant>,
+    /// What that goes by.
+    clock: Clock,
     ended: bool,
 }
 
@@ -46,14 +49,16 @@ impl<T: Transportable + 'static> Receiving<T> {
             call: None,
             failed: None,
             deadline: None,
+            clock: Clock::SYSTEM,
             ended: false,
         }
     }
 
     /// It is the result of a call that ends so.
-    pub(super) fn belongs_to(&mut self, call: Ending, deadline: Option<Instant>) {
+    pub(super) fn belongs_to(&mut self, call: Ending, deadline: Option<Instant>, clock: &Clock) {
         self.call = Some(call);
         self.deadline = deadline;
+        self.clock = clock.clone();
     }
 
     pub(super) fn line(&self) -> &Arc<dyn Line> {
@@ -73,7 +78,7 @@ impl<T: Transportable + 'static> Receiving<T> {
                 return Poll::Ready(None);
             }
             // However much has come: whoever waits for the call would not see the end of its time.
-            if self.deadline.is_some_and(|then| then <= Instant::now()) {
+            if self.deadline.is_some_and(|then| then <= self.clock.now()) {
                 let _ = self.poll_call(context);
                 if let Some(error) = self.failed.take() {
                     return self.fails(error.into());

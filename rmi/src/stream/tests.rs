@@ -19,6 +19,7 @@ use super::source::{Make, Polled, Source};
 use super::tasks::{Signal, Tasks};
 use super::word::{Key, Why, Window, Word};
 use super::{Stream, StreamError};
+use crate::clock::Clock;
 use crate::sync::lock;
 
 /// One side of a connection.
@@ -369,7 +370,7 @@ fn an_answer_that_came_before_a_loss_counts() {
         let super::Of::Peer(receiving) = &mut stream.of else {
             unreachable!("it comes from a peer");
         };
-        receiving.belongs_to(Box::pin(async move { Ok(frames) }), None);
+        receiving.belongs_to(Box::pin(async move { Ok(frames) }), None, &Clock::SYSTEM);
         inbox.arrive(0, 1, frame(&[5]));
         side.streams.lose(&"of the weather".into());
         assert_eq!(*stream.next().wait().unwrap().unwrap().get(), 5);

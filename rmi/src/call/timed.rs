@@ -1,0 +1,51 @@
+//! How long a call is waited for.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Instant;
+
+use super::{Answered, Sent};
+use crate::clock::{Alarm, Clock};
+use crate::session::{Connection, Session};
+use crate::stream::{Line, until_ready};
+
+impl Sent {
+    /// What its deadline goes by.
+    pub(super) fn clock(&self) -> &Clock {
+        let session = self.ticket.attached::<Session>();
+        session.map_or(&Clock::SYSTEM, |session| &session.terms.clock)
+    }
+
+    /// Blocks until the answer is here, or it is that moment of its clock.
+    pub(super) fn wait_until(&mut self, deadline: Instant) -> Answered {
+        if self.clock().is_paused() {
+            self.wait_for_clock(deadline)
+        } else {
+            self.ticket.wait_deadline(deadline)
+        }
+    }
+
+    /// The same by a clock that somebody moves on.
+    #[cold]
+    fn wait_for_clock(&mut self, deadline: Instant) -> Answered {
+        let clock = self.clock().clone();
+        let line: Arc<dyn Line> = Arc::new(Connection::of(self.ticket.peer()));
+        let alarm = Alarm::new(&clock).ok();
+        let answer = until_ready(
+            || Some(line.clone()),
+            None,
+            |context| match Pin::new(&mut self.ticket).poll(context) {
+                Poll::Ready(answer) => Poll::Ready(Some(answer)),
+                Poll::Pending if deadline <= clock.now() => Poll::Ready(None),
+                Poll::Pending => {
+                    if let Some(alarm) = &alarm {
+                        alarm.set(deadline, context.waker());
+                    }
+                    Poll::Pending
+                }
+            },
+        );
+        answer.flatten()
+    }
+}

@@ -1,0 +1,271 @@
+//! Deadlines, and connections that are not used, by a clock that the test moves on: nothing here waits for time to pass.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+use std::future::pending;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::Duration;
+
+use jstream_rmi::{
+    CallError, Client, ClientOptions, Clock, Outcome, Server, ServerOptions, Serving, Stream,
+    StreamError, Stub, context, remote,
+};
+
+const HOUR: Duration = Duration::from_secs(3600);
+const SECOND: Duration = Duration::from_secs(1);
+
+#[remote]
+trait Waits {
+    fn here(&self);
+    async fn wait(&self);
+    /// One item, and then none for ever.
+    fn items(&self) -> Stream<u64>;
+    /// Keeps the context of the call.
+    fn keep(&self);
+    /// How long its caller's caller waits still, in seconds.
+    fn ask_back(&self) -> u64;
+    fn left(&self) -> u64;
+}
+
+#[derive(Default)]
+struct Plain {
+    waiting: Arc<AtomicU64>,
+    kept: Mutex<Option<jstream_rmi::Context>>,
+}
+
+struct Counted(Arc<AtomicU64>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn seconds_left() -> u64 {
+    context().time_left().map_or(0, |left| left.as_secs())
+}
+
+#[remote]
+impl Waits for Plain {
+    fn here(&self) {}
+
+    async fn wait(&self) {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let _counted = Counted(self.waiting.clone());
+        pending().await
+    }
+
+    fn items(&self) -> Stream<u64> {
+        let mut first = Some(7);
+        Stream::polled(move |_| first.take().map_or(Poll::Pending, |n| Poll::Ready(Some(n))))
+    }
+
+    fn keep(&self) {
+        *self.kept.lock().unwrap() = Some(context());
+    }
+
+    fn ask_back(&self) -> u64 {
+        let caller = context().caller().unwrap();
+        let waits = caller.lookup::<dyn Waits>("waits").unwrap();
+        *waits.left().wait().unwrap().get()
+    }
+
+    fn left(&self) -> u64 {
+        seconds_left()
+    }
+}
+
+struct Setting {
+    clock: Clock,
+    object: Arc<Plain>,
+    serving: Serving,
+}
+
+/// A server that goes by a clock which stands.
+fn serve(name: &str) -> Setting {
+    let clock = Clock::paused();
+    let mut options = ServerOptions::default();
+    options.clock = clock.clone();
+    options.call_timeout = HOUR * 24;
+    let server = Server::new(options);
+    let object = Arc::new(Plain::default());
+    server.bind::<dyn Waits>("waits", object.clone()).unwrap();
+    let address = format!("inproc://clock-{name}").parse().unwrap();
+    let serving = server.listen(&address).unwrap();
+    Setting {
+        clock,
+        object,
+        serving,
+    }
+}
+
+fn connect(to: &Setting, clock: &Clock) -> Client {
+    let mut options = ClientOptions::default();
+    options.clock = clock.clone();
+    options.call_timeout = HOUR * 24;
+    Client::connect_with(to.serving.address(), &options).unwrap()
+}
+
+fn until(happens: impl Fn() -> bool) {
+    while !happens() {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn is_overdue(error: &CallError, of: Outcome) -> bool {
+    matches!(error, CallError::Deadline { outcome, .. } if *outcome == of)
+}
+
+/// The server's clock stands: it is the client that gives up.
+#[test]
+fn a_call_ends_by_the_clock_of_its_client() {
+    let setting = serve("client");
+    let clock = Clock::paused();
+    let client = connect(&setting, &clock);
+    let waits = client.lookup::<dyn Waits>("waits").unwrap();
+    let brief = waits.within(SECOND);
+    let blocked = {
+        let brief = brief.clone();
+        thread::spawn(move || brief.wait().wait().map(drop))
+    };
+    until(|| setting.object.waiting.load(Ordering::SeqCst) == 1);
+    clock.advance(SECOND / 2);
+    // No time passes by itself, however little there is left.
+    thread::sleep(Duration::from_millis(20));
+    waits.here().wait().unwrap();
+    assert!(!blocked.is_finished());
+    clock.advance(SECOND / 2);
+    let error = blocked.join().unwrap().unwrap_err();
+    assert!(is_overdue(&error, Outcome::MayHaveRun), "{error}");
+    until(|| setting.object.waiting.load(Ordering::SeqCst) == 0);
+    // Others of the connection wait on.
+    waits.here().wait().unwrap();
+}
+
+struct Woken(AtomicU64);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn who_awaits_a_call_is_woken_by_the_clock() {
+    let setting = serve("awaited");
+    let clock = Clock::paused();
+    let client = connect(&setting, &clock);
+    let waits = client.lookup::<dyn Waits>("waits").unwrap();
+    let woken = Arc::new(Woken(AtomicU64::new(0)));
+    let waker = Waker::from(woken.clone());
+    let mut task = Context::from_waker(&waker);
+    let mut call = waits.within(SECOND).wait();
+    assert!(Pin::new(&mut call).poll(&mut task).is_pending());
+    clock.advance(SECOND / 2);
+    assert!(Pin::new(&mut call).poll(&mut task).is_pending());
+    let before = woken.0.load(Ordering::SeqCst);
+    clock.advance(SECOND);
+    assert!(woken.0.load(Ordering::SeqCst) > before);
+    let Poll::Ready(Err(error)) = Pin::new(&mut call).poll(&mut task) else {
+        panic!("its time is over");
+    };
+    assert!(is_overdue(&error, Outcome::MayHaveRun), "{error}");
+
+    // What is made when its time is over is not sent.
+    let late = waits.within(Duration::ZERO).here().wait().unwrap_err();
+    assert!(is_overdue(&late, Outcome::DidNotRun), "{late}");
+}
+
+#[test]
+fn a_stream_ends_by_the_clock() {
+    let setting = serve("stream");
+    let clock = Clock::paused();
+    let client = connect(&setting, &clock);
+    let waits = client.lookup::<dyn Waits>("waits").unwrap();
+    let mut items = waits.within(SECOND).items();
+    assert_eq!(*items.next().wait().unwrap().unwrap().get(), 7);
+    let blocked = thread::spawn(move || items.next().wait().map(|item| item.map(drop)));
+    thread::sleep(Duration::from_millis(20));
+    assert!(!blocked.is_finished());
+    clock.advance(SECOND);
+    match blocked.join().unwrap() {
+        Some(Err(StreamError::Call(CallError::Deadline { .. }))) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The client would wait for a day.
+#[test]
+fn a_method_ends_by_the_clock_of_its_server() {
+    let setting = serve("server");
+    let client = connect(&setting, &Clock::system());
+    let waits = client.lookup::<dyn Waits>("waits").unwrap();
+    let calls = [waits.within(HOUR).wait(), waits.wait()];
+    let health = || *client.reflection().health().wait().unwrap().get();
+    until(|| health().waiting == 2);
+    setting.clock.advance(HOUR + SECOND);
+    let [ended, waiting] = calls;
+    let error = ended.wait().unwrap_err();
+    assert!(is_overdue(&error, Outcome::MayHaveRun), "{error}");
+    until(|| health().waiting == 1);
+    setting.clock.advance(HOUR * 24);
+    let error = waiting.wait().unwrap_err();
+    assert!(is_overdue(&error, Outcome::MayHaveRun), "{error}");
+    until(|| health().waiting == 0);
+}
+
+#[test]
+fn a_connection_that_is_not_used_ends_by_the_clock() {
+    let setting = serve("unused");
+    let used = connect(&setting, &Clock::system());
+    let health = || *used.reflection().health().wait().unwrap().get();
+    let unused = connect(&setting, &Clock::system());
+    until(|| health().connections == 2);
+    let time = ServerOptions::default().first_call_timeout;
+    setting.clock.advance(time / 2);
+    thread::sleep(Duration::from_millis(20));
+    assert_eq!(health().connections, 2);
+    setting.clock.advance(time / 2);
+    until(|| health().connections == 1);
+    unused.lookup::<dyn Waits>("waits").unwrap_err();
+}
+
+#[test]
+fn what_is_left_goes_by_the_clock() {
+    let setting = serve("left");
+    let client = connect(&setting, &Clock::system());
+    let waits = client.lookup::<dyn Waits>("waits").unwrap();
+    waits.within(HOUR).keep().wait().unwrap();
+    let kept = setting.object.kept.lock().unwrap().take().unwrap();
+    let before = kept.time_left().unwrap();
+    // What travels is shorter by one part in a thousand at most.
+    assert!(before <= HOUR && before > HOUR - HOUR / 900, "{before:?}");
+    setting.clock.advance(SECOND * 100);
+    assert_eq!(kept.time_left(), Some(before - SECOND * 100));
+    setting.clock.advance(HOUR);
+    assert_eq!(kept.time_left(), Some(Duration::ZERO));
+}
+
+/// Whatever the clocks of both sides have in common.
+#[test]
+fn a_deadline_is_handed_on_from_one_clock_to_another() {
+    let setting = serve("handed-on");
+    setting.clock.advance(HOUR * 100);
+    for clock in [Clock::system(), Clock::paused(), setting.clock.clone()] {
+        let client = connect(&setting, &clock);
+        let own = Server::default();
+        own.bind::<dyn Waits>("waits", Arc::new(Plain::default()))
+            .unwrap();
+        assert!(client.export(&own));
+        let waits = client.lookup::<dyn Waits>("waits").unwrap();
+        let left = *waits.within(HOUR).ask_back().wait().unwrap().get();
+        assert!((3000..=3600).contains(&left), "{left}");
+    }
+}
