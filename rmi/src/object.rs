@@ -505,6 +505,9 @@ impl Object {
         });
         match sent {
             Ok(Ok(())) => {
+                if let Place::Ahead(ahead) = &self.place {
+                    ahead.called_one_way();
+                }
                 sent_one_way(watched.as_ref());
                 Ok(())
             }

@@ -13,7 +13,7 @@ mod queues;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Wake, Waker};
 use std::time::Instant;
@@ -79,6 +79,8 @@ pub(crate) struct Ahead {
     became: OnceLock<Option<Object>>,
     /// Calls that name it have one, too, until they are over.
     calls: Arc<()>,
+    /// One of these is not answered, so that nobody knows when it is over.
+    has_unanswered: AtomicBool,
 }
 
 impl Ahead {
@@ -87,6 +89,7 @@ impl Ahead {
             at,
             became: OnceLock::new(),
             calls: Arc::default(),
+            has_unanswered: AtomicBool::new(false),
         }
     }
 
@@ -108,10 +111,16 @@ impl Ahead {
     /// The same, also of what has come, while others called it so that are not over: none is to overtake them.
     pub(crate) fn way_behind_others(&self) -> Option<(&Connection, u32)> {
         let (connection, number) = self.at.as_ref()?;
+        let is_alone =
+            || Arc::strong_count(&self.calls) == 1 && !self.has_unanswered.load(Ordering::Relaxed);
         let is_gone = self.became.get().is_some()
-            && (Arc::strong_count(&self.calls) == 1
-                || connection.session().promises.behind(*number) > KNOWN_FOR);
+            && (is_alone() || connection.session().promises.behind(*number) > KNOWN_FOR);
         (!is_gone).then_some((connection, number | PROMISED))
+    }
+
+    /// A call has named it that nobody answers.
+    pub(crate) fn called_one_way(&self) {
+        self.has_unanswered.store(true, Ordering::Relaxed);
     }
 
     /// What a call that names it has until it is over.

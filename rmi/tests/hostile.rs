@@ -384,19 +384,22 @@ fn calls_that_nobody_made_are_named_in_vain() {
         let header = peer.call(object, 0, arguments).header;
         (header.kind, header.words[1])
     };
-    // One that has not come goes back when it does not come, and none gives its own object.
-    for object in [PROMISED, PROMISED | 5] {
-        let back = peer.call(object, 0, &promising(6)).header;
-        assert_eq!(back.kind, RETURN);
+    // One that has not come is waited for, as long as the call waits itself.
+    for object in [PROMISED, PROMISED | 5, PROMISES | PROMISED | 5] {
+        const SOON: u64 = 1 << 16;
+        let back = peer.call(object, SOON, &promising(6)).header;
+        assert_eq!((back.kind, back.words[1]), (REPLY, 5), "{object}");
     }
-    let itself = PROMISES | PROMISED | 6;
-    assert_eq!(answer(&peer, itself, &promising(6)), (REPLY, 3));
+    // Its own result it can't wait for.
+    let own = PROMISES | PROMISED | 7;
+    assert_eq!(answer(&peer, own, &promising(7)), (REPLY, 3));
     let made = OBJECT | PROMISES;
-    assert_eq!(answer(&peer, made, &promising(6)), (REPLY, 0));
+    assert_eq!(answer(&peer, made, &promising(8)), (REPLY, 0));
     // It has given a number, and another call can't have that number.
-    assert_eq!(answer(&peer, PROMISED | 6, &arguments), (REPLY, 12));
-    assert_eq!(answer(&peer, made, &promising(6)), (REPLY, 3));
-    assert_eq!(other.call(PROMISED | 6, 0, &arguments).header.kind, RETURN);
+    assert_eq!(answer(&peer, PROMISED | 8, &arguments), (REPLY, 12));
+    assert_eq!(answer(&peer, made, &promising(8)), (REPLY, 3));
+    // Nor does a call that waits for ever keep its place so long.
+    assert_eq!(answer(&other, PROMISED | 8, &arguments), (REPLY, 12));
     for bad in [&[][..], &[7; 11], &[0xff; 64]] {
         assert_eq!(answer(&peer, made, bad), (REPLY, 3));
     }

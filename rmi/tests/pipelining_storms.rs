@@ -23,6 +23,8 @@ trait Step {
     async fn fail_later(&self) -> Option<Remote<dyn Step>>;
     fn way(&self) -> Vec<u64>;
     fn note(&self, what: u64);
+    #[remote(one_way)]
+    fn note_only(&self, what: u64);
     /// Calls back before it notes that.
     fn note_with(&self, what: u64, ask: Remote<dyn Ask>) -> u64;
     fn noted(&self) -> Vec<u64>;
@@ -84,6 +86,10 @@ impl Step for Plain {
 
     fn note(&self, what: u64) {
         self.noted.lock().unwrap().push(what);
+    }
+
+    fn note_only(&self, what: u64) {
+        self.note(what);
     }
 
     fn note_with(&self, what: u64, ask: Remote<dyn Ask>) -> u64 {
@@ -207,10 +213,14 @@ fn chain(root: &StepStub, random: &mut Random) {
             call.wait().unwrap();
         }
     }
-    at.note(100).wait().unwrap();
+    at.note_only(100).unwrap();
+    at.note(101).wait().unwrap();
     let all = at.noted().wait().unwrap().get().to_vec();
     let count = notes.len() as u64;
-    assert!(all.iter().copied().eq((0..count).chain([100])), "{all:?}");
+    assert!(
+        all.iter().copied().eq((0..count).chain([100, 101])),
+        "{all:?}"
+    );
     assert_eq!(found.wait().unwrap().get(), &way);
     assert!(noted.wait().unwrap().get().iter().copied().eq(0..count));
     for note in notes {

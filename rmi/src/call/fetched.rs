@@ -131,7 +131,8 @@ impl<P> RemoteCall<P> {
     /// result has come, or gives no object of the server: none, one of the caller, or one of somebody else. At most 64 calls
     /// wait for each other in a row; held calls count among [those that
     /// wait](crate::ServerOptions::max_waiting), and end with [`CallError::Ending`] when the server is shut down. The
-    /// server knows what the last 1,024 such calls have given: take a result before so many others have come. The result of a call of an object of this program is waited for first.
+    /// server knows what the last 1,024 such calls have given: take a result before so many others have come.
+    /// The result of a call of an object of this program is waited for first.
     ///
     /// ```
     /// use jstream_rmi::{Client, Remote, Server, remote};

@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use jstream_transport::active::Peer;
+
 use super::Serving;
 use super::serving::State;
 use crate::session::Session;
@@ -84,7 +86,12 @@ impl State {
     fn wait_for_calls(&self, until: Option<Instant>) -> usize {
         let mut pause = Duration::from_micros(100);
         loop {
-            let left = self.calls();
+            let peers = self.peers();
+            // Some may have come to be held since the last look.
+            for session in peers.iter().filter_map(|peer| peer.attached::<Session>()) {
+                session.promises.refuse_held();
+            }
+            let left = calls(&peers);
             let now = Instant::now();
             if left == 0 || until.is_some_and(|until| until <= now) {
                 return left;
@@ -95,21 +102,19 @@ impl State {
         }
     }
 
-    /// How many calls are under way, with the connections whose clients have not read all answers.
-    fn calls(&self) -> usize {
-        let peers: Vec<_> = {
-            let connections = lock(&self.connections);
-            connections.values().map(|open| open.peer.clone()).collect()
-        };
-        let each = peers.iter().map(|peer| {
-            if let Some(session) = peer.attached::<Session>() {
-                session.promises.refuse_held();
-            }
-            let unread = usize::from(peer.backlog() > 0);
-            let session = peer.attached::<Session>();
-            let kept = session.map_or(0, |session| session.references().results.count());
-            peer.under_way().saturating_add(unread).saturating_add(kept)
-        });
-        each.fold(0, usize::saturating_add)
+    fn peers(&self) -> Vec<Peer> {
+        let connections = lock(&self.connections);
+        connections.values().map(|open| open.peer.clone()).collect()
     }
+}
+
+/// How many calls are under way, with the connections whose clients have not read all answers.
+fn calls(peers: &[Peer]) -> usize {
+    let each = peers.iter().map(|peer| {
+        let unread = usize::from(peer.backlog() > 0);
+        let session = peer.attached::<Session>();
+        let kept = session.map_or(0, |session| session.references().results.count());
+        peer.under_way().saturating_add(unread).saturating_add(kept)
+    });
+    each.fold(0, usize::saturating_add)
 }

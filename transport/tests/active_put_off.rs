@@ -1,0 +1,256 @@
+//! Requests that wait: for who sent them to read, or as who has seen them first wants.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "test code"
+)]
+
+mod common;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{LONG, default_pair, over_devices};
+use jstream_transport::active::{
+    Bundle, Handlers, Peer, Reason, Request, RequestError, Settings, is_given_back, until_waiting,
+};
+
+fn joined(scheme: &str, here: &Handlers, there: &Handlers, settings: &Settings) -> (Peer, Peer) {
+    let (client, server) = default_pair(scheme);
+    thread::scope(|scope| {
+        let other = scope.spawn(|| Peer::join(server, there, settings.clone()).unwrap());
+        let one = Peer::join(client, here, settings.clone()).unwrap();
+        (one, other.join().unwrap())
+    })
+}
+
+fn until(happens: impl Fn() -> bool) {
+    let until = Instant::now() + LONG;
+    while !happens() {
+        assert!(Instant::now() < until, "it does not come");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// How many bytes may wait for their reader, how long an answer is, and how many are asked for.
+const MOST: u64 = 1 << 20;
+const LENGTH: usize = 256 << 10;
+const ASKED: u64 = 200;
+
+/// Answers much, unless its sender has much to read; then `waits` is kept with the request.
+fn much(ran: &Arc<Mutex<Vec<u64>>>, waits: &Arc<()>) -> Handlers {
+    let (ran, waits) = (ran.clone(), Arc::downgrade(waits));
+    let answer = move |mut request: Request| {
+        if request.is_unread(MOST) {
+            request.keep(Box::new(waits.upgrade()));
+            return request.put_off(MOST);
+        }
+        ran.lock().unwrap().push(request.word());
+        let word = request.word();
+        request.reply(word, &vec![1; LENGTH]);
+    };
+    Handlers::builder().on("much", answer).build()
+}
+
+fn requests_wait_until_their_sender_reads(scheme: &str) {
+    let ran = Arc::default();
+    let settings = Settings::default();
+    let (client, server) = joined(
+        scheme,
+        &Handlers::none(),
+        &much(&ran, &Arc::default()),
+        &settings,
+    );
+    let bundles = [Bundle::default(), Bundle::default()];
+    bundles[0].add(&server);
+    let serving = bundles.each_ref().map(|bundle| bundle.start().unwrap());
+    let handler = client.handler("much").unwrap();
+    let ask = |word| client.request(handler, word, &[]).unwrap();
+    let tickets: Vec<_> = (0..ASKED).map(ask).collect();
+    until(|| server.backlog() > MOST || ran.lock().unwrap().len() as u64 == ASKED);
+    if scheme != "inproc" {
+        // What the device takes is bounded, and so is what waits for it.
+        assert!(server.backlog() <= MOST + LENGTH as u64);
+        assert!((ran.lock().unwrap().len() as u64) < ASKED);
+    }
+    // What waits goes with its connection.
+    bundles[1].add(&server);
+    for (word, ticket) in (0..).zip(tickets) {
+        let reply = ticket.wait().unwrap();
+        assert_eq!((reply.word, reply.payload.len()), (word, LENGTH));
+    }
+    // One thread serves at a time, and those that have waited come first.
+    let ran = ran.lock().unwrap();
+    assert!(ran.iter().copied().eq(0..ASKED), "{ran:?}");
+    drop(serving);
+}
+
+fn what_waits_for_its_sender_ends_with_it(scheme: &str) {
+    let (ran, waits) = (Arc::default(), Arc::default());
+    let settings = Settings::default();
+    let (client, server) = joined(scheme, &Handlers::none(), &much(&ran, &waits), &settings);
+    let bundle = Bundle::default();
+    bundle.add(&server);
+    let serving = bundle.start().unwrap();
+    let handler = client.handler("much").unwrap();
+    let ask = |word| client.request(handler, word, &[]).unwrap();
+    let tickets: Vec<_> = (0..ASKED).map(ask).collect();
+    let is_waiting = || Arc::strong_count(&waits) > 1;
+    until(|| is_waiting() || ran.lock().unwrap().len() as u64 == ASKED);
+    drop((tickets, client));
+    until(|| server.has_ended() && Arc::strong_count(&waits) == 1);
+    drop(serving);
+}
+
+/// The bit of those that are to be seen in order.
+const ORDERED: u64 = 1 << 63;
+
+fn messages_are_seen_in_order(scheme: &str) {
+    type Seen = Mutex<(Vec<u64>, Vec<Request>)>;
+    let seen = Arc::new(Seen::default());
+    let first = {
+        let seen = seen.clone();
+        move |mut request: Request| {
+            let mut seen = seen.lock().unwrap();
+            seen.0.push(request.word());
+            request.keep(Box::new(seen.0.len()));
+            if request.word() % 3 == 0 {
+                seen.1.push(request);
+                return None;
+            }
+            Some(request)
+        }
+    };
+    let echo = |mut request: Request| {
+        let is_ordered = request.word() & ORDERED != 0;
+        assert_eq!(request.take_kept::<usize>().is_some(), is_ordered);
+        assert!(!request.has_kept());
+        let word = request.word();
+        request.reply(word, &[]);
+    };
+    let handlers = Handlers::builder()
+        .on("echo", echo)
+        .in_order(ORDERED, first)
+        .build();
+    let settings = Settings::default();
+    let (client, server) = joined(scheme, &Handlers::none(), &handlers, &settings);
+    let bundle = Bundle::default();
+    bundle.add(&server);
+    let serving = [(); 4].map(|()| bundle.start().unwrap());
+    let handler = client.handler("echo").unwrap();
+    for _ in 0..5 {
+        let word = |n: u64| if n % 2 == 0 { n | ORDERED } else { n };
+        let ask = |n| client.request(handler, word(n), &[]).unwrap();
+        let tickets: Vec<_> = (0..200u64).map(ask).collect();
+        until(|| seen.lock().unwrap().0.len() == 100);
+        let (order, held) = std::mem::take(&mut *seen.lock().unwrap());
+        assert!(order.into_iter().eq((0..200).step_by(2).map(word)));
+        held.into_iter().for_each(Request::run_again);
+        for (n, ticket) in (0..).zip(tickets) {
+            assert_eq!(ticket.wait().unwrap().word, word(n));
+        }
+    }
+    drop(serving);
+}
+
+/// Says how it was dropped.
+struct Kept(Arc<[AtomicU64; 2]>);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.0[usize::from(is_given_back())].fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn what_is_kept_knows_whether_its_request_may_come_again(scheme: &str) {
+    let dropped: Arc<[AtomicU64; 2]> = Arc::default();
+    let counts = dropped.clone();
+    let handler = move |mut request: Request| {
+        request.keep(Box::new(Kept(counts.clone())));
+        match request.word() {
+            0 => request.refuse("as it should"),
+            1 => request.nack(),
+            2 => drop(request),
+            _ => request.reply(0, &[]),
+        }
+    };
+    let mut settings = Settings::default();
+    settings.retries = 0;
+    let handlers = Handlers::builder().on("some", handler).build();
+    let (client, server) = joined(scheme, &Handlers::none(), &handlers, &settings);
+    let serving = server.start().unwrap();
+    let handler = client.handler("some").unwrap();
+    for (word, expected, reason) in [
+        (0, [1, 0], Reason::Refused),
+        (1, [1, 1], Reason::Busy),
+        (2, [2, 1], Reason::Unanswered),
+    ] {
+        let error = client.request(handler, word, &[]).unwrap().wait();
+        let Err(RequestError::Returned { returned, .. }) = error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(returned.reason, reason);
+        // It was, before its sender knew.
+        let counts = dropped
+            .each_ref()
+            .map(|count| count.load(Ordering::Relaxed));
+        assert_eq!(counts, expected);
+    }
+    client.request(handler, 3, &[]).unwrap().wait().unwrap();
+    drop(serving);
+}
+
+fn what_is_kept_goes_where_its_thread_waits(scheme: &str) {
+    let handlers = Handlers::builder()
+        .on("ask", |request| {
+            let (kept, answer) = until_waiting(7, || {
+                if request.word() == 0 {
+                    return 0;
+                }
+                let peer = request.peer();
+                let handler = peer.handler("answer").unwrap();
+                let (inner, word) = until_waiting(8, || {
+                    let ticket = peer.request(handler, 5, &[]).unwrap();
+                    ticket.wait().unwrap().word
+                });
+                assert_eq!(inner, None);
+                word
+            });
+            request.reply(kept.unwrap_or(0) + 10 * answer, &[]);
+        })
+        .build();
+    // Long enough that it is waited for.
+    let answers = Handlers::builder()
+        .on("answer", |request| {
+            thread::sleep(Duration::from_millis(5));
+            let word = request.word();
+            request.reply(word, &[]);
+        })
+        .build();
+    let settings = Settings::default();
+    let (client, server) = joined(scheme, &answers, &handlers, &settings);
+    let serving = server.start().unwrap();
+    let handler = client.handler("ask").unwrap();
+    let ask = |word| {
+        client
+            .request(handler, word, &[])
+            .unwrap()
+            .wait()
+            .unwrap()
+            .word
+    };
+    // The inner one was dropped there, the outer one not.
+    assert_eq!((ask(0), ask(1)), (7, 57));
+    drop(serving);
+}
+
+over_devices!(inproc shm uds tcp uring: {
+    requests_wait_until_their_sender_reads
+    what_waits_for_its_sender_ends_with_it
+    messages_are_seen_in_order
+    what_is_kept_knows_whether_its_request_may_come_again
+    what_is_kept_goes_where_its_thread_waits
+});
