@@ -13,7 +13,7 @@ use crate::call::{Call, Kept, RemoteCall, Sent, unsent};
 use crate::context;
 use crate::error::{CallError, Outcome};
 use crate::exports::Node;
-use crate::frame::{PROMISES, Word};
+use crate::frame::{self, PROMISES, Word};
 use crate::here;
 use crate::intercept::{CallInfo, Denied, Side, Watched};
 use crate::interface::{Interface, Method};
@@ -546,15 +546,20 @@ impl Object {
         method: &'static Method,
         index: usize,
     ) -> Result<(Option<Instant>, u64), CallError> {
-        let now = Instant::now();
-        let deadline = self.until(now);
+        let inherited = context::deadline();
+        // What is left of an inherited time is to be known exactly.
+        let now = frame::begin(inherited.is_none().then_some(self.time));
+        let deadline = self.until_or(now, inherited);
         let word = self.word_at(now, method, index, deadline)?;
         Ok((deadline, word))
     }
 
     fn until(&self, now: Instant) -> Option<Instant> {
+        self.until_or(now, context::deadline())
+    }
+
+    fn until_or(&self, now: Instant, inherited: Option<Instant>) -> Option<Instant> {
         let own = now.checked_add(self.time);
-        let inherited = context::deadline();
         match (own, inherited) {
             (Some(own), Some(inherited)) => Some(own.min(inherited)),
             (one, other) => one.or(other),

@@ -7,7 +7,7 @@ use jstream_transport::active::Request;
 
 use super::incoming::{Answer, Incoming, refuse};
 use crate::context::Context;
-use crate::frame::{Code, PROMISE_NUMBERS, PROMISED, PROMISES, Word};
+use crate::frame::{self, Code, PROMISE_NUMBERS, PROMISED, PROMISES, Word};
 use crate::intercept::{CallInfo, Denied, Side};
 use crate::promise::{Arrived, LONGEST_CHAIN, Made, Named, next_ready};
 use crate::reflection::REFLECTION;
@@ -16,7 +16,7 @@ use crate::session::{Session, Waits};
 /// A call of the other side has come.
 pub(crate) fn called(request: Request) {
     let word = Word::of(request.word());
-    let now = Instant::now();
+    let now = frame::begin(word.time);
     // It may have waited here for its turn.
     let deadline = word
         .time
