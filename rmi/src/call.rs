@@ -24,12 +24,16 @@ use crate::intercept::Watched;
 use crate::interface::Method;
 use crate::object::DropResult;
 use crate::reference::{Giving, Import};
-use crate::session::{Connection, Session};
+use crate::session::{Connection, MUCH, Session};
 use crate::stream::{Line, Pumps, until_ready};
 
 /// A call that was sent. Waiting for it gives its result: by [`wait`](Self::wait), which blocks, or as a
 /// future, which needs no runtime. Dropping it before gives it up: the server does not begin it, or ends
 /// its method where that waits.
+///
+/// Where the server has to be done with others first, the arguments are kept and sent at their turn, by whoever waits
+/// for anything of the connection: making a call does not block, so that tasks may. Those with many bytes do, from
+/// 32 KiB on while the connection takes them, and from 256 KiB on for their turn too.
 ///
 /// The calls of one connection begin in the order in which they were sent, where one thread serves them, and each runs
 /// to its end or to where its async method waits before the next one begins. A method that takes long is not waited
@@ -58,9 +62,13 @@ pub(crate) struct Sent {
     pub(crate) deadline: Option<Instant>,
     /// The object is not given back before the call is over.
     pub(crate) _import: Option<Arc<Import>>,
+    /// Those that call the same object behind it call it by the same number.
+    pub(crate) _ahead: Option<Arc<()>>,
     /// The references that it has.
     pub(crate) kept: Option<Box<Kept>>,
     pub(crate) watched: Option<Arc<Watched>>,
+    /// It has run, and its result is asked for.
+    pub(crate) is_fetching: bool,
 }
 
 /// The references of a call on its way.
@@ -135,6 +143,11 @@ impl<R: Transportable + 'static> Call<R> {
                 Ok(self)
             }
         }
+    }
+
+    /// Whether it has failed already.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.sent, Some(Err(_)))
     }
 
     /// Ends it, of a method that nobody waits for: it is over already.
@@ -223,25 +236,50 @@ impl Sent {
     /// Waits for the message of the result.
     pub(crate) fn wait_for_message(self) -> Result<Filled, CallError> {
         let (ended, answer) = self.answer();
-        let message = message(ended.method, answer);
+        let message = ended.message(answer);
         let bytes = message.as_ref().map_or(0, |message| message.len() as u64);
         ended.seen(&message, bytes);
         message
     }
 
     fn answer(mut self) -> (Ended, Answered) {
-        let answer = match self.deadline {
-            Some(deadline) => self.ticket.wait_deadline(deadline),
-            None if self.kept.is_none() => {
-                let ended = Ended {
-                    method: self.method,
-                    watched: self.watched,
-                };
-                return (ended, Some(self.ticket.wait()));
+        let answer = loop {
+            let answer = match self.deadline {
+                Some(deadline) => self.ticket.wait_deadline(deadline),
+                None => self.ticket.wait_timeout(Duration::MAX),
+            };
+            if let Some(answer) = self.fetch(answer) {
+                break answer;
             }
-            None => self.ticket.wait_timeout(Duration::MAX),
         };
         (self.end(answer.as_ref()), answer)
+    }
+
+    /// Asks for a result that is kept, which is the answer from now on: any other one comes back.
+    #[inline]
+    fn fetch(&mut self, answer: Answered) -> Option<Answered> {
+        let Some(Ok(reply)) = &answer else {
+            return Some(answer);
+        };
+        if reply.word == Code::Kept as u64 && !self.is_fetching {
+            return self.fetch_kept(reply.payload.as_bytes());
+        }
+        if reply.payload.len() >= MUCH && !self.is_fetching {
+            Connection::of(self.ticket.peer()).note_large_result();
+        }
+        Some(answer)
+    }
+
+    #[cold]
+    fn fetch_kept(&mut self, number: &[u8]) -> Option<Answered> {
+        self.is_fetching = true;
+        match Connection::of(self.ticket.peer()).fetch(number) {
+            Ok(ticket) => {
+                self.ticket = ticket;
+                None
+            }
+            Err(error) => Some(Some(Err(error))),
+        }
     }
 
     /// What has come of it.
@@ -255,13 +293,18 @@ impl Sent {
     }
 
     /// It is known what came of it, or it is given up.
-    fn end(self, answer: Option<&Result<active::Reply, RequestError>>) -> Ended {
-        if let Some(kept) = self.kept {
-            kept.settle(self.ticket, answer);
+    fn end(mut self, answer: Option<&Result<active::Reply, RequestError>>) -> Ended {
+        let was_sent = answer.is_some() || self.is_fetching || !self.ticket.withdraw();
+        match self.kept {
+            Some(kept) if was_sent => kept.settle(self.ticket, answer),
+            Some(kept) => kept.giving.arrived(false),
+            None => {}
         }
         Ended {
             method: self.method,
             watched: self.watched,
+            was_sent,
+            has_run: self.is_fetching,
         }
     }
 
@@ -280,9 +323,37 @@ impl Sent {
 struct Ended {
     method: &'static Method,
     watched: Option<Arc<Watched>>,
+    /// Else the server knows nothing of it.
+    was_sent: bool,
+    /// It ran, and its result was asked for.
+    has_run: bool,
 }
 
 impl Ended {
+    /// The message of the result.
+    fn message(&self, answer: Answered) -> Result<Filled, CallError> {
+        match answer {
+            Some(Ok(reply)) if reply.word == 0 => Ok(reply.payload),
+            Some(_) if self.has_run => Err(CallError::NoResult {
+                method: self.method.name(),
+                reason: "it was kept by the server, and could not be fetched".to_owned(),
+            }),
+            Some(Ok(reply)) => {
+                let words = reply.payload.as_bytes();
+                Err(failure(self.method, reply.word, words))
+            }
+            Some(Err(error)) => Err(unanswered(self.method, error)),
+            None => Err(CallError::Deadline {
+                method: self.method.name(),
+                outcome: match self.was_sent {
+                    true => Outcome::MayHaveRun,
+                    false => Outcome::DidNotRun,
+                },
+                idempotent: self.method.is_idempotent(),
+            }),
+        }
+    }
+
     fn result<R>(self, limits: Limits, answer: Answered) -> Result<Reply<R>, CallError>
     where
         R: Transportable + 'static,
@@ -291,7 +362,8 @@ impl Ended {
             Some(Ok(reply)) if self.watched.is_some() => reply.payload.len() as u64,
             _ => 0,
         };
-        let result = result(self.method, limits, answer);
+        let message = self.message(answer);
+        let result = message.and_then(|message| read_result(self.method, limits, message));
         self.seen(&result, bytes);
         result
     }
@@ -302,31 +374,6 @@ impl Ended {
         if let Some(watched) = &self.watched {
             watched.end(result.as_ref().map(drop).map_err(CallError::outcome), bytes);
         }
-    }
-}
-
-fn result<R>(
-    method: &'static Method,
-    limits: Limits,
-    answer: Answered,
-) -> Result<Reply<R>, CallError>
-where
-    R: Transportable + 'static,
-{
-    read_result(method, limits, message(method, answer)?)
-}
-
-/// The message of a result.
-fn message(method: &'static Method, answer: Answered) -> Result<Filled, CallError> {
-    match answer {
-        Some(Ok(reply)) if reply.word == 0 => Ok(reply.payload),
-        Some(Ok(reply)) => Err(failure(method, reply.word, reply.payload.as_bytes())),
-        Some(Err(error)) => Err(unanswered(method, error)),
-        None => Err(CallError::Deadline {
-            method: method.name(),
-            outcome: Outcome::MayHaveRun,
-            idempotent: method.is_idempotent(),
-        }),
     }
 }
 
@@ -406,7 +453,10 @@ impl<R: Transportable + 'static> Future for Call<R> {
             }
             let answer = match &mut this.sent {
                 Some(Ok(sent)) => match Pin::new(&mut sent.ticket).poll(context) {
-                    Poll::Ready(answer) => Some(answer),
+                    Poll::Ready(answer) => match sent.fetch(Some(answer)) {
+                        Some(answer) => answer,
+                        None => continue,
+                    },
                     Poll::Pending if sent.is_overdue() => None,
                     Poll::Pending => {
                         if let Some(deadline) = sent.deadline {
@@ -489,7 +539,7 @@ pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallEr
             method: name,
             reason: text(),
         },
-        Some(Code::Result) => CallError::NoResult {
+        Some(Code::Result | Code::Kept) => CallError::NoResult {
             method: name,
             reason: text(),
         },
@@ -497,7 +547,7 @@ pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallEr
             method: name,
             reason: text(),
         },
-        Some(Code::Streams | Code::Unread) => CallError::Busy { method: name },
+        Some(Code::Streams) => CallError::Busy { method: name },
         Some(Code::Ending) => CallError::Ending { method: name },
         Some(Code::Panicked) => CallError::Panicked {
             method: name,

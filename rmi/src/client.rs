@@ -80,7 +80,7 @@ impl Default for ClientOptions {
             limits: Limits::default(),
             call_timeout: Duration::from_secs(60),
             max_waiting: 1024,
-            max_backlog: 64 << 20,
+            max_backlog: 16 << 20,
             max_streams: 256,
             stream_items: 4096,
             stream_bytes: 1 << 20,
@@ -101,6 +101,7 @@ impl Default for ClientOptions {
 /// Calls with many bytes of arguments (256 KiB) go by a second connection, which is made for the first of them, and
 /// takes one of the server's [places](crate::ServerOptions::max_connections): so others need not wait for them, and
 /// they may begin before or after what was sent at the same time. Where the server has no place they go with all others.
+/// Large results come by it as well, once there was one beside other calls.
 ///
 /// Both sides may call: a client [exports](Self::export) objects, and a method finds them through the
 /// [caller](crate::Context::caller) of its context. Whoever waits for a call serves those of the other side meanwhile,
@@ -244,6 +245,14 @@ impl Client {
     /// What the system says when it is out of threads.
     pub fn start(&self) -> io::Result<Serving> {
         self.connection.peer().start()
+    }
+
+    /// Waits, as a task, until the other side takes a call with so many bytes of arguments at once, or the connection has
+    /// ended. Calls need not wait for that, as each goes at its [turn](crate::Call); methods that are
+    /// [one way](crate::remote) do, which would block until then.
+    pub async fn ready(&self, bytes: usize) {
+        // What has ended says so to who calls.
+        let _ = self.connection.peer().ready(bytes).await;
     }
 
     /// Ends the connection: calls that are on their way fail, here and at the other side.

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | request, or one that nobody answers | object, method, and how long the caller waits | the arguments |
 //! | reply | 0 | the result |
-//! | reply | a [`Code`] | what went wrong, as text |
+//! | reply | a [`Code`] | what went wrong, as text; of a result that is kept, its number |
 //!
 //! The number of the object has 32 bits, above them the place of the method in its interface 16, and above these
 //! the time 16, as [`time`](self::time) says. Both sides have agreed about the interface when the object was looked up.
@@ -16,6 +16,7 @@ use std::time::Duration;
 pub(crate) use self::time::begin;
 use crate::error::Outcome;
 use crate::reflection::REFLECTION;
+use crate::session::RESULTS;
 
 /// In the number of an object: its result is called by others that name the call, by what stands at the end of its
 /// payload.
@@ -30,7 +31,12 @@ pub(crate) const PROMISE_NUMBERS: u32 = 1 << 29;
 /// Whether the word of a call names another one.
 pub(crate) fn names_a_call(word: u64) -> bool {
     let object = Word::of(word).object;
-    object != REFLECTION && object & PROMISED != 0
+    !is_of_every_server(object) && object & PROMISED != 0
+}
+
+/// Whether it is the number of something that every server has, and no object of a program.
+pub(crate) fn is_of_every_server(object: u32) -> bool {
+    matches!(object, REFLECTION | RESULTS)
 }
 
 /// A call, in the word of its request.
@@ -61,7 +67,7 @@ impl Word {
     }
 }
 
-/// What went wrong at the server.
+/// What went wrong at the server. 9 is no code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Code {
     UnknownObject = 1,
@@ -76,14 +82,14 @@ pub(crate) enum Code {
     Streams = 7,
     /// Who makes the items of a stream has panicked.
     Panicked = 8,
-    /// The caller has to read the answers that there are.
-    Unread = 9,
     /// The server is about to end.
     Ending = 10,
     /// An interceptor does not let the call through.
     Denied = 11,
     /// The call that would give its object gave none.
     NotGiven = 12,
+    /// The result is large, and fetched by the number that stands here.
+    Kept = 13,
 }
 
 impl Code {
@@ -96,23 +102,22 @@ impl Code {
         Self::Overdue,
         Self::Streams,
         Self::Panicked,
-        Self::Unread,
         Self::Ending,
         Self::Denied,
         Self::NotGiven,
+        Self::Kept,
     ];
 
     /// Whether the method of a call that this answers ran.
     pub(crate) fn outcome(self) -> Outcome {
         match self {
-            Self::Result => Outcome::Ran,
+            Self::Result | Self::Kept => Outcome::Ran,
             Self::Overdue | Self::Panicked => Outcome::MayHaveRun,
             Self::UnknownObject
             | Self::UnknownMethod
             | Self::Arguments
             | Self::TooLate
             | Self::Streams
-            | Self::Unread
             | Self::Ending
             | Self::Denied
             | Self::NotGiven => Outcome::DidNotRun,
@@ -143,6 +148,8 @@ mod tests {
         for code in Code::ALL {
             assert_eq!(Code::of(code as u64), Some(code));
         }
-        assert_eq!((Code::of(0), Code::of(13)), (None, None));
+        for unknown in [0, 9, 14] {
+            assert_eq!(Code::of(unknown), None);
+        }
     }
 }

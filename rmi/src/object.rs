@@ -126,6 +126,11 @@ impl Object {
 
     /// The same, and by what number.
     fn way(&self) -> Option<(&Connection, u32)> {
+        if let Place::Ahead(ahead) = &self.place {
+            if let Some(way) = ahead.way_behind_others() {
+                return Some(way);
+            }
+        }
         match self.place() {
             Place::Own(connection, number) => Some((connection, *number)),
             Place::Import(import) => Some((import.connection(), import.number())),
@@ -273,8 +278,13 @@ impl Object {
                 Place::Import(import) => Some(import.clone()),
                 Place::Own(..) | Place::Here(_) | Place::Ahead(_) => None,
             },
+            _ahead: match &self.place {
+                Place::Ahead(ahead) => Some(ahead.called()),
+                _ => None,
+            },
             kept: None,
             watched,
+            is_fetching: false,
         }
     }
 

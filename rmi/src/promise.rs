@@ -1,32 +1,38 @@
 //! Calls of objects that other calls, still on their way, will give.
 //!
 //! The caller numbers the calls that give a reference. One that names such a call is held by the server until that is
-//! over, and begins then with the object that it gave. A call names only what has come before, so that nothing waits for
-//! itself. The last results are known by their calls' numbers for a while: their answers may not have been read yet.
+//! over, and begins then with the object that it gave. The last results are known by their calls' numbers for a while:
+//! their answers may not have been read yet.
+//!
+//! Calls are numbered and held as they come, before others receive. Of those that name one call each begins when the one
+//! before it has ended or waits for something: so they begin in the order in which they were made, however many threads
+//! serve. What is held keeps its place in the peer's window, and counts among what waits; of what names a call that has
+//! not come it is half of the window at most, so that this has room to come.
 
-use std::cell::RefCell;
+mod queues;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::task::{Wake, Waker};
 use std::time::Instant;
 
-use jstream_transport::active::Request;
-use rustc_hash::FxHashMap;
+use jstream_transport::Reminder;
+use jstream_transport::active::{Request, Settings, is_given_back};
 
-use crate::frame::{Code, PROMISE_NUMBERS, PROMISED};
+use self::queues::{Bounds, Placed, Queues, Why};
+
+use crate::frame::{Code, PROMISE_NUMBERS, PROMISED, PROMISES, Word, is_of_every_server};
 use crate::interface::Interface;
 use crate::object::Object;
 use crate::reference::Between;
 use crate::server::fail;
-use crate::session::{Connection, Waits};
+use crate::session::{Connection, Session, Waits};
 use crate::sync::lock;
 
-/// How many results are known by their calls.
-const MOST_KNOWN: usize = 1024;
-
-/// How many calls may wait for each other in a row.
-pub(crate) const LONGEST_CHAIN: usize = 64;
+/// An object is called by its call's number only so long: later the server may have forgotten that.
+const KNOWN_FOR: u32 = 512;
 
 /// What stands behind the arguments of a call that others name: its number and the id of an interface.
 const LENGTH: usize = 12;
@@ -34,6 +40,7 @@ const LENGTH: usize = 12;
 /// What the server says of a call that is not begun.
 const NOT_GIVEN: &str =
     "the call that was to give its object failed, gave none, or gave one of somebody else";
+const MISSING: &str = "the call that was to give its object has not come, or was given long ago";
 
 /// A call that others may name, as it says so.
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +77,8 @@ pub(crate) struct Ahead {
     at: Option<(Connection, u32)>,
     /// None when it has given nothing.
     became: OnceLock<Option<Object>>,
+    /// Calls that name it have one, too, until they are over.
+    calls: Arc<()>,
 }
 
 impl Ahead {
@@ -77,6 +86,7 @@ impl Ahead {
         Self {
             at,
             became: OnceLock::new(),
+            calls: Arc::default(),
         }
     }
 
@@ -95,6 +105,20 @@ impl Ahead {
         Some((connection, number | PROMISED))
     }
 
+    /// The same, also of what has come, while others called it so that are not over: none is to overtake them.
+    pub(crate) fn way_behind_others(&self) -> Option<(&Connection, u32)> {
+        let (connection, number) = self.at.as_ref()?;
+        let is_gone = self.became.get().is_some()
+            && (Arc::strong_count(&self.calls) == 1
+                || connection.session().promises.behind(*number) > KNOWN_FOR);
+        (!is_gone).then_some((connection, number | PROMISED))
+    }
+
+    /// What a call that names it has until it is over.
+    pub(crate) fn called(&self) -> Arc<()> {
+        self.calls.clone()
+    }
+
     /// Why it can't be called.
     pub(crate) fn failure(&self) -> Option<&'static str> {
         match (self.became.get(), &self.at) {
@@ -110,60 +134,66 @@ impl Ahead {
 }
 
 /// The calls of one connection whose results others name, at their server; and the numbers of those that go the other way.
-#[derive(Default)]
 pub(crate) struct Promises {
-    state: Mutex<State>,
+    queues: Mutex<Queues<Held>>,
     next: AtomicU32,
+    /// Wakes when calls are not to be held any more, and when that is.
+    timer: Mutex<(Option<Reminder>, Option<Instant>)>,
 }
 
-#[derive(Default)]
-struct State {
-    open: FxHashMap<u32, Open>,
-    /// What the last ones have given.
-    known: FxHashMap<u32, Option<u32>>,
-    order: VecDeque<u32>,
-    has_ended: bool,
+/// A call that is held, and counts among those that wait.
+struct Held {
+    request: Request,
+    _waits: Waits,
 }
 
-/// A call that is not over.
-struct Open {
-    /// How many it waits for in a row.
-    depth: usize,
-    held: Vec<Arrived>,
-}
-
-/// A call that has come and is not begun.
-pub(crate) struct Arrived {
-    pub(crate) request: Request,
-    pub(crate) object: u32,
-    pub(crate) method: u16,
+/// What is kept with a call that names another one, or that others may name.
+pub(crate) struct Named {
     pub(crate) deadline: Option<Instant>,
+    /// Others name its result.
     pub(crate) promise: Option<Promise>,
-    /// It is held.
-    pub(crate) waits: Option<Waits>,
+    pub(crate) aim: Aim,
 }
 
-/// What is known of a call that another one names.
-pub(crate) enum Named {
-    /// It waits for so many in a row.
-    Open(usize),
-    Gave(u32),
-    GaveNone,
-    /// It has not come yet, or is forgotten.
-    Unknown,
+/// What such a call is to call.
+pub(crate) enum Aim {
+    Object(u32),
+    /// What another one has given.
+    Given(Turn),
+    /// Nothing: it fails.
+    Refused(Code, &'static str),
+    /// It goes back for now.
+    Busy,
 }
 
-thread_local! {
-    /// Calls whose objects this thread's method has given.
-    static READY: RefCell<VecDeque<Arrived>> = const { RefCell::new(VecDeque::new()) };
-}
-
-/// The next call that this thread is to begin.
-pub(crate) fn next_ready() -> Option<Arrived> {
-    READY.with(|ready| ready.try_borrow_mut().ok()?.pop_front())
+/// Sees the calls that name others, or that others may name, in the order in which they come: those that have to wait are
+/// held.
+pub(crate) fn admit(request: Request) -> Option<Request> {
+    let word = Word::of(request.word());
+    let Some(session) = request.attached::<Session>() else {
+        return Some(request);
+    };
+    if is_of_every_server(word.object) {
+        return Some(request);
+    }
+    let (may_wait, is_ending) = (session.may_wait(), session.is_ending());
+    let promises = session.promises.clone();
+    promises.admit(request, word, may_wait, is_ending)
 }
 
 impl Promises {
+    /// Those of a side that takes so much at once.
+    pub(crate) fn new(max_waiting: usize, settings: &Settings) -> Self {
+        // What they wait for has to find room.
+        let calls = usize::from(settings.window_messages).min(max_waiting) / 2;
+        let bytes = settings.window_bytes / 2;
+        Self {
+            queues: Mutex::new(Queues::new(Bounds { calls, bytes })),
+            next: AtomicU32::new(0),
+            timer: Mutex::default(),
+        }
+    }
+
     /// A call to the other side that others may name.
     pub(crate) fn make(&self, interface: &Interface) -> Made {
         Made {
@@ -172,77 +202,196 @@ impl Promises {
         }
     }
 
-    /// A call has come that others may name. None when there is such a one.
-    pub(crate) fn open(self: &Arc<Self>, made: Made, depth: usize) -> Option<Promise> {
-        let mut state = lock(&self.state);
-        let known = state.known.contains_key(&made.number);
-        if known || state.has_ended || state.open.contains_key(&made.number) {
-            return None;
+    /// How many calls were made behind this one.
+    fn behind(&self, number: u32) -> u32 {
+        let next = self.next.load(Ordering::Relaxed);
+        next.wrapping_sub(number) % PROMISE_NUMBERS
+    }
+
+    fn admit(
+        self: &Arc<Self>,
+        mut request: Request,
+        word: Word,
+        may_wait: bool,
+        is_ending: bool,
+    ) -> Option<Request> {
+        let now = Instant::now();
+        let deadline = word.time.and_then(|time| now.checked_add(time));
+        let number = word.object & !(PROMISES | PROMISED);
+        let named = (word.object & PROMISED != 0).then_some(number);
+        let mut kept = Named {
+            deadline,
+            promise: None,
+            aim: Aim::Object(number),
+        };
+        let mut queues = lock(&self.queues);
+        let depth = named.map_or(Some(0), |number| queues.depth_behind(number));
+        if number >= PROMISE_NUMBERS && named.is_some() {
+            kept.aim = Aim::Refused(Code::UnknownObject, "");
+        } else if word.object & PROMISES != 0 {
+            let made = Made::of(request.bytes()).map(|(made, _)| made);
+            let made = made.filter(|made| named != Some(made.number));
+            let made = made.filter(|made| queues.open(made.number, depth.unwrap_or(0)));
+            kept.promise = made.map(|made| self.promise(made));
+            if kept.promise.is_none() {
+                kept.aim = Aim::Refused(
+                    Code::Arguments,
+                    "its number is none, or another call has it",
+                );
+            }
         }
-        let held = Vec::new();
-        state.open.insert(made.number, Open { depth, held });
-        Some(Promise {
+        let is_refused = matches!(kept.aim, Aim::Refused(..));
+        if let (Some(number), false) = (named, is_refused) {
+            if depth.is_none() {
+                kept.aim = Aim::Refused(Code::NotGiven, "too many calls wait for each other");
+            } else {
+                drop(queues);
+                request.keep(Box::new(kept));
+                return self.place(number, request, (now, deadline), may_wait && !is_ending);
+            }
+        }
+        drop(queues);
+        request.keep(Box::new(kept));
+        Some(request)
+    }
+
+    fn promise(self: &Arc<Self>, made: Made) -> Promise {
+        Promise {
             promises: self.clone(),
             made,
             is_open: true,
-        })
-    }
-
-    pub(crate) fn named(&self, number: u32) -> Named {
-        let state = lock(&self.state);
-        match (state.open.get(&number), state.known.get(&number)) {
-            (Some(open), _) => Named::Open(open.depth),
-            (None, Some(Some(object))) => Named::Gave(*object),
-            (None, Some(None)) => Named::GaveNone,
-            (None, None) => Named::Unknown,
         }
     }
 
-    /// Holds a call until another one is over. It comes back when that is.
-    pub(crate) fn hold(&self, number: u32, arrived: Arrived) -> Option<Arrived> {
-        match lock(&self.state).open.get_mut(&number) {
-            Some(open) => {
-                open.held.push(arrived);
+    /// Holds a call, or lets it begin.
+    fn place(
+        self: &Arc<Self>,
+        number: u32,
+        request: Request,
+        (now, deadline): (Instant, Option<Instant>),
+        may_wait: bool,
+    ) -> Option<Request> {
+        let bytes = request.bytes().len() as u64;
+        let _waits = Waits::new(request.mark());
+        let call = Held { request, _waits };
+        let mut queues = lock(&self.queues);
+        let placed = queues.place(number, (call, bytes), deadline, now, may_wait);
+        let due = queues.due_of(number);
+        drop(queues);
+        match placed {
+            Placed::Held => {
+                self.set_timer(due);
                 None
             }
-            None => Some(arrived),
+            Placed::Begins(call, object) => Some(self.aimed(call, number, object)),
+            Placed::Refused(call, why) => {
+                let aim = match why {
+                    Why::NotGiven => Aim::Refused(Code::NotGiven, NOT_GIVEN),
+                    _ => Aim::Busy,
+                };
+                Some(call.aim(aim))
+            }
         }
     }
 
-    /// A call is over: those that name it.
-    fn close(&self, number: u32, gave: Option<u32>) -> Vec<Arrived> {
-        let mut state = lock(&self.state);
-        let held = state.open.remove(&number).map(|open| open.held);
-        if state.has_ended {
-            return held.unwrap_or_default();
+    /// A call that begins, and behind which the next one does.
+    fn aimed(self: &Arc<Self>, call: Held, number: u32, object: u32) -> Request {
+        call.aim(Aim::Given(Turn {
+            promises: self.clone(),
+            number,
+            object,
+            is_open: true,
+        }))
+    }
+
+    /// Has it looked then whether calls are still to be held. Where no timer is to be had, that is known when the calls
+    /// that they name have ended.
+    fn set_timer(self: &Arc<Self>, due: Option<Instant>) {
+        let Some(due) = due else { return };
+        let mut timer = lock(&self.timer);
+        let (reminder, set) = &mut *timer;
+        if set.is_some_and(|set| set <= due) {
+            return;
         }
-        if state.known.insert(number, gave).is_none() {
-            state.order.push_back(number);
+        if reminder.is_none() {
+            *reminder = Reminder::new().ok();
         }
-        if state.order.len() > MOST_KNOWN {
-            if let Some(oldest) = state.order.pop_front() {
-                state.known.remove(&oldest);
+        if let Some(reminder) = reminder {
+            *set = Some(due);
+            let sweep = Waker::from(Arc::new(Sweep(Arc::downgrade(self))));
+            reminder.set(due, &sweep);
+        }
+    }
+
+    /// Ends the calls whose time is over.
+    fn sweep(self: &Arc<Self>) {
+        lock(&self.timer).1 = None;
+        let mut queues = lock(&self.queues);
+        let late = queues.expire(Instant::now());
+        let due = queues.due();
+        drop(queues);
+        self.set_timer(due);
+        for (call, why) in late {
+            match why {
+                Why::Overdue => fail_all(vec![call], Code::TooLate, ""),
+                _ => fail_all(vec![call], Code::NotGiven, MISSING),
             }
         }
-        held.unwrap_or_default()
+    }
+
+    /// Ends the calls that are held: no call is taken any more.
+    pub(crate) fn refuse_held(&self) {
+        let held = lock(&self.queues).take_all();
+        fail_all(held, Code::Ending, "");
     }
 
     /// The connection has ended.
     pub(crate) fn end(&self) {
-        let mut state = lock(&self.state);
-        let before = std::mem::replace(
-            &mut *state,
-            State {
-                has_ended: true,
-                ..State::default()
-            },
-        );
-        drop(state);
-        drop(before);
+        let held = lock(&self.queues).end();
+        drop(held);
     }
 }
 
-/// A call whose result others name. They fail when it is dropped.
+impl Held {
+    /// The request, to be handled, which calls that.
+    fn aim(self, aim: Aim) -> Request {
+        let mut request = self.request;
+        if let Some(mut named) = request.take_kept::<Named>() {
+            named.aim = aim;
+            request.keep(named);
+        }
+        request
+    }
+}
+
+/// Fails calls, and those that name them, one after another.
+fn fail_all(calls: Vec<Held>, code: Code, why: &str) {
+    let mut failing: VecDeque<_> = calls
+        .into_iter()
+        .map(|call| (call.request, code, why))
+        .collect();
+    while let Some((mut request, code, why)) = failing.pop_front() {
+        let named = request.take_kept::<Named>();
+        if let Some(mut promise) = named.and_then(|named| named.promise) {
+            let next = promise.give_none().into_iter();
+            failing.extend(next.map(|call| (call.request, Code::NotGiven, NOT_GIVEN)));
+        }
+        fail(request, code, why);
+    }
+}
+
+/// Looks for calls whose time is over.
+struct Sweep(Weak<Promises>);
+
+impl Wake for Sweep {
+    fn wake(self: Arc<Self>) {
+        if let Some(promises) = self.0.upgrade() {
+            promises.sweep();
+        }
+    }
+}
+
+/// A call whose result others name. They fail when it is dropped, and wait on where it goes back and may come again.
 pub(crate) struct Promise {
     promises: Arc<Promises>,
     made: Made,
@@ -250,7 +399,7 @@ pub(crate) struct Promise {
 }
 
 impl Promise {
-    /// The call has given an object of this side: those that name it begin when its thread is [done](next_ready) with it.
+    /// The call has given an object of this side: those that name it begin, one behind the other.
     pub(crate) fn keep(mut self, object: u32, to: &Between) {
         let Between::Peers(to) = to else { return };
         let node = to.references().object(object);
@@ -258,22 +407,36 @@ impl Promise {
             return;
         }
         self.is_open = false;
-        let held = self.promises.close(self.made.number, Some(object));
-        READY.with(|ready| {
-            let held = held
-                .into_iter()
-                .map(|arrived| Arrived { object, ..arrived });
-            ready.borrow_mut().extend(held);
-        });
+        let number = self.made.number;
+        let first = lock(&self.promises.queues).gave(number, object);
+        if let Some(first) = first {
+            self.promises.aimed(first, number, object).run_again();
+        }
     }
 
-    /// The call goes back, and may come again, as may those that name it.
+    /// Whether calls wait for it.
+    pub(crate) fn is_named(&self) -> bool {
+        lock(&self.promises.queues).is_named(self.made.number)
+    }
+
+    /// The call goes back, and may come again.
     pub(crate) fn forget(mut self) {
+        self.go_back();
+    }
+
+    /// The call has given nothing: those that name it.
+    fn give_none(&mut self) -> Vec<Held> {
         self.is_open = false;
-        let held = lock(&self.promises.state).open.remove(&self.made.number);
-        for arrived in held.into_iter().flat_map(|open| open.held) {
-            arrived.nack();
-        }
+        lock(&self.promises.queues).gave_none(self.made.number)
+    }
+
+    fn go_back(&mut self) {
+        self.is_open = false;
+        let mut queues = lock(&self.promises.queues);
+        queues.went_back(self.made.number, Instant::now());
+        let due = queues.due_of(self.made.number);
+        drop(queues);
+        self.promises.set_timer(due);
     }
 }
 
@@ -282,29 +445,42 @@ impl Drop for Promise {
         if !self.is_open {
             return;
         }
-        for arrived in self.promises.close(self.made.number, None) {
-            arrived.fail(Code::NotGiven, NOT_GIVEN);
+        if is_given_back() {
+            return self.go_back();
         }
+        fail_all(self.give_none(), Code::NotGiven, NOT_GIVEN);
     }
 }
 
-impl Arrived {
-    /// Gives it back for now.
-    pub(crate) fn nack(mut self) {
-        let promise = self.promise.take();
-        self.request.nack();
-        if let Some(promise) = promise {
-            promise.forget();
+/// The turn of one of the calls that name another one, to begin. The next one has it when this is dropped.
+pub(crate) struct Turn {
+    promises: Arc<Promises>,
+    number: u32,
+    pub(crate) object: u32,
+    is_open: bool,
+}
+
+impl Turn {
+    /// The next call, to be handled now.
+    pub(crate) fn next(mut self) -> Option<Request> {
+        self.pass()
+    }
+
+    fn pass(&mut self) -> Option<Request> {
+        if !std::mem::take(&mut self.is_open) {
+            return None;
         }
+        let next = lock(&self.promises.queues).next(self.number)?;
+        Some(self.promises.aimed(next, self.number, self.object))
     }
+}
 
-    pub(crate) fn fail(self, code: Code, why: &str) {
-        fail(self.request, code, why);
-    }
-
-    /// It names a call that has given nothing.
-    pub(crate) fn not_given(self) {
-        self.fail(Code::NotGiven, NOT_GIVEN);
+/// Where its thread goes on with something else, or waits.
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some(next) = self.pass() {
+            next.run_again();
+        }
     }
 }
 

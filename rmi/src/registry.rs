@@ -84,6 +84,7 @@ impl Registry for Names {
     fn join(&self, key: [u64; 2]) -> bool {
         let joined = || {
             let of = self.exports.upgrade()?.lanes.of(Key::of_words(key))?;
+            of.results.have_lane();
             caller()?.session().join(of)
         };
         joined().is_some()

@@ -30,11 +30,12 @@ mod incoming;
 mod load;
 mod serving;
 mod shutdown;
+mod vain;
 
 pub(crate) use called::{called, fail};
 pub(crate) use callee::{Callee, callee};
-pub(crate) use incoming::written;
 pub use incoming::{Answer, Failed, Incoming};
+pub(crate) use incoming::{refuse, written};
 pub(crate) use load::Load;
 pub(crate) use serving::Listening;
 pub use serving::Serving;
@@ -61,6 +62,10 @@ pub struct ServerOptions {
     /// come. They have [`Options::handshake_timeout`] and [`Settings::handshake_timeout`] for that. Answers the
     /// threat of peers who open connections and are silent, each of which takes a thread for so long.
     pub max_greeting: usize,
+    /// Connections a second, of each listener, that come to nothing (default 500, and 128 at once): those who are no peers,
+    /// or end without a call. While there are more, further connections are accepted at that rate. Answers the threat of
+    /// peers who connect again and again, as that costs more than calls do.
+    pub max_vain: u32,
     /// How long a connection may be open before its first call (default 30 s). Answers the threat
     /// of peers who open connections and leave them. A client looks something up at once, and may
     /// then be idle for as long as it likes.
@@ -71,9 +76,10 @@ pub struct ServerOptions {
     /// The same for all connections together (default 16,384), of which each may always have one. Answers the threat of
     /// many peers who each stay within theirs.
     pub max_waiting_in_all: usize,
-    /// How many bytes of answers a client may leave unread (default 64 MiB): until it has read some, further calls
-    /// of it are refused. Besides, no more are taken than its window has messages. Answers the threat of peers who call
-    /// and don't read, so that we keep the answers.
+    /// How many bytes of answers a client may leave unread (default 16 MiB), and one answer more for each thread: until it
+    /// has read some, further calls of it wait, in the order in which they came. They are as many as its window allows.
+    /// Answers the threat of peers who call and don't read, so that we keep the answers.
+    /// As much again of large results may wait to be fetched.
     pub max_backlog: u64,
     /// Streams at once that come as arguments, of one connection (default 256); further calls with such are refused
     /// until some have ended. Answers the threat of peers who open more than we have memory for.
@@ -135,10 +141,11 @@ impl Default for ServerOptions {
             limits: Limits::default(),
             max_connections: 256,
             max_greeting: 64,
+            max_vain: 500,
             first_call_timeout: Duration::from_secs(30),
             max_waiting: 1024,
             max_waiting_in_all: 16 << 10,
-            max_backlog: 64 << 20,
+            max_backlog: 16 << 20,
             max_streams: 256,
             stream_items: 4096,
             stream_bytes: 1 << 20,

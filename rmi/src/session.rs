@@ -1,6 +1,7 @@
 //! A connection whose both sides call objects of the other one.
 
 mod lane;
+mod results;
 
 use std::fmt;
 use std::io::IoSlice;
@@ -15,14 +16,15 @@ use jstream_transport::active::{
 use jstream_transport::{Address, Endpoint, Options};
 
 use self::lane::Lane;
+pub(crate) use self::results::{RESULTS, Results, fetched};
 use crate::auth::{self, Secret};
 use crate::capture::{Capturing, Tape};
 use crate::error::ConnectError;
 use crate::exports::{Callable, Exports, changed, recent};
-use crate::frame::names_a_call;
+use crate::frame::{PROMISED, PROMISES, Word, names_a_call};
 use crate::intercept::Interceptors;
 use crate::lease::Clock;
-use crate::promise::Promises;
+use crate::promise::{Promises, admit};
 use crate::reference::{References, referenced};
 use crate::server::{Load, called};
 use crate::stream::{Window, Wire, streamed};
@@ -34,8 +36,8 @@ pub(crate) const CALLS: &str = "jstream.calls";
 const STREAMS: &str = "jstream.streams";
 const REFERENCES: &str = "jstream.references";
 
-/// From so many bytes of arguments on, a call goes by the lane.
-const MUCH: usize = 256 << 10;
+/// From so many bytes on, arguments and results go by the lane.
+pub(crate) const MUCH: usize = 256 << 10;
 
 /// What belongs to a connection, and is kept with it.
 pub(crate) struct Session {
@@ -167,6 +169,7 @@ pub(crate) struct Connection {
 pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
     Handlers::builder()
         .on(CALLS, called)
+        .in_order(u64::from(PROMISED | PROMISES), admit)
         .on(STREAMS, streamed)
         .short()
         .on(REFERENCES, referenced)
@@ -201,7 +204,7 @@ impl Session {
     }
 
     /// How much the server has to do.
-    pub(crate) fn load(&self) -> &Load {
+    pub(crate) fn load(&self) -> &Arc<Load> {
         &self.all_waiting.load
     }
 
@@ -321,9 +324,9 @@ impl Connection {
         let capture = terms.capture.as_ref();
         let tape = capture.map(|to| to.tape(endpoint.peer().to_string()));
         settings.tap = tape.clone().map(|tape| tape as _).or(settings.tap);
+        let promises = Arc::new(Promises::new(terms.max_waiting, &settings));
         let peer = Peer::join(endpoint, handlers, settings)?;
         let references = parts.references.clone();
-        let promises = Arc::new(Promises::default());
         let open = promises.clone();
         static SESSIONS: AtomicU64 = AtomicU64::new(0);
         let session = Session {
@@ -354,9 +357,7 @@ impl Connection {
 
     /// Where a call with so many bytes of arguments goes.
     fn road(&self, word: u64, segments: &[IoSlice<'_>]) -> Option<Self> {
-        let lengths = segments.iter().map(|segment| segment.len());
-        let length = lengths.fold(0, usize::saturating_add);
-        if length < MUCH || names_a_call(word) {
+        if length(segments) < MUCH || names_a_call(word) {
             return None;
         }
         self.session().lane.as_ref()?.open(self)
@@ -391,7 +392,7 @@ impl Connection {
         self.session().exports.set(exports).is_ok()
     }
 
-    /// Makes a call. Waits for its turn until then at most.
+    /// Makes a call, which goes at its turn. One with many bytes waits for that, until then at most.
     pub(crate) fn call(
         &self,
         word: u64,
@@ -412,7 +413,39 @@ impl Connection {
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
         let handler = self.session().calls;
+        if length(segments) < MUCH {
+            return self.peer.request_in_turn(handler, word, segments);
+        }
         self.peer.request_segments(handler, word, segments, until)
+    }
+
+    /// Asks for the result of a call that the other side keeps.
+    pub(crate) fn fetch(&self, number: &[u8]) -> Result<Ticket, RequestError> {
+        let lane = self.session().lane.as_ref().and_then(Lane::current);
+        let on = lane.as_ref().unwrap_or(self);
+        let word = Word {
+            object: RESULTS,
+            method: 0,
+            time: None,
+        };
+        on.call_here(word.to_wire(), &[IoSlice::new(number)], None)
+    }
+
+    /// A large result has come. Further ones go by the lane, where others would have to wait for them.
+    #[cold]
+    pub(crate) fn note_large_result(&self) {
+        if let Some(lane) = &self.session().lane {
+            if self.peer.outstanding() > 0 && lane.is_closed() {
+                let main = self.clone();
+                // Who waits for the result does not wait for that; where there is no thread, there is no lane.
+                let opened = std::thread::Builder::new().name("jstream-lane".to_owned());
+                let opened = opened.spawn(move || {
+                    let lane = main.session().lane.as_ref();
+                    drop(lane.and_then(|lane| lane.open(&main)));
+                });
+                drop(opened);
+            }
+        }
     }
 
     /// Makes a call that nobody answers.
@@ -458,6 +491,11 @@ impl Connection {
         let handler = self.session().streams;
         self.peer.try_send_segments(handler, word, segments)
     }
+}
+
+fn length(segments: &[IoSlice<'_>]) -> usize {
+    let lengths = segments.iter().map(|segment| segment.len());
+    lengths.fold(0, usize::saturating_add)
 }
 
 impl fmt::Debug for Connection {

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use jstream::Writer;
 use jstream_rmi::{
-    Address, CallError, Client, ClientOptions, Options, Outcome, Remotable, Server, ServerOptions,
-    Serving, remote,
+    Address, CallError, Client, ClientOptions, Options, Outcome, Remotable, Remote, Server,
+    ServerOptions, Serving, remote,
 };
 use jstream_transport::{Endpoint, Header, connect};
 
@@ -23,7 +23,12 @@ use jstream_transport::{Endpoint, Header, connect};
 trait Load {
     fn bytes(&self, length: u64) -> Vec<u8>;
     async fn wait(&self);
+    /// Has so many made by somebody else at once: how many bytes that were.
+    fn pull(&self, from: Remote<dyn Load>, count: u64) -> u64;
 }
+
+/// How much is pulled by a call.
+const LENGTH: u64 = 256 << 10;
 
 struct Plain;
 
@@ -35,6 +40,13 @@ impl Load for Plain {
 
     async fn wait(&self) {
         std::future::pending().await
+    }
+
+    fn pull(&self, from: Remote<dyn Load>, count: u64) -> u64 {
+        let calls: Vec<_> = (0..count).map(|_| from.bytes(LENGTH)).collect();
+        let each = calls.into_iter();
+        each.map(|call| call.wait().unwrap().get().len() as u64)
+            .sum()
     }
 }
 
@@ -161,7 +173,7 @@ fn until(happens: impl Fn() -> bool) {
 const HELLO: u32 = 0x6a73_6101;
 const REQUEST: u32 = 0x6a73_6102;
 const OBJECT: u64 = 1;
-const UNREAD: u64 = 9;
+const REPLY: u32 = 0x6a73_6104;
 
 /// A peer that calls, and reads when it likes.
 fn greeted(serving: &Serving) -> Endpoint {
@@ -187,9 +199,11 @@ fn greeted(serving: &Serving) -> Endpoint {
     endpoint
 }
 
+/// How much an answer has that is not read.
+const MUCH: u64 = 1 << 20;
+
 #[test]
 fn who_does_not_read_is_answered_to_a_limit() {
-    const LENGTH: u64 = 1 << 20;
     let mut options = ServerOptions::default();
     options.max_backlog = 4 << 20;
     let pool = options.transport.pool.clone();
@@ -202,52 +216,95 @@ fn who_does_not_read_is_answered_to_a_limit() {
     let peer = greeted(&serving);
     for number in 0..calls {
         let header = Header::new(REQUEST, [number, OBJECT, 0]);
-        let sent = Writer::new().gather(&(LENGTH,), |segments| peer.send_message(header, segments));
+        let sent = Writer::new().gather(&(MUCH,), |segments| peer.send_message(header, segments));
         sent.unwrap().unwrap();
     }
-    let refused = || {
-        client
-            .reflection()
-            .health()
-            .wait()
-            .unwrap()
-            .get()
-            .refused_calls
+    let kept = || -> usize {
+        let classes = pool.class_stats();
+        classes
+            .map(|class| class.capacity * class.stats.in_use)
+            .sum()
     };
-    while refused() == 0 {
+    until(|| kept() > 4 << 20);
+    // Others are served, and nothing more is made for that one.
+    for _ in 0..200 {
         assert_eq!(load.bytes(2).wait().unwrap().get().len(), 2);
     }
     // What stands in the connection comes on top: that is the system's to bound.
-    let classes = pool.class_stats();
-    let kept = classes.map(|class| class.capacity * class.stats.in_use);
-    let kept: usize = kept.sum();
-    assert!(kept < 16 << 20, "{kept} bytes are kept");
+    assert!(kept() < 16 << 20, "{} bytes are kept", kept());
 
     // All are answered when they are read at last.
-    let (mut answered, mut turned_away) = (0, 0);
-    for _ in 0..calls {
-        let answer = peer.recv_message().unwrap();
-        match answer.header.words[1] {
-            0 => answered += 1,
-            UNREAD => turned_away += 1,
-            code => panic!("code {code}"),
-        }
-    }
-    assert!(
-        answered >= 4 && turned_away > 0,
-        "{answered} and {turned_away}"
-    );
-    let header = Header::new(REQUEST, [7, OBJECT, 0]);
-    let sent = Writer::new().gather(&(LENGTH,), |segments| peer.send_message(header, segments));
-    sent.unwrap().unwrap();
-    let answer = peer.recv_message().unwrap();
-    assert_eq!(
-        (answer.header.words[0] & 0xffff_ffff, answer.header.words[1]),
-        (7, 0)
-    );
-    drop((peer, answer));
-    while pool.stats().in_use > 0 {
-        thread::sleep(Duration::from_millis(1));
-    }
+    let mut answered: Vec<_> = (0..calls)
+        .map(|_| {
+            let answer = peer.recv_message().unwrap();
+            assert_eq!((answer.header.kind, answer.header.words[1]), (REPLY, 0));
+            assert!(kept() < 32 << 20, "{} bytes are kept", kept());
+            answer.header.words[0] & 0xffff_ffff
+        })
+        .collect();
+    answered.sort_unstable();
+    assert!(answered.into_iter().eq(0..calls));
+    let health = *client.reflection().health().wait().unwrap().get();
+    assert_eq!(health.refused_calls, 0);
+    drop(peer);
+    until(|| pool.stats().in_use == 0);
     assert_eq!(load.bytes(2).wait().unwrap().get().len(), 2);
+}
+
+/// What waits for its caller to read is dropped with the connection, and called by nobody.
+#[test]
+fn what_waits_for_its_caller_ends_with_it() {
+    let mut options = ServerOptions::default();
+    options.max_backlog = 1 << 20;
+    let pool = options.transport.pool.clone();
+    let server = server(options);
+    let serving = server.listen(&tcp()).unwrap();
+    let peer = greeted(&serving);
+    for number in 0..100 {
+        let header = Header::new(REQUEST, [number, OBJECT, 0]);
+        let length = (4u64 << 20,);
+        let sent = Writer::new().gather(&length, |segments| peer.send_message(header, segments));
+        sent.unwrap().unwrap();
+    }
+    until(|| pool.stats().in_use > 0);
+    drop(peer);
+    until(|| pool.stats().in_use == 0);
+    assert_eq!(serving.shutdown(Duration::from_secs(60)).cut_off, 0);
+}
+
+/// Each has far more to say than the other one may leave unread, and asks while it is asked.
+#[test]
+fn both_sides_answer_much_at_once() {
+    for address in [
+        "tcp://127.0.0.1:0".to_owned(),
+        "inproc://limits-both".to_owned(),
+        format!("shm://limits-both-{}", std::process::id()),
+    ] {
+        let mut options = ServerOptions::default();
+        options.max_backlog = 64 << 10;
+        let server = server(options);
+        let serving = server.listen(&address.parse().unwrap()).unwrap();
+        let mut options = ClientOptions::default();
+        options.max_backlog = 64 << 10;
+        let client = Client::connect_with(serving.address(), &options).unwrap();
+        let load = client.lookup::<dyn Load>("load").unwrap();
+        let own = Server::default();
+        let export = own.export::<dyn Load>(Arc::new(Plain));
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    let pulls: Vec<_> = (0..4).map(|_| load.pull(export.remote(), 20)).collect();
+                    let calls: Vec<_> = (0..40).map(|_| load.bytes(LENGTH)).collect();
+                    for call in calls {
+                        assert_eq!(call.wait().unwrap().get().len() as u64, LENGTH);
+                    }
+                    for pull in pulls {
+                        assert_eq!(*pull.wait().unwrap().get(), 20 * LENGTH);
+                    }
+                });
+            }
+        });
+        let health = *client.reflection().health().wait().unwrap().get();
+        assert_eq!(health.refused_calls, 0);
+    }
 }

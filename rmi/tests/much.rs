@@ -6,11 +6,14 @@
     reason = "test code"
 )]
 
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
-use jstream_rmi::{Client, ClientOptions, Server, ServerOptions, context, remote};
+use jstream_rmi::{Address, Client, ClientOptions, Server, ServerOptions, context, remote};
 
 #[remote]
 trait Store {
@@ -22,6 +25,7 @@ trait Store {
     #[remote(one_way)]
     fn tell(&self, numbers: &[u64]);
     fn told(&self) -> u64;
+    async fn wait(&self);
 }
 
 #[derive(Default)]
@@ -29,6 +33,7 @@ struct Here {
     told: AtomicU64,
 }
 
+#[remote]
 impl Store for Here {
     fn ping(&self) {}
 
@@ -54,6 +59,10 @@ impl Store for Here {
 
     fn told(&self) -> u64 {
         self.told.load(Ordering::SeqCst)
+    }
+
+    async fn wait(&self) {
+        std::future::pending().await
     }
 }
 
@@ -150,4 +159,128 @@ fn a_full_server_takes_large_calls_too() {
         assert_eq!(*sum.get(), MUCH as u64 / 4);
     }
     assert_eq!(*store.told().wait().unwrap().get(), 3 * MUCH as u64 / 8);
+}
+
+/// Lets bytes through, of each connection as many as it says at once while its gate is closed.
+struct Gate {
+    closed: AtomicBool,
+    stuck: AtomicU64,
+}
+
+/// How many bytes of a connection go through a closed gate.
+const THROUGH: usize = 64 << 10;
+
+impl Gate {
+    /// Where clients connect who are to reach the server through it.
+    fn before(server: &Address) -> (Arc<Self>, Address) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("tcp://{}", listener.local_addr().unwrap());
+        let gate = Arc::new(Self {
+            closed: AtomicBool::new(false),
+            stuck: AtomicU64::new(0),
+        });
+        let server = server.to_string().replace("tcp://", "");
+        let shared = gate.clone();
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let (client, server) = (client.unwrap(), TcpStream::connect(&server).unwrap());
+                let (mut to, mut from) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+                thread::spawn(move || std::io::copy(&mut from, &mut to));
+                let gate = shared.clone();
+                thread::spawn(move || gate.let_through(server, client));
+            }
+        });
+        (gate, address.parse().unwrap())
+    }
+
+    fn let_through(&self, mut from: TcpStream, mut to: TcpStream) {
+        let (mut buffer, mut through) = (vec![0; THROUGH / 4], 0);
+        while let Ok(count @ 1..) = from.read(&mut buffer) {
+            if self.closed.load(Ordering::SeqCst) {
+                through += count;
+            }
+            if through >= THROUGH {
+                self.stuck.fetch_add(1, Ordering::SeqCst);
+                while self.closed.load(Ordering::SeqCst) {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                through = 0;
+            }
+            if to.write_all(&buffer[..count]).is_err() {
+                break;
+            }
+        }
+    }
+}
+
+/// While a large result can't go on, small calls are answered, also when they are awaited.
+#[test]
+fn small_calls_go_beside_large_results() {
+    let serving = server(ServerOptions::default());
+    let serving = serving
+        .listen(&"tcp://127.0.0.1:0".parse().unwrap())
+        .unwrap();
+    let (gate, address) = Gate::before(serving.address());
+    let client = Client::connect(&address).unwrap();
+    let store = client.lookup::<dyn Store>("store").unwrap();
+    let count = MUCH as u64 / 4;
+    // Others are under way beside large results: so there is a second connection, in time.
+    let waiting = store.wait();
+    loop {
+        let many = store.many(count).wait().unwrap();
+        assert_eq!(many.get().len() as u64, count);
+        let health = *client.reflection().health().wait().unwrap().get();
+        if health.connections == 2 {
+            break;
+        }
+    }
+    drop(store.many(count).wait().unwrap());
+    for is_awaited in [false, true] {
+        gate.stuck.store(0, Ordering::SeqCst);
+        gate.closed.store(true, Ordering::SeqCst);
+        let many = store.many(count);
+        let asking = thread::spawn(move || match is_awaited {
+            false => many.wait().unwrap(),
+            true => tokio_block_on(many).unwrap(),
+        });
+        while gate.stuck.load(Ordering::SeqCst) == 0 {
+            thread::sleep(Duration::from_millis(1));
+        }
+        for _ in 0..20 {
+            store.ping().wait().unwrap();
+        }
+        assert!(!asking.is_finished());
+        gate.closed.store(false, Ordering::SeqCst);
+        assert!(asking.join().unwrap().get().iter().copied().eq(0..count));
+    }
+    drop(waiting);
+}
+
+/// A result that nobody fetches is forgotten, and others take its place.
+#[test]
+fn results_that_are_given_up_take_no_room() {
+    let mut options = ServerOptions::default();
+    options.max_backlog = MUCH as u64;
+    let serving = server(options)
+        .listen(&"inproc://much-given-up".parse().unwrap())
+        .unwrap();
+    let client = Client::connect(serving.address()).unwrap();
+    let store = client.lookup::<dyn Store>("store").unwrap();
+    let waiting = store.wait();
+    for _ in 0..50 {
+        let calls: Vec<_> = (0..3).map(|_| store.many(MUCH as u64 / 10)).collect();
+        for (n, call) in calls.into_iter().enumerate() {
+            match n {
+                0 => assert_eq!(call.wait().unwrap().get().len(), MUCH / 10),
+                1 => drop(call),
+                _ => drop(tokio_block_on(call).unwrap()),
+            }
+        }
+    }
+    drop(waiting);
+}
+
+fn tokio_block_on<F: Future>(future: F) -> F::Output {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_time().build().unwrap().block_on(future)
 }

@@ -196,9 +196,8 @@ fn chains_of_calls_run_once_each() {
         for note in notes {
             note.wait().unwrap();
         }
-        // Several threads serve, so that they may overtake each other.
-        let mut noted = c.noted().wait().unwrap().get().to_vec();
-        noted.sort_unstable();
+        // Several threads serve, and none overtakes another.
+        let noted = c.noted().wait().unwrap().get().to_vec();
         assert_eq!(noted, (0..50).collect::<Vec<u64>>());
         assert_eq!(*c.name().wait().unwrap().get(), "/a/b/c");
     });
@@ -303,16 +302,7 @@ fn chains_have_an_end() {
         // All have come.
         side.root.noted().wait().unwrap();
         side.gate.open();
-        let last = calls.pop().unwrap();
-        // One that was overtaken is busy, and is sent again only by who waits for it.
-        let refused = last.wait().unwrap_err();
-        let is_refused = matches!(refused, CallError::NotGiven { .. } | CallError::Busy { .. });
-        assert!(is_refused, "{refused:?}");
-        assert_eq!(refused.outcome(), Outcome::DidNotRun);
-        let within = calls.swap_remove(60).wait();
-        assert!(
-            matches!(within, Ok(_) | Err(CallError::Busy { .. })),
-            "{within:?}"
-        );
+        not_given(calls.pop().unwrap().wait());
+        calls.swap_remove(60).wait().unwrap();
     });
 }

@@ -87,7 +87,12 @@ impl<P: Passed> Fetch<P> for Fetched<P> {
                 (Between::Peers(at), Some(made)) => Some((at.clone(), made.number)),
                 _ => None,
             };
-            Arc::new(Ahead::new(at))
+            let ahead = Ahead::new(at);
+            // The server does not know of it.
+            if self.call.has_failed() {
+                ahead.settle(None);
+            }
+            Arc::new(ahead)
         });
         ahead.clone()
     }
@@ -115,16 +120,18 @@ impl<P> RemoteCall<P> {
     }
 
     /// What calls the object that this call will give, before it has. Such calls are sent at once, and held by the server
-    /// until this one is over; they begin then, in the order in which they came where one thread serves. Once the result was taken here the stub
-    /// calls as that does.
+    /// until this one is over. They begin then in the order in which they were made, each when the one before it has ended
+    /// or waits: for a future, or for a call of its own. A method that blocks its thread in another way holds up those behind
+    /// it. Once the result was taken here, and the calls that were made before have ended, the stub calls as the result does.
     ///
-    /// Where several threads serve, a call may overtake the one that it names. It goes back as busy then and is sent again,
-    /// as any, by who waits for it; while nobody does, those that name it fail in the end with [`CallError::Busy`].
+    /// Where this call goes back as busy and is sent again, those that name it wait for that. While nobody waits for it,
+    /// which is what sends it again, they fail after five seconds.
     ///
     /// They fail with [`CallError::NotGiven`], and do not run, where this call fails, is dropped before its
     /// result has come, or gives no object of the server: none, one of the caller, or one of somebody else. At most 64 calls
-    /// wait for each other in a row, and held calls count among [those that
-    /// wait](crate::ServerOptions::max_waiting). The result of a call of an object of this program is waited for first.
+    /// wait for each other in a row; held calls count among [those that
+    /// wait](crate::ServerOptions::max_waiting), and end with [`CallError::Ending`] when the server is shut down. The
+    /// server knows what the last 1,024 such calls have given: take a result before so many others have come. The result of a call of an object of this program is waited for first.
     ///
     /// ```
     /// use jstream_rmi::{Client, Remote, Server, remote};

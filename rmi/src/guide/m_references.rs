@@ -106,7 +106,7 @@
 //!
 //! What a call will give can be called before it has: [`RemoteCall::pipelined`](crate::RemoteCall::pipelined) is a stub whose calls are
 //! sent at once, and held by the server until the first one is over, so that a chain of calls takes one round trip.
-//! They do not run where that gives no object of the server.
+//! They begin in the order in which they were made, and do not run where that gives no object of the server.
 //!
 //! # Leases
 //!

@@ -57,7 +57,8 @@
 //! | streams | `max_streams`, `stream_items`, `stream_bytes` | |
 //! | time: to greet, for one message, until the first call | `handshake_timeout` of `transport` and `messages`, `transport.message_timeout`, `first_call_timeout` | |
 //!
-//! Who exceeds a window breaks the rules, and has its connection ended; who exceeds any other limit is refused as
+//! Who exceeds a window breaks the rules, and has its connection ended. The calls of who does not read its answers wait until
+//! it does, within its window. Who exceeds any other limit is refused as
 //! [busy](crate::CallError::Busy), and its connection goes on. A server that is out of file descriptors accepts more slowly.
 //!
 //! # Who may call

@@ -69,7 +69,12 @@ pub(super) fn claim(
     let parsed: Address = address
         .parse()
         .map_err(|_| Unfit("the address of an owner is none".to_owned()))?;
-    let owner = OWNERS.connect(&parsed, &ClientOptions::default());
+    // Who has named the owner knows the same secret.
+    let options = ClientOptions {
+        secret: from.session().terms.secret.clone(),
+        ..ClientOptions::default()
+    };
+    let owner = OWNERS.connect(&parsed, &options);
     let owner = owner.map_err(|error| unreached(error.to_string()))?;
     let registry = owner.registry().within(CLAIM);
     for time in 0..TIMES {

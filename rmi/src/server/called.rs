@@ -1,21 +1,41 @@
 //! What becomes of a call when it arrives.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Instant;
 
-use jstream_transport::active::Request;
+use jstream_transport::active::{Request, until_waiting};
 
 use super::incoming::{Answer, Incoming, refuse};
 use crate::context::Context;
-use crate::frame::{self, Code, PROMISE_NUMBERS, PROMISED, PROMISES, Word};
+use crate::frame::{self, Code, Word};
 use crate::intercept::{CallInfo, Denied, Side};
-use crate::promise::{Arrived, LONGEST_CHAIN, Made, Named, next_ready};
+use crate::promise::{Aim, Made, Named, Promise, Turn};
 use crate::reflection::REFLECTION;
-use crate::session::{Session, Waits};
+use crate::session::{RESULTS, Session, fetched};
+
+/// How many of the calls that wait for the same object a thread begins before it receives again.
+const MOST_IN_A_ROW: usize = 16;
+
+/// A call that has come and is not begun.
+struct Arrived {
+    request: Request,
+    object: u32,
+    method: u16,
+    deadline: Option<Instant>,
+    /// Others name its result.
+    promise: Option<Promise>,
+    /// It need not wait for its caller to read.
+    is_read: bool,
+}
 
 /// A call of the other side has come.
 pub(crate) fn called(request: Request) {
+    if request.has_kept() {
+        return begin_in_a_row(request);
+    }
     let word = Word::of(request.word());
+    if word.object == RESULTS {
+        return fetched(request);
+    }
     let now = frame::begin(word.time);
     // It may have waited here for its turn.
     let deadline = word
@@ -24,91 +44,90 @@ pub(crate) fn called(request: Request) {
     if deadline.is_some_and(|deadline| deadline <= now) {
         return fail(request, Code::TooLate, "");
     }
-    let arrived = Arrived {
+    begin(Arrived {
         request,
         object: word.object,
         method: word.method,
         deadline,
         promise: None,
-        waits: None,
-    };
-    if word.object < PROMISED || word.object == REFLECTION {
-        return begin(arrived);
+        is_read: false,
+    });
+}
+
+/// Begins a call that names another one, or that others may name, and those that have waited for it to begin.
+fn begin_in_a_row(request: Request) {
+    let mut next = Some(request);
+    for _ in 0..MOST_IN_A_ROW {
+        let Some(request) = next else { return };
+        next = begin_named(request);
     }
-    let called = catch_unwind(AssertUnwindSafe(|| begin_promised(arrived)));
-    begin_ready();
-    if let Err(panic) = called {
-        resume_unwind(panic);
+    if let Some(next) = next {
+        next.run_again();
     }
 }
 
-/// A call that names another one, or that others may name.
-fn begin_promised(mut arrived: Arrived) {
-    let Some(session) = arrived.request.attached::<Session>() else {
-        return arrived.request.nack();
+/// Begins such a call. The next one, whose turn it is then.
+fn begin_named(mut request: Request) -> Option<Request> {
+    let session = request.attached::<Session>()?;
+    let is_ending = session.is_ending();
+    if !is_ending && request.is_unread(session.terms.max_backlog) {
+        let most = session.terms.max_backlog;
+        request.put_off(most);
+        return None;
+    }
+    let Named {
+        deadline,
+        promise,
+        aim,
+    } = *request.take_kept()?;
+    let (object, turn) = match aim {
+        Aim::Object(number) => (number, None),
+        Aim::Given(turn) => (turn.object, Some(turn)),
+        Aim::Busy if is_ending => {
+            fail(request, Code::Ending, "");
+            return None;
+        }
+        Aim::Busy => {
+            nack(request, promise);
+            return None;
+        }
+        Aim::Refused(code, why) => {
+            fail(request, code, why);
+            return None;
+        }
     };
-    let (promises, may_wait) = (session.promises.clone(), session.may_wait());
-    let number = arrived.object & !(PROMISES | PROMISED);
-    let is_named = arrived.object & PROMISED != 0;
-    if is_named && number >= PROMISE_NUMBERS {
-        return arrived.fail(Code::UnknownObject, "");
+    let is_late = deadline.is_some_and(|deadline| deadline <= Instant::now());
+    if is_late || (turn.is_some() && request.mark().is_cancelled()) {
+        fail(request, Code::TooLate, "");
+        return turn.and_then(Turn::next);
     }
-    let depth = match promises.named(number) {
-        Named::Open(depth) if is_named => depth.saturating_add(1),
-        Named::Unknown if is_named => return arrived.nack(),
-        _ => 0,
+    let method = Word::of(request.word()).method;
+    let arrived = Arrived {
+        request,
+        object,
+        method,
+        deadline,
+        promise,
+        is_read: true,
     };
-    if arrived.object & PROMISES != 0 {
-        let made = Made::of(arrived.request.bytes());
-        arrived.promise = made.and_then(|(made, _)| promises.open(made, depth));
-        if arrived.promise.is_none() {
-            return arrived.fail(
-                Code::Arguments,
-                "its number is none, or another call has it",
-            );
-        }
-    }
-    if depth > LONGEST_CHAIN {
-        return arrived.fail(Code::NotGiven, "too many calls wait for each other");
-    }
-    if !is_named {
-        arrived.object = number;
-        return begin(arrived);
-    }
-    loop {
-        match promises.named(number) {
-            Named::Open(_) if may_wait => {}
-            Named::Gave(object) => {
-                arrived.object = object;
-                return begin(arrived);
-            }
-            Named::GaveNone => return arrived.not_given(),
-            Named::Open(_) | Named::Unknown => return arrived.nack(),
-        }
-        arrived.waits = Some(Waits::new(arrived.request.mark()));
-        match promises.hold(number, arrived) {
-            Some(back) => arrived = back,
-            None => return,
-        }
-    }
+    let Some(turn) = turn else {
+        begin(arrived);
+        return None;
+    };
+    // What it waits for may need those behind it.
+    let (turn, ()) = until_waiting(turn, || begin(arrived));
+    turn.and_then(Turn::next)
 }
 
-/// Begins the calls that this thread has given their objects.
-pub(crate) fn begin_ready() {
-    while let Some(arrived) = next_ready() {
-        // Its caller is told.
-        drop(catch_unwind(AssertUnwindSafe(|| begin_held(arrived))));
+/// Gives a call back for now. It may come again at once.
+fn nack(request: Request, promise: Option<Promise>) {
+    if let Some(promise) = promise {
+        promise.forget();
     }
-}
-
-fn begin_held(mut arrived: Arrived) {
-    arrived.waits = None;
-    let now = Instant::now();
-    let is_late = arrived.deadline.is_some_and(|deadline| deadline <= now);
-    if is_late || arrived.request.mark().is_cancelled() {
-        return arrived.fail(Code::TooLate, "");
+    if let Some(session) = request.attached::<Session>() {
+        session.load().refuse();
     }
-    begin(arrived);
+    request.nack();
 }
 
 fn begin(arrived: Arrived) {
@@ -118,11 +137,16 @@ fn begin(arrived: Arrived) {
         method: place,
         deadline,
         promise,
-        ..
+        is_read,
     } = arrived;
     let Some(session) = request.attached::<Session>() else {
-        return request.nack();
+        return nack(request, promise);
     };
+    let is_ending = session.is_ending() && object != REFLECTION;
+    if !is_ending && !is_read && request.is_unread(session.terms.max_backlog) {
+        let most = session.terms.max_backlog;
+        return request.put_off(most);
+    }
     let Some((interface, callee)) = session.object(object) else {
         return fail(request, Code::UnknownObject, "");
     };
@@ -134,21 +158,13 @@ fn begin(arrived: Arrived) {
     if let Some(tape) = &session.tape {
         tape.called(object, place, interface);
     }
-    if session.is_ending() && object != REFLECTION {
+    if is_ending {
         session.load().refuse();
         return fail(request, Code::Ending, "");
     }
-    if request.backlog() > session.terms.max_backlog {
-        session.load().refuse();
-        return fail(request, Code::Unread, "");
-    }
-    if !session.may_wait() {
-        session.load().refuse();
-        request.nack();
-        if let Some(promise) = promise {
-            promise.forget();
-        }
-        return;
+    // One that others wait for frees more than it takes.
+    if !session.may_wait() && !promise.as_ref().is_some_and(Promise::is_named) {
+        return nack(request, promise);
     }
     let watched = session.terms.interceptors.before(|| CallInfo {
         side: Side::Callee,

@@ -9,7 +9,6 @@ use std::time::Instant;
 use jstream_transport::Reminder;
 use jstream_transport::active::Tasks;
 
-use super::called::begin_ready;
 use super::incoming::ending;
 use super::{Failed, Incoming};
 use crate::context::{Context, entered};
@@ -141,5 +140,4 @@ where
         Poll::Pending
     })
     .await;
-    begin_ready();
 }

@@ -56,7 +56,7 @@ pub enum Failed {
     UnknownMethod,
     /// The arguments are damaged, or of other types.
     Arguments,
-    /// The result could not be written.
+    /// The result could not be written, or is more than the caller takes.
     Result,
     /// There are as many streams as may be, or one of that number.
     Streams,
@@ -131,7 +131,12 @@ impl Answer {
     /// # Errors
     ///
     /// [`Failed`] when it can't be written.
-    pub fn reply<R: Transportable>(mut self, result: &R) -> Result<(), Failed> {
+    pub fn reply<R: Transportable>(self, result: &R) -> Result<(), Failed> {
+        self.reply_as(result, true)
+    }
+
+    /// The same of one that may be kept until its caller fetches it, or not.
+    fn reply_as<R: Transportable>(mut self, result: &R, may_wait: bool) -> Result<(), Failed> {
         let Some(replier) = self.replier.take() else {
             return self.reply_here(result);
         };
@@ -141,13 +146,21 @@ impl Answer {
         }
         let mut replier = Some(replier);
         let written = written(result, |segments| {
-            if let Some(replier) = replier.take() {
-                if self.watched.is_some() {
-                    let lengths = segments.iter().map(|segment| segment.len() as u64);
-                    self.seen(Ok(()), lengths.fold(0, u64::saturating_add));
-                }
-                replier.reply_segments(0, segments);
+            let Some(replier) = replier.take() else {
+                return true;
+            };
+            if self.watched.is_some() {
+                let lengths = segments.iter().map(|segment| segment.len() as u64);
+                self.seen(Ok(()), lengths.fold(0, u64::saturating_add));
             }
+            let session = replier.attached::<Session>().filter(|_| may_wait);
+            if let Some(number) =
+                session.and_then(|session| session.keep_result(&replier, segments))
+            {
+                replier.reply(Code::Kept as u64, &number.to_le_bytes());
+                return true;
+            }
+            replier.reply_segments(0, segments)
         });
         match (written, replier) {
             (Err(error), Some(replier)) => {
@@ -155,6 +168,8 @@ impl Answer {
                 refuse(replier, Code::Result, &error.to_string());
                 Err(Failed::Result)
             }
+            // Its caller was told.
+            (Ok(false), _) => Err(Failed::Result),
             _ => Ok(()),
         }
     }
@@ -219,7 +234,7 @@ impl Answer {
             return Err(Failed::Result);
         }
         let (promise, given) = (self.promise.take(), giving.only());
-        let sent = self.reply(&wire);
+        let sent = self.reply_as(&wire, false);
         // Calls that name it begin behind its answer, once the method is over.
         if let (Some(promise), Some(number), Ok(())) = (promise, given, &sent) {
             promise.keep(number, &to);
@@ -346,7 +361,7 @@ pub(super) fn ending(code: Code, end: impl FnOnce()) {
 const LONGEST_REASON: usize = 1024;
 
 /// Answers by an error instead of a result.
-pub(super) fn refuse(replier: Replier, code: Code, why: &str) {
+pub(crate) fn refuse(replier: Replier, code: Code, why: &str) {
     let mut end = why.len().min(LONGEST_REASON);
     while !why.is_char_boundary(end) {
         end = end.saturating_sub(1);

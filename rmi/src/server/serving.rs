@@ -11,6 +11,7 @@ use jstream_transport::active::{self, Bundle, Handlers, Peer};
 use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener, Reminder};
 
 use super::load::{Greeting, Load, Place};
+use super::vain::Vain;
 use super::{Server, ServerOptions};
 use crate::context::context;
 use crate::error::ServeError;
@@ -39,6 +40,7 @@ pub(super) struct State {
     /// The methods that wait, of all connections.
     pub(super) waiting: Arc<Waiting>,
     load: Arc<Load>,
+    vain: Vain,
     /// No connection is accepted any more.
     stopping: AtomicBool,
     /// None is open any more.
@@ -72,6 +74,7 @@ impl Serving {
             bundle,
             waiting: Arc::new(Waiting::new(server.load.clone())),
             load: server.load.clone(),
+            vain: Vain::new(options.max_vain),
             stopping: AtomicBool::new(false),
             ended: AtomicBool::new(false),
             listener: listener.closer(),
@@ -195,6 +198,9 @@ impl State {
     fn accept(self: &Arc<Self>, listener: &Listener) {
         let mut number = 0u64;
         while !self.stopping.load(Ordering::SeqCst) {
+            if let Some(pause) = self.vain.pause(Instant::now()) {
+                thread::sleep(pause);
+            }
             match listener.accept() {
                 Ok(incoming) => {
                     let options = &self.options;
@@ -220,18 +226,21 @@ impl State {
         let state = self.clone();
         let _ = thread::Builder::new()
             .name("jstream-greet".to_owned())
-            .spawn(move || state.open(number, incoming, place));
+            .spawn(move || {
+                if state.open(number, incoming, place).is_none() {
+                    state.vain.note(Instant::now());
+                }
+            });
     }
 
+    /// None where it came to nothing.
     fn open(
         self: &Arc<Self>,
         number: u64,
         incoming: Incoming,
         (place, greeting): (Place, Greeting),
-    ) {
-        let Ok(endpoint) = incoming.establish() else {
-            return;
-        };
+    ) -> Option<()> {
+        let endpoint = incoming.establish().ok()?;
         let options = &self.options;
         let terms = Terms {
             limits: options.limits,
@@ -254,9 +263,7 @@ impl State {
         let exports = self.exports.clone();
         let joined =
             Connection::accept(endpoint, &self.handlers, settings, terms, exports, waiting);
-        let Ok(connection) = joined else {
-            return;
-        };
+        let connection = joined.ok()?;
         drop(greeting);
         let peer = connection.peer();
         let unused = self.remind(number);
@@ -278,6 +285,7 @@ impl State {
         if self.stopping.load(Ordering::SeqCst) {
             peer.close();
         }
+        Some(())
     }
 
     /// Has a connection ended that is never used. Where there is no room for a reminder it stays.
@@ -328,7 +336,9 @@ impl Drop for Entry {
     fn drop(&mut self) {
         if let Some(state) = self.state.upgrade() {
             let open = lock(&state.connections).remove(&self.number);
-            drop(open);
+            if open.is_some_and(|open| !open.peer.has_served()) {
+                state.vain.note(Instant::now());
+            }
         }
     }
 }

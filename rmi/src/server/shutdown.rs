@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Serving;
 use super::serving::State;
+use crate::session::Session;
 use crate::sync::lock;
 
 /// How long methods that are ended may take to come to their end.
@@ -101,8 +102,13 @@ impl State {
             connections.values().map(|open| open.peer.clone()).collect()
         };
         let each = peers.iter().map(|peer| {
+            if let Some(session) = peer.attached::<Session>() {
+                session.promises.refuse_held();
+            }
             let unread = usize::from(peer.backlog() > 0);
-            peer.under_way().saturating_add(unread)
+            let session = peer.attached::<Session>();
+            let kept = session.map_or(0, |session| session.references().results.count());
+            peer.under_way().saturating_add(unread).saturating_add(kept)
         });
         each.fold(0, usize::saturating_add)
     }

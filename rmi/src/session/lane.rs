@@ -71,6 +71,19 @@ impl Lane {
         lane
     }
 
+    /// The one that is open.
+    pub(super) fn current(&self) -> Option<Connection> {
+        match &*lock(&self.state) {
+            State::Open(lane) if !lane.peer.has_ended() => Some(lane.clone()),
+            _ => None,
+        }
+    }
+
+    /// Whether it was not needed yet.
+    pub(super) fn is_closed(&self) -> bool {
+        matches!(&*lock(&self.state), State::Closed)
+    }
+
     /// Ends it: calls on their way fail, and there are no more.
     pub(super) fn close(&self) {
         let before = std::mem::replace(&mut *lock(&self.state), State::Ended);

@@ -95,7 +95,8 @@ impl Inbox {
     /// The other side says how many frames there were.
     pub(crate) fn close(&self, why: Why, frames: u16) {
         let mut state = lock(&self.state);
-        if state.stop.is_some() {
+        // An answer that came before the connection ended is read after it.
+        if !matches!(state.stop, None | Some(Stop::Lost(_))) {
             return;
         }
         let here = u16::try_from(state.frames.len()).unwrap_or(u16::MAX);

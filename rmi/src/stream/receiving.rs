@@ -94,7 +94,9 @@ impl<T: Transportable + 'static> Receiving<T> {
                 Taken::End(Why::GivenUp) => return self.fails(StreamError::GivenUp),
                 Taken::End(Why::Panicked) => return self.fails(StreamError::Panicked),
                 Taken::End(Why::Unsent) => return self.fails(StreamError::Unsent),
-                Taken::Stop(stop) => return self.stopped(stop, context),
+                // What the call has given last may be that all items are here.
+                Taken::Stop(Stop::Lost(_)) if self.has_ended_well(context) => continue,
+                Taken::Stop(stop) => return self.stopped(stop),
             };
             let bytes = frame.payload.len() as u64;
             let count = match read::<&'static [T]>(frame.payload, self.line.limits()) {
@@ -129,24 +131,22 @@ impl<T: Transportable + 'static> Receiving<T> {
         Poll::Ready(())
     }
 
+    /// Whether the call has just told how many items there were.
+    fn has_ended_well(&mut self, context: &mut Context<'_>) -> bool {
+        self.poll_call(context).is_ready() && self.failed.is_none()
+    }
+
     /// Why there are no more items, of which the call may know more.
-    fn stopped(
-        &mut self,
-        stop: Stop,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Item<T>, StreamError>>> {
+    fn stopped(&mut self, stop: Stop) -> Poll<Option<Result<Item<T>, StreamError>>> {
         let error = match stop {
             Stop::Broken(rule) => StreamError::Broken { rule },
             Stop::Unwanted => StreamError::GivenUp,
-            Stop::Lost(reason) => {
-                let _ = self.poll_call(context);
-                match self.failed.take() {
-                    Some(error) => error.into(),
-                    None => StreamError::Lost {
-                        reason: reason.to_string(),
-                    },
-                }
-            }
+            Stop::Lost(reason) => match self.failed.take() {
+                Some(error) => error.into(),
+                None => StreamError::Lost {
+                    reason: reason.to_string(),
+                },
+            },
         };
         self.fails(error)
     }

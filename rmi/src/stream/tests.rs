@@ -363,6 +363,26 @@ fn what_came_before_a_loss_is_there() {
 }
 
 #[test]
+fn an_answer_that_came_before_a_loss_counts() {
+    for frames in [1, 2] {
+        let ([side, _other], inbox, mut stream) = taking(Window::of(8, 1024));
+        let super::Of::Peer(receiving) = &mut stream.of else {
+            unreachable!("it comes from a peer");
+        };
+        receiving.belongs_to(Box::pin(async move { Ok(frames) }), None);
+        inbox.arrive(0, 1, frame(&[5]));
+        side.streams.lose(&"of the weather".into());
+        assert_eq!(*stream.next().wait().unwrap().unwrap().get(), 5);
+        match stream.next().wait() {
+            None => assert_eq!(frames, 1),
+            Some(Err(StreamError::Lost { .. })) => assert_eq!(frames, 2),
+            other => panic!("{other:?}"),
+        }
+        assert!(stream.next().wait().is_none());
+    }
+}
+
+#[test]
 fn numbers_are_used_once_at_a_time() {
     let streams = Streams::default();
     let half = || Half::Sends(Arc::new(Flow::default()));

@@ -28,10 +28,22 @@ fn case_4_answers_that_nobody_reads() {
                 peer.request(number, word(GIVE), &message(&(1u64 << 20,)));
             }
         }
-        until(|| scene.health().refused_calls > 0);
+        until(|| scene.growth() > 4 * (2 << 20));
         scene.assert_serves();
         // For each its backlog, one answer more, and what stands in the device.
         scene.assert_holds_at_most(4 * (16 << 20));
+        // Who reads again gets all of them.
+        let mut answered: Vec<_> = (0..200)
+            .map(|_| {
+                let answer = peers[0].endpoint.recv_message().unwrap();
+                assert_eq!((answer.header.kind, answer.header.words[1]), (REPLY, 0));
+                answer.header.words[0] & 0xffff_ffff
+            })
+            .collect();
+        answered.sort_unstable();
+        assert!(answered.into_iter().eq(0..200));
+        scene.assert_holds_at_most(4 * (16 << 20));
+        assert_eq!(scene.health().refused_calls, 0);
         drop(peers);
         scene.assert_recovers();
     });
@@ -228,6 +240,58 @@ fn case_26_errors_are_short_and_tell_nothing() {
             }
         }
         drop(peer);
+        scene.assert_recovers();
+    });
+}
+
+/// In the number of an object: others name the call, and it names another one.
+const PROMISES: u64 = 1 << 31;
+const PROMISED: u64 = 1 << 30;
+
+#[test]
+fn case_8_calls_that_name_what_never_comes() {
+    each_device(|scheme| {
+        let scene = Scene::new(scheme, |_| {});
+        let (names_much, circles) = (scene.peer(), scene.peer());
+        let arguments = message(&(1u64, 2u64));
+        // As many as half of its window are held, and the others go back.
+        let mut much = arguments.clone();
+        much.resize(32 << 10, 0);
+        for number in 0..250 {
+            names_much.request(number, PROMISED | (1000 + number), &much);
+        }
+        for _ in 0..250 - 128 {
+            let answer = names_much.endpoint.recv_message().unwrap();
+            assert_eq!(answer.header.kind, RETURN);
+        }
+        // Each names the next one, and the last one the first, or itself.
+        let named = |made: u32| {
+            let mut named = arguments.clone();
+            named.extend(made.to_le_bytes());
+            named.extend([0; 8]);
+            named
+        };
+        for made in 0..100u32 {
+            let names = u64::from((made + 1) % 100);
+            let word = PROMISES | PROMISED | names;
+            circles.request(u64::from(made), word, &named(made));
+        }
+        circles.request(200, PROMISES | PROMISED | 500, &named(500));
+        let answer = circles.endpoint.recv_message().unwrap();
+        assert_eq!(
+            (answer.header.words[0] & 0xffff, answer.header.words[1]),
+            (200, 3)
+        );
+        // The others are given up some seconds later.
+        until(|| scene.health().waiting >= 100);
+        scene.assert_serves();
+        // What the peers have sent, and what is known of each.
+        scene.assert_holds_at_most((128 * (64 << 10)) + (8 << 20));
+        // They are given up one by one, and with the connection.
+        for number in 0..50 {
+            circles.send(Header::new(CANCEL, [number, 0, 0]), &[]);
+        }
+        drop((names_much, circles));
         scene.assert_recovers();
     });
 }

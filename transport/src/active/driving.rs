@@ -240,6 +240,10 @@ impl Core {
             if turns % 2 == 0 && self.run_job(driving) {
                 return Looked::Something;
             }
+            // What has waited for its peer takes turns with what comes.
+            if turns % 2 == 1 && self.run_taken(driving) {
+                return Looked::Something;
+            }
             if turns % PUT_OFF == 1 && self.run_put_off(driving) {
                 return Looked::Something;
             }
@@ -247,7 +251,9 @@ impl Core {
         if let Looked::Something = self.look_at_members(driving, seen) {
             return Looked::Something;
         }
-        if self.has_more() && (self.run_job(driving) || self.run_put_off(driving)) {
+        if self.has_more()
+            && (self.run_job(driving) || self.run_taken(driving) || self.run_put_off(driving))
+        {
             return Looked::Something;
         }
         Looked::Nothing

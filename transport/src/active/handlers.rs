@@ -66,6 +66,9 @@ struct Table {
     entries: Vec<Entry>,
 }
 
+/// What sees messages in order, and the bits of their words by which it is known which.
+pub(super) type First = (u64, Box<dyn Fn(Request) -> Option<Request> + Send + Sync>);
+
 /// What runs, on cache lines of its own: who asks has its memory elsewhere.
 #[repr(align(128))]
 pub(super) struct Entry {
@@ -77,6 +80,7 @@ pub(super) struct Entry {
     worker: bool,
     /// It never waits.
     short: bool,
+    first: Option<First>,
     budget: Budget,
     runs: Box<dyn Runs>,
     place: Place,
@@ -140,6 +144,16 @@ impl Handlers {
     pub(super) fn count_nack(&self, number: u16) {
         if let Some(entry) = self.entry(number) {
             entry.tally.refused();
+        }
+    }
+
+    /// Shows a message to who sees it first. None where that keeps it.
+    #[inline]
+    pub(super) fn first(&self, request: Request) -> Option<Request> {
+        let entry = self.entry(request.handler());
+        match entry.and_then(|entry| entry.first.as_ref()) {
+            Some((mask, first)) if request.word() & mask != 0 => first(request),
+            _ => Some(request),
         }
     }
 

@@ -177,10 +177,16 @@ impl Ledger {
         Ok((u32::from(index) | (u32::from(generation) << 16), credit))
     }
 
+    /// How many requests there are whose answers were not taken.
+    #[inline]
+    pub(super) fn outstanding(&self) -> usize {
+        self.calls.len().saturating_sub(self.free.len())
+    }
+
     /// When what is sent has to go: whoever has asked something may ask more before the answer comes.
     #[inline]
     pub(super) fn haste(&self) -> Haste {
-        if self.calls.len() > self.free.len() {
+        if self.outstanding() > 0 {
             Haste::Asking
         } else {
             Haste::Now
@@ -231,6 +237,11 @@ impl Ledger {
         if !self.wanting.iter().any(|other| other.will_wake(task)) {
             self.wanting.push(task.clone());
         }
+    }
+
+    /// Those who wait for credit, where there is some that was not used.
+    pub(super) fn take_wanting(&mut self) -> Vec<Waker> {
+        mem::take(&mut self.wanting)
     }
 
     /// A message of the peer has come: a request, if it has a number.

@@ -1,9 +1,13 @@
 //! A connection, as all who use it share it.
 
 mod arrival;
+mod queue;
 mod sending;
+mod unread;
 
 pub(super) use self::arrival::returned;
+use self::queue::Queue;
+pub(super) use self::queue::{Grant, Message, Turn};
 pub(super) use self::sending::Haste;
 use std::any::Any;
 use std::collections::VecDeque;
@@ -13,6 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Waker;
 use std::time::Instant;
 
+use self::unread::Unread;
 use super::driving::{Core, Wait};
 use super::error::{JoinError, RequestError, Returned};
 use super::frame::{Credit, Frame};
@@ -64,6 +69,11 @@ pub(super) struct Link {
     moves: AtomicUsize,
     /// How many bytes wait for the peer to take them, when that was last looked at; changes under the ledger's lock.
     backlog: AtomicU64,
+    /// Who waits for room at the other side.
+    queue: Queue,
+    /// What waits for that; and whether something does, which changes under its lock.
+    unread: Mutex<Unread>,
+    has_unread: AtomicBool,
     returned: Mutex<VecDeque<Returned>>,
     /// It takes no more requests.
     stopping: AtomicBool,
@@ -119,6 +129,9 @@ impl Link {
             posted: AtomicBool::new(false),
             moves: AtomicUsize::new(0),
             backlog: AtomicU64::new(0),
+            queue: Queue::default(),
+            unread: Mutex::default(),
+            has_unread: AtomicBool::new(false),
             returned: Mutex::default(),
             stopping: AtomicBool::new(false),
             handles: AtomicUsize::new(0),
@@ -386,7 +399,13 @@ impl Link {
     /// The program has no handle of it any more: what was put off does not keep it.
     #[cold]
     pub(super) fn purge(&self) {
-        self.bundle().purge(self.id);
+        self.purge_from(&self.bundle());
+    }
+
+    pub(super) fn purge_from(&self, bundle: &Core) {
+        if bundle.purge(self.id) {
+            self.drop_unread();
+        }
     }
 
     /// What came back though nobody waited for it, the oldest first.
@@ -417,6 +436,7 @@ impl Link {
         self.bundle().leave(self.id);
         wake.into_iter().for_each(Waker::wake);
         tasks.into_iter().for_each(|task| task.cancel());
+        self.drop_unread();
         let at_end = lock_plainly(&self.at_end).take();
         at_end.into_iter().flatten().for_each(|work| work());
     }

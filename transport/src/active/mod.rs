@@ -109,5 +109,6 @@ pub use self::peer::{Departure, Function, Handler, Peer, Ready};
 pub use self::request::{Mark, Replier, Request};
 pub use self::settings::Settings;
 pub use self::tap::{Tap, Tapped, TappedKind};
-pub use self::task::{Began, Tasks};
+pub use self::task::{Began, Tasks, is_given_back};
 pub use self::ticket::{ObjectTicket, Reply, Ticket};
+pub use self::turn::until_waiting;

@@ -28,10 +28,14 @@ use crate::header::Header;
 /// as a rule.
 #[must_use = "a request that is dropped comes back to its sender"]
 pub struct Request {
+    /// Dropped before its sender knows that it goes back.
+    kept: Option<Box<dyn Any + Send>>,
     payload: Option<Filled>,
     replier: Replier,
     /// Since when it waits for its turn.
     since: Option<Instant>,
+    /// It has waited for its peer to take what it was sent.
+    has_waited: bool,
 }
 
 /// Which request it is, for who has not got it any more.
@@ -108,6 +112,8 @@ impl Request {
             },
             payload: Some(payload),
             since: None,
+            has_waited: false,
+            kept: None,
         }
     }
 
@@ -147,6 +153,54 @@ impl Request {
     #[must_use]
     pub fn backlog(&self) -> u64 {
         self.replier.link.backlog()
+    }
+
+    /// Whether it is to be [put off](Self::put_off): who sent it has more than `most` bytes to take of what it was sent, or
+    /// has requests that wait for that. One that has waited is not put off again.
+    #[must_use]
+    #[inline]
+    pub fn is_unread(&self, most: u64) -> bool {
+        !self.has_waited && self.replier.link.is_unread(most)
+    }
+
+    /// Has it wait until who sent it has taken all but `most` bytes of what it was sent, in order of coming: its handler is
+    /// run with it again then. It keeps its place in the window of the other side, which therefore can't make us keep more
+    /// than that allows.
+    pub fn put_off(mut self, most: u64) {
+        self.wait();
+        let link = self.replier.link.clone();
+        link.put_off(self, most);
+    }
+
+    /// Has its handler run with it again, by who serves, before what comes from now on.
+    pub fn run_again(mut self) {
+        self.wait();
+        let link = self.replier.link.clone();
+        link.bundle().run_soon(self);
+    }
+
+    /// Keeps something with the request, instead of what was kept before. It is dropped where the request goes back, before
+    /// its sender knows; and where that may send it again, so that it [says so](super::is_given_back).
+    pub fn keep<T: Any + Send>(&mut self, what: Box<T>) {
+        self.kept = Some(what);
+    }
+
+    /// What is kept with it, if that is a `T`.
+    #[must_use]
+    pub fn take_kept<T: Any + Send>(&mut self) -> Option<Box<T>> {
+        self.kept.take_if(|kept| kept.is::<T>())?.downcast().ok()
+    }
+
+    /// Whether something is kept with it.
+    #[must_use]
+    #[inline]
+    pub fn has_kept(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// It is the first of those that wait for their peer, and need not any more.
+    pub(super) fn has_waited(&mut self) {
+        self.has_waited = true;
     }
 
     /// Which request it is.
@@ -212,6 +266,9 @@ impl Request {
     }
 
     pub(super) fn give_back(mut self, reason: Reason, why: &str) {
+        if let Some(kept) = self.kept.take() {
+            task::giving_back(reason == Reason::Busy, || drop(kept));
+        }
         let payload = self.payload.take();
         self.replier.give_back(reason, payload, why);
     }
@@ -276,17 +333,23 @@ impl Replier {
         self.reply_segments(word, &[IoSlice::new(bytes)]);
     }
 
-    /// As [`reply`](Self::reply), with bytes from several places.
-    pub fn reply_segments(mut self, word: u64, segments: &[IoSlice<'_>]) {
+    /// As [`reply`](Self::reply), with bytes from several places. False when the other side takes no message like that,
+    /// and was told so instead.
+    pub fn reply_segments(mut self, word: u64, segments: &[IoSlice<'_>]) -> bool {
         self.is_open = false;
         match self.number {
             Number::Asked(number) => {
                 let reply = Frame::Reply { number, word };
                 let credit = self.link.close(self.number, self.length);
                 let sent = self.link.reply(reply.header(credit), segments);
+                let is_sent = sent.is_ok();
                 self.unless_sent(sent, credit);
+                is_sent
             }
-            told => self.link.close_silently(told, self.length),
+            told => {
+                self.link.close_silently(told, self.length);
+                true
+            }
         }
     }
 

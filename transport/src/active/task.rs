@@ -335,6 +335,18 @@ pub(super) fn reason() -> Reason {
     }
 }
 
+/// Drops what is kept with a request that goes back, which may come again if it is `busy`.
+pub(super) fn giving_back(busy: bool, work: impl FnOnce()) {
+    because(if busy { Why::Refused } else { Why::Ended }, work);
+}
+
+/// Whether what is dropped now is [kept with a request](super::Request::keep) that goes back as [busy](Reason::Busy), and may
+/// come again.
+#[must_use]
+pub fn is_given_back() -> bool {
+    WHY.get() == Why::Refused
+}
+
 /// Drops what a handler panicked with, which may panic in turn.
 pub(super) fn forget_panic(mut panic: Box<dyn Any + Send>) {
     const PATIENCE: usize = 8;

@@ -1,6 +1,7 @@
 //! What a thread is at while it receives: how deep its receive loops are nested, and what is to be gone on with
 //! when the handler that runs has ended.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -22,6 +23,8 @@ struct Turn {
     waited: Cell<Duration>,
     /// The connections that messages of this thread wait in for others.
     gathered: RefCell<Vec<Weak<Shared>>>,
+    /// What is dropped when this thread waits.
+    kept: Cell<Option<Box<dyn Any>>>,
 }
 
 impl Turn {
@@ -39,6 +42,7 @@ thread_local! {
             jobs: RefCell::new(VecDeque::new()),
             waited: Cell::new(Duration::ZERO),
             gathered: RefCell::new(Vec::new()),
+            kept: Cell::new(None),
         }
     };
 }
@@ -113,6 +117,7 @@ pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
     }
     let _back = Back::change(0, false);
     let _absent = Absent::of_thread();
+    drop(TURN.with(|turn| turn.kept.take()));
     send_away();
     if depth() == 0 {
         return work();
@@ -123,6 +128,23 @@ pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
     let waited = before.saturating_add(begun.elapsed());
     TURN.with(|turn| turn.waited.set(waited));
     result
+}
+
+/// Does something, and gives back what was kept meanwhile; that is dropped as soon as this thread waits for an answer, for
+/// credit or for whatever else others may bring about, inside of that.
+pub fn until_waiting<T: 'static, R>(kept: T, work: impl FnOnce() -> R) -> (Option<T>, R) {
+    struct Before(Option<Box<dyn Any>>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            drop(TURN.with(|turn| turn.kept.replace(self.0.take())));
+        }
+    }
+    let before = Before(TURN.with(|turn| turn.kept.replace(Some(Box::new(kept)))));
+    let result = work();
+    let kept = TURN.with(|turn| turn.kept.take());
+    drop(before);
+    let kept = kept.and_then(|kept| kept.downcast().ok());
+    (kept.map(|kept| *kept), result)
 }
 
 /// Whether something was woken that waits for [`go_on`].

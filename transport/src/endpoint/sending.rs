@@ -82,6 +82,8 @@ pub(crate) struct Sending {
     tally: Arc<Tally>,
     alarm: Arc<Alarm>,
     alarm_waker: Waker,
+    /// Who is told when the next message has gone that was posted.
+    at_gone: Option<Waker>,
 }
 
 impl Sending {
@@ -107,6 +109,7 @@ impl Sending {
             tally,
             alarm_waker: alarm.clone().into(),
             alarm,
+            at_gone: None,
         }
     }
 
@@ -122,6 +125,11 @@ impl Sending {
     /// How many messages are posted that have not gone.
     pub(super) fn count_posted(&self) -> usize {
         self.posted.len()
+    }
+
+    /// Has `waker` called once, when the next posted message has gone, or has ended; instead of another one.
+    pub(super) fn tell_when_gone(&mut self, waker: Waker) {
+        self.at_gone = Some(waker);
     }
 
     /// What has not gone.
@@ -320,6 +328,7 @@ impl Sending {
             Err(SendError::TimedOut { .. } | SendError::NoBuffer { .. })
         );
         op.result = Some(result);
+        self.common.to_wake.extend(self.at_gone.take());
         match std::mem::replace(&mut op.notify, Notify::Ticket) {
             Notify::Ticket => self.common.news = true,
             Notify::Task(task) => {

@@ -24,16 +24,22 @@ pub(super) fn address(case: &Case) -> Result<Address, Failure> {
         Way::Shm => Address::shm(&name)?,
         Way::Uds => Address::uds(&format!("@{name}"))?,
         Way::Tcp => Address::tcp("127.0.0.1", 0)?,
+        #[cfg(feature = "tls")]
+        Way::Tls => Address::tls("127.0.0.1", 0)?,
     })
 }
 
 /// The same for all of jstream's subjects.
-pub(super) fn options(case: &Case) -> Options {
+pub(super) fn options(case: &Case) -> Result<Options, Failure> {
     let mut options = Options::default();
+    #[cfg(feature = "tls")]
+    if case.way == Way::Tls {
+        options.tls = Some(super::certificates::Certificates::of_run()?.tls()?);
+    }
     options.spin = if case.spins() {
         Duration::MAX
     } else {
         Duration::ZERO
     };
-    options
+    Ok(options)
 }

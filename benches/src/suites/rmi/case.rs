@@ -11,6 +11,9 @@ pub(super) enum Way {
     Shm,
     Uds,
     Tcp,
+    /// The same, encrypted, with certificates of both sides.
+    #[cfg(feature = "tls")]
+    Tls,
 }
 
 /// What is called.
@@ -28,6 +31,19 @@ pub(super) enum What {
     Structs(usize),
     /// So many numbers go that the method does not look at.
     Untouched(usize),
+    /// Names and references are what it is about.
+    Objects(Objects),
+}
+
+/// What is done with objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Objects {
+    /// A name is looked up.
+    Lookup,
+    /// A reference goes along.
+    Reference,
+    /// Objects are called in turn, of so many that the server has given.
+    Exported(usize),
 }
 
 /// A case, as its name says.
@@ -42,7 +58,7 @@ pub(super) struct Case {
 }
 
 /// The names of all cases, in the order in which they are run.
-pub(super) const NAMES: [&str; 50] = [
+pub(super) const NAMES: &[&str] = &[
     "tcp/one-cpu/null",
     "tcp/one-cpu/null-64",
     "tcp/one-cpu/sum-1024",
@@ -50,6 +66,9 @@ pub(super) const NAMES: [&str; 50] = [
     "tcp/one-cpu/structs-1000",
     "tcp/one-cpu/untouched-131072",
     "tcp/one-cpu/waits",
+    "tcp/one-cpu/lookup",
+    "tcp/one-cpu/reference",
+    "tcp/one-cpu/exported-1000000",
     "tcp/two-cpus/null",
     "tcp/two-cpus/null-64",
     "tcp/two-cpus/sum-1024",
@@ -79,6 +98,8 @@ pub(super) const NAMES: [&str; 50] = [
     "shm/two-cpus/sum-131072",
     "shm/two-cpus/structs-1000",
     "shm/two-cpus/waits",
+    "shm/two-cpus/lookup",
+    "shm/two-cpus/reference",
     "inproc/one-cpu/null",
     "inproc/one-cpu/null-64",
     "inproc/one-cpu/sum-1024",
@@ -93,6 +114,16 @@ pub(super) const NAMES: [&str; 50] = [
     "inproc/two-cpus/sum-131072",
     "inproc/two-cpus/structs-1000",
     "inproc/two-cpus/waits",
+    "inproc/two-cpus/lookup",
+    "inproc/two-cpus/reference",
+    #[cfg(feature = "tls")]
+    "tls/one-cpu/null",
+    #[cfg(feature = "tls")]
+    "tls/one-cpu/sum-131072",
+    #[cfg(feature = "tls")]
+    "tls/two-cpus/null",
+    #[cfg(feature = "tls")]
+    "tls/two-cpus/sum-131072",
 ];
 
 /// How many calls are on their way at once where they don't wait for one another.
@@ -103,7 +134,7 @@ const STRUCT: usize = 52;
 impl Case {
     /// The case of that name.
     pub(super) fn named(name: &str) -> Result<Self, Failure> {
-        let known = NAMES.into_iter().find(|known| *known == name);
+        let known = NAMES.iter().copied().find(|known| *known == name);
         known
             .and_then(Self::parse)
             .ok_or_else(|| format!("there is no case {name}").into())
@@ -117,6 +148,8 @@ impl Case {
             "shm" => Way::Shm,
             "uds" => Way::Uds,
             "tcp" => Way::Tcp,
+            #[cfg(feature = "tls")]
+            "tls" => Way::Tls,
             _ => return None,
         };
         let one_cpu = match cpus {
@@ -133,6 +166,9 @@ impl Case {
             ("sum", _) => What::Sum(count),
             ("structs", _) => What::Structs(count),
             ("untouched", _) => What::Untouched(count),
+            ("lookup", 0) => What::Objects(Objects::Lookup),
+            ("reference", 0) => What::Objects(Objects::Reference),
+            ("exported", _) => What::Objects(Objects::Exported(count)),
             _ => return None,
         };
         Some(Self {
@@ -141,6 +177,16 @@ impl Case {
             one_cpu,
             what,
         })
+    }
+
+    /// The same another way.
+    pub(super) fn over(self, way: Way) -> Self {
+        Self { way, ..self }
+    }
+
+    /// Whether what travels is encrypted.
+    pub(super) fn is_encrypted(&self) -> bool {
+        self.name.starts_with("tls/")
     }
 
     /// Whether who waits looks again and again, and never sleeps.
@@ -177,7 +223,7 @@ impl Case {
             (_, false) => 40_000,
         };
         one + match self.what {
-            What::Null | What::Flood | What::Waits => 0,
+            What::Null | What::Flood | What::Waits | What::Objects(_) => 0,
             What::Sum(count) | What::Untouched(count) => 8 * count / 4,
             What::Structs(count) => STRUCT * count,
         }
@@ -213,7 +259,7 @@ mod tests {
 
     #[test]
     fn every_name_is_a_case() {
-        for name in NAMES {
+        for name in NAMES.iter().copied() {
             let case = Case::named(name).unwrap();
             let work = case.work();
             assert!(work.batch > 0 && work.batches > 1, "{name}");

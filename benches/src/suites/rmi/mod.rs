@@ -2,17 +2,22 @@
 
 mod address;
 mod case;
+#[cfg(feature = "tls")]
+mod certificates;
 #[cfg(feature = "peers")]
 mod generated;
 mod pair;
 mod raw;
+mod resident;
 mod samples;
+mod scenes;
 mod service;
 mod subject;
 #[cfg(feature = "peers")]
 mod with_capnp;
 mod with_endpoint;
 mod with_jstream;
+mod with_objects;
 #[cfg(feature = "peers")]
 mod with_tarpc;
 #[cfg(feature = "peers")]
@@ -37,8 +42,8 @@ use crate::suites;
 const SUITE: &str = "rmi";
 
 /// The names of all cases, in the order in which they are run.
-pub(crate) fn names() -> [&'static str; NAMES.len()] {
-    NAMES
+pub(crate) fn names() -> Vec<&'static str> {
+    NAMES.iter().copied().chain(scenes::names()).collect()
 }
 
 /// Runs the cases that are `chosen` by their names.
@@ -54,8 +59,11 @@ pub(crate) fn run(
     };
     let cores = Cores::find();
     suites::measured(SUITE, &effort, progress, |bench| {
-        for name in NAMES.into_iter().filter(|name| chosen(name)) {
+        for name in NAMES.iter().copied().filter(|name| chosen(name)) {
             bench.calls(&Case::named(name)?, cores)?;
+        }
+        for name in scenes::names().filter(|name| chosen(name)) {
+            scenes::run(bench, name, cores)?;
         }
         Ok(())
     })
@@ -143,6 +151,9 @@ impl Bench<'_> {
         let times = measure::interleave(&mut subjects, &effort, Subject::round)?;
         for (subject, times) in subjects.iter_mut().zip(times) {
             self.figures(subject, times);
+            for (metric, value, unit) in subject.pair.more()? {
+                self.row(case.name, subject.name, metric, value, unit);
+            }
         }
         if !self.pinned || !(case.one_cpu || cores.apart) {
             let text = "the two sides were not where the case's name says";
@@ -158,6 +169,10 @@ impl Bench<'_> {
         } else {
             self.row(case, name, "rtt_p50", times.median, "ns");
             self.row(case, name, "rtt_p99", subject.samples.p99(), "ns");
+            if let (true, What::Sum(count)) = (subject.case.is_encrypted(), subject.case.what) {
+                let each = (count * size_of::<f64>()) as f64;
+                self.row(case, name, "bandwidth", each * 1e9 / times.median, "B/s");
+            }
         }
         let calls = subject.calls();
         if let Some((first, last)) = subject.computed {

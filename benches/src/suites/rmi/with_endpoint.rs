@@ -17,7 +17,7 @@ const HEADER: Header = Header::new(1, [0; 3]);
 /// Serves one connection, until its other end is closed.
 pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
     let what = case.what;
-    let listener = listen(&address(case)?, &options(case))?;
+    let listener = listen(&address(case)?, &options(case)?)?;
     let address = listener.local_address().to_string();
     let server = thread::Builder::new().name("endpoint".to_owned());
     let server = server.spawn(move || {
@@ -36,7 +36,7 @@ pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
 
 /// Connects to who serves.
 pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Caller>, Failure> {
-    let endpoint = connect(&address.parse()?, &options(case))?;
+    let endpoint = connect(&address.parse()?, &options(case)?)?;
     Ok(Box::new(Exchange::new(case, Messages(endpoint))))
 }
 

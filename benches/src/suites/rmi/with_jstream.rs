@@ -18,7 +18,7 @@ const NAME: &str = "service";
 /// Serves until the handle is dropped.
 pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
     let mut settings = ServerOptions::default();
-    settings.transport = options(case);
+    settings.transport = options(case)?;
     let server = Server::new(settings);
     server.bind::<dyn Service>(NAME, Arc::new(Plain))?;
     let serving = server.listen(&address(case)?)?;
@@ -28,7 +28,7 @@ pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
 /// Connects to who serves.
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Caller>, Failure> {
     let mut settings = ClientOptions::default();
-    settings.transport = options(case);
+    settings.transport = options(case)?;
     let client = Client::connect_with(&address.parse()?, &settings)?;
     let arguments = Arguments::of(case);
     Ok(Box::new(Ours {
@@ -69,7 +69,7 @@ impl Ours {
     fn call(&self) -> Result<Given, Failure> {
         let (service, numbers) = (&self.service, &self.arguments.numbers);
         let given = match self.what {
-            What::Null | What::Flood => {
+            What::Null | What::Flood | What::Objects(_) => {
                 service.null().wait()?;
                 Given::Nothing
             }

@@ -54,7 +54,7 @@ impl Core {
     /// What was put off does not keep a connection that the program has no handle of.
     fn purge_if_left(&self, link: &Link) {
         if link.handles.load(Ordering::Acquire) == 0 {
-            self.purge(link.id);
+            link.purge_from(self);
         }
     }
 

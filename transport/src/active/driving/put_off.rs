@@ -25,6 +25,8 @@ pub(super) struct PutOff {
     aside: Mutex<VecDeque<Request>>,
     /// Tasks that go on where the bundle is served.
     jobs: Mutex<VecDeque<Job>>,
+    /// Connections whose peers may have taken what their requests wait for, each once.
+    taken: Mutex<VecDeque<Arc<Link>>>,
 }
 
 impl Core {
@@ -39,14 +41,52 @@ impl Core {
         self.call();
     }
 
-    /// Nobody has a handle of a connection any more, and what was put off of it keeps it.
+    /// Has those who serve look for what waits in a connection for its peer.
     #[cold]
-    pub(in crate::active) fn purge(&self, id: u64) {
+    pub(in crate::active) fn take_up(&self, link: &Arc<Link>) {
+        let mut taken = lock(&self.put_off.taken);
+        let is_new = taken.iter().all(|other| other.id != link.id);
+        if is_new {
+            taken.push_back(link.clone());
+        }
+        drop(taken);
+        if is_new {
+            self.has_put_off();
+        }
+    }
+
+    /// Runs a request that has waited for its peer to take what it was sent. Whether there was one.
+    pub(super) fn run_taken(&self, driving: &mut Driving<'_>) -> bool {
+        let Some(link) = lock(&self.put_off.taken).pop_front() else {
+            return false;
+        };
+        driving.release();
+        let Some((request, is_more)) = link.next_unread() else {
+            return true;
+        };
+        if is_more {
+            link.bundle().take_up(&link);
+        }
+        Link::serve_put_off(request);
+        true
+    }
+
+    /// Nobody has a handle of a connection any more, and what was put off of it keeps it. False where it stays.
+    #[cold]
+    pub(in crate::active) fn purge(&self, id: u64) -> bool {
         if lock(&self.kept).iter().any(|link| link.id == id) {
-            return;
+            return false;
         }
         drop(self.take_of(id));
         drop(self.take_late_of(id));
+        drop(self.take_taken_of(id));
+        true
+    }
+
+    fn take_taken_of(&self, id: u64) -> Option<Arc<Link>> {
+        let mut taken = lock(&self.put_off.taken);
+        let place = taken.iter().position(|link| link.id == id)?;
+        taken.remove(place)
     }
 
     fn take_late_of(&self, id: u64) -> VecDeque<(Arc<Link>, Arrived)> {
@@ -95,6 +135,12 @@ impl Core {
         self.call_all();
     }
 
+    /// Has a request served again, before all others.
+    pub(in crate::active) fn run_soon(&self, request: Request) {
+        lock(&self.put_off.aside).push_back(request);
+        self.has_put_off();
+    }
+
     /// Goes on with the first task that waits for that. Whether there was one.
     pub(super) fn run_job(&self, driving: &mut Driving<'_>) -> bool {
         let Some(job) = lock(&self.put_off.jobs).pop_front() else {
@@ -125,6 +171,9 @@ impl Core {
     pub(super) fn hand_over(&self, id: u64, to: &Self) {
         let [aside, later] = self.take_of(id);
         let late = self.take_late_of(id);
+        if let Some(link) = self.take_taken_of(id) {
+            to.take_up(&link);
+        }
         if !aside.is_empty() || !later.is_empty() || !late.is_empty() {
             lock(&to.put_off.late).extend(late);
             lock(&to.put_off.aside).extend(aside);
@@ -178,7 +227,8 @@ impl Core {
             let any = !lock(&self.put_off.later).is_empty()
                 || !lock(&self.put_off.late).is_empty()
                 || !lock(&self.put_off.aside).is_empty()
-                || !lock(&self.put_off.jobs).is_empty();
+                || !lock(&self.put_off.jobs).is_empty()
+                || !lock(&self.put_off.taken).is_empty();
             self.has_more.fetch_or(any, Ordering::AcqRel);
             return false;
         }

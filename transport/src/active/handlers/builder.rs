@@ -131,6 +131,20 @@ impl Builder {
         self
     }
 
+    /// Messages for the handler named last whose words have one of these bits are shown to `first`, one at a time in the
+    /// order in which they come over each connection, before more is received: it may [keep](Request::keep) something with
+    /// a request, or keep the request itself and have it [run](Request::run_again) later. It may not wait, answer, or
+    /// drop one.
+    pub fn in_order<F>(mut self, bits: u64, first: F) -> Self
+    where
+        F: Fn(Request) -> Option<Request> + Send + Sync + 'static,
+    {
+        if let Some(entry) = self.entries.last_mut() {
+            entry.first = Some((bits, Box::new(first)));
+        }
+        self
+    }
+
     /// Has the handler named last counted and reported (as a warning of `tracing`) when it runs in the receive loop
     /// for longer than `budget` at a time, and with it what it wakes (default: 10 ms). Waiting for answers does not
     /// count. Budgets of 10 ms and more are watched to the tick of the system's clock, 1 to 10 ms; shorter ones cost two
@@ -177,6 +191,7 @@ impl Builder {
             types,
             worker: false,
             short: false,
+            first: None,
             budget: Budget::default(),
             runs,
             place: self.place.clone(),

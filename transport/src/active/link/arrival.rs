@@ -166,6 +166,9 @@ impl Link {
             self.served.store(true, Ordering::Relaxed);
         }
         let request = Request::new(self.clone(), number, handler, word, payload);
+        let Some(request) = self.handlers.first(request) else {
+            return;
+        };
         if driving.is_aside() {
             return driving.put_aside(request);
         }

@@ -27,6 +27,17 @@ pub(super) const AHEAD: usize = (16 << 10) + Header::WIRE_LENGTH;
 /// The same while messages are longer than that, and the copy would be of a part of them.
 const LITTLE_AHEAD: usize = 4 << 10;
 
+/// The same until a connection has had more at once: most of those that are idle never do, and there may be many.
+const FIRST_AHEAD: usize = 2 << 10;
+
+/// A header alone gets this part of what the pool may map, or [`LEAST_CLAIM`]; a longer message gets its jbuf once so much of
+/// it is here. So hundreds who claim much and send nothing leave room for all others.
+const CLAIMS: usize = 512;
+const LEAST_CLAIM: usize = 1 << 20;
+
+/// This is not for messages longer than that part of the pool.
+const CLAIMABLE: usize = 8;
+
 /// Puts messages together.
 ///
 /// Invariants: the bytes that are here and belong to no message yet are those of `staging` from
@@ -38,6 +49,8 @@ pub(crate) struct Assembly {
     staging: Filling,
     used: usize,
     ahead: usize,
+    /// The last receive filled all of the staging.
+    is_full: bool,
     /// The header of the message whose payload is due, and how long that is.
     due: Option<(Header, usize)>,
     /// How much of that payload stands in its jbuf.
@@ -49,9 +62,10 @@ impl Assembly {
         Self {
             pool,
             max_message,
-            staging: Spent::heap(AHEAD).filling(),
+            staging: Spent::heap(FIRST_AHEAD).filling(),
             used: 0,
             ahead: AHEAD,
+            is_full: false,
             due: None,
             placed: 0,
         }
@@ -192,21 +206,24 @@ impl Assembly {
         };
         let mut filling = match into.take() {
             Some(filling) => filling,
-            None => {
-                let spent = self.pool.take(length);
-                let spent = spent.map_err(|source| Fault::NoBuffer {
-                    length: length as u64,
-                    source,
-                })?;
-                spent.filling()
-            }
+            None => self.take(self.claim(length), length)?,
         };
-        let staged = self.staged();
-        let missing = length.saturating_sub(filling.len());
-        let moved = staged.get(..missing).unwrap_or(staged);
-        let fits = filling.extend(moved);
-        debug_assert!(fits, "there is room for the whole payload");
-        self.used = self.used.saturating_add(moved.len());
+        self.unstage(&mut filling, length);
+        if filling.len() == filling.capacity() && filling.len() < length {
+            match self.take(length, length) {
+                Ok(mut whole) => {
+                    let fits = whole.extend(filling.as_bytes());
+                    debug_assert!(fits, "it is longer");
+                    filling = whole;
+                    self.unstage(&mut filling, length);
+                }
+                Err(fault) => {
+                    self.placed = filling.len();
+                    *into = Some(filling);
+                    return Err(fault);
+                }
+            }
+        }
         if filling.len() < length {
             self.placed = filling.len();
             *into = Some(filling);
@@ -215,6 +232,37 @@ impl Assembly {
         self.due = None;
         self.placed = 0;
         Ok(Some(filling.finish()))
+    }
+
+    /// How much room a message of that length gets before any of it is here.
+    fn claim(&self, length: usize) -> usize {
+        let all = self.pool.options().max_mapped;
+        // In a small pool the part would take the room that the whole needs.
+        if length > all / CLAIMABLE {
+            return length;
+        }
+        length.min((all / CLAIMS).max(LEAST_CLAIM))
+    }
+
+    /// A jbuf for so much of a message of that length.
+    fn take(&self, part: usize, length: usize) -> Result<Filling, Fault> {
+        let spent = self.pool.take(part);
+        let spent = spent.map_err(|source| Fault::NoBuffer {
+            length: length as u64,
+            source,
+        })?;
+        Ok(spent.filling())
+    }
+
+    /// Moves what is here of a payload of that length to where it belongs.
+    fn unstage(&mut self, filling: &mut Filling, length: usize) {
+        let room = length.min(filling.capacity());
+        let missing = room.saturating_sub(filling.len());
+        let staged = self.staged();
+        let moved = staged.get(..missing).unwrap_or(staged);
+        let fits = filling.extend(moved);
+        debug_assert!(fits, "there is room for it");
+        self.used = self.used.saturating_add(moved.len());
     }
 
     /// Where the next bytes go: the first `n` of them to the rest of the payload that is due, for
@@ -232,12 +280,29 @@ impl Assembly {
             _ => None,
         };
         self.compact();
+        if self.is_full {
+            self.grow();
+        }
         Spare {
             rest,
             placed: &mut self.placed,
             ahead: self.ahead.saturating_sub(self.staging.len()),
             staging: &mut self.staging,
+            is_full: &mut self.is_full,
         }
+    }
+
+    /// Makes the staging as large as it may be.
+    #[cold]
+    fn grow(&mut self) {
+        self.is_full = false;
+        if self.staging.capacity() >= AHEAD {
+            return;
+        }
+        let mut larger = Spent::heap(AHEAD).filling();
+        let fits = larger.extend(self.staging.as_bytes());
+        debug_assert!(fits, "it is larger");
+        self.staging = larger;
     }
 
     /// Makes room where bytes were used: what is left is a part of a header.
@@ -274,6 +339,7 @@ pub(crate) struct Spare<'a> {
     placed: &'a mut usize,
     staging: &'a mut Filling,
     ahead: usize,
+    is_full: &'a mut bool,
 }
 
 impl Spare<'_> {
@@ -289,8 +355,10 @@ impl Spare<'_> {
         receive: impl FnOnce(&mut [MaybeUninitSlice<'_>]) -> Result<Option<usize>, E>,
     ) -> Result<Option<usize>, E> {
         let staging = until(self.staging, self.ahead);
+        let ahead = staging.len();
         let Some((filling, missing)) = self.rest else {
             let received = receive(&mut [MaybeUninitSlice::new(staging)])?;
+            *self.is_full = received == Some(ahead);
             // SAFETY: the slice is the staging's free part, and the caller has initialised `n` bytes.
             unsafe { self.staging.advance(received.unwrap_or(0)) };
             return Ok(received);
@@ -303,6 +371,7 @@ impl Spare<'_> {
         // SAFETY: the first slice is the first `room` free bytes of `filling`, and of the `n` bytes
         // that the caller has initialised so many are there.
         unsafe { filling.advance(first) };
+        *self.is_full = n == room.saturating_add(ahead);
         // SAFETY: the second slice is the staging's free part, and what of the `n` bytes did not fit
         // the first one is there.
         unsafe { self.staging.advance(n.saturating_sub(first)) };

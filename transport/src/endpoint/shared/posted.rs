@@ -58,6 +58,13 @@ impl Shared {
         count
     }
 
+    /// Has `waker` called once, when the next posted message has gone, or has ended.
+    pub(crate) fn tell_when_gone(&self, waker: Waker) {
+        let mut held = self.sending.lock();
+        held.tell_when_gone(waker);
+        self.settle(self.sending.leave(held));
+    }
+
     /// Takes back a message of a sink, if it waits for credit.
     pub(crate) fn cancel_waiting(&self, user: u64) -> bool {
         let mut held = self.sending.lock();

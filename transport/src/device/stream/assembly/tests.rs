@@ -143,6 +143,64 @@ fn a_pool_without_room_loses_nothing() {
     assert_eq!(lengths, [200_000, 3000]);
 }
 
+/// Who has the header alone of a long message has a part of the room for it, and what has come of it stays where there is no
+/// more.
+#[test]
+fn claims_are_believed_as_they_come_true() {
+    const LENGTH: usize = (3 << 20) + 1;
+    let mut options = PoolOptions::default();
+    options.max_mapped = 64 << 20;
+    let pool = Pool::new(options);
+    let wire = wire(&[LENGTH, 100]);
+    let mut silent = Vec::new();
+    for _ in 0..24 {
+        let mut assembly = Assembly::new(pool.clone(), 64 << 20);
+        let mut into = None;
+        feed(&mut assembly, &mut None, &mut wire.as_slice(), 41);
+        assembly.header().unwrap().unwrap();
+        assert!(assembly.payload(&mut into).unwrap().is_none());
+        silent.push((assembly, into));
+    }
+    let room = LENGTH.next_power_of_two();
+    let mut held = Vec::new();
+    while let Ok(spent) = pool.take(room) {
+        held.push(spent);
+    }
+    assert!(held.len() >= 8, "{}", held.len());
+    let mut assembly = Assembly::new(pool.clone(), 64 << 20);
+    let (mut rest, mut into, mut refused) = (wire.as_slice(), None, 0);
+    drop(silent.pop());
+    feed(&mut assembly, &mut None, &mut rest, usize::MAX);
+    assembly.header().unwrap().unwrap();
+    let payload = loop {
+        match assembly.payload(&mut into) {
+            Ok(Some(payload)) => break payload,
+            Ok(None) => feed(&mut assembly, &mut into, &mut rest, 100_000),
+            Err(fault) => {
+                let whole =
+                    matches!(fault, Fault::NoBuffer { length, .. } if length == LENGTH as u64);
+                assert!(whole, "{fault:?}");
+                assert!(assembly.begun() >= 1 << 20);
+                refused += 1;
+                held.pop();
+            }
+        }
+    };
+    assert!(refused > 0);
+    assert!(payload.as_bytes() == message(0, LENGTH).1);
+    drop(payload);
+    while assembly.header().unwrap().is_none() {
+        feed(&mut assembly, &mut None, &mut rest, usize::MAX);
+    }
+    let payload = loop {
+        match assembly.payload(&mut into).unwrap() {
+            Some(payload) => break payload,
+            None => feed(&mut assembly, &mut into, &mut rest, usize::MAX),
+        }
+    };
+    assert!(payload.as_bytes() == message(1, 100).1);
+}
+
 #[test]
 fn lengths_beyond_the_limit_are_refused() {
     for length in [101, u64::from(u32::MAX), u64::MAX] {

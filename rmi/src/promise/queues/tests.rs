@@ -1,0 +1,186 @@
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+
+use super::*;
+
+const BOUNDS: Bounds = Bounds {
+    calls: 4,
+    bytes: 100,
+};
+
+fn place(queues: &mut Queues<u32>, number: u32, call: u32, now: Instant) -> Placed<u32> {
+    queues.place(number, (call, 10), None, now, true)
+}
+
+#[test]
+fn calls_begin_one_behind_the_other() {
+    let (mut queues, now) = (Queues::new(BOUNDS), Instant::now());
+    assert!(queues.open(1, 0) && !queues.open(1, 0));
+    for call in 10..20 {
+        assert_eq!(place(&mut queues, 1, call, now), Placed::Held);
+    }
+    assert_eq!(queues.gave(1, 77), Some(10));
+    // What comes meanwhile comes behind.
+    assert_eq!(place(&mut queues, 1, 20, now), Placed::Held);
+    let rest: Vec<_> = std::iter::from_fn(|| queues.next(1)).collect();
+    assert_eq!(rest, (11..=20).collect::<Vec<_>>());
+    assert_eq!(place(&mut queues, 1, 21, now), Placed::Begins(21, 77));
+    assert_eq!(place(&mut queues, 1, 22, now), Placed::Held);
+    assert_eq!((queues.next(1), queues.next(1)), (Some(22), None));
+    assert!(!queues.open(1, 0));
+}
+
+#[test]
+fn what_names_a_call_that_has_not_come_waits_for_it_a_while() {
+    let (mut queues, now) = (Queues::new(BOUNDS), Instant::now());
+    for call in 0..4 {
+        assert_eq!(place(&mut queues, call % 2, call, now), Placed::Held);
+    }
+    assert_eq!(place(&mut queues, 7, 4, now), Placed::Refused(4, Why::Full));
+    // It has come, and makes room for others.
+    assert!(queues.open(0, 0));
+    assert_eq!(place(&mut queues, 7, 4, now), Placed::Held);
+    assert_eq!(queues.due(), now.checked_add(PATIENCE));
+    let then = now + PATIENCE;
+    assert_eq!(queues.expire(now), []);
+    let gone = queues.expire(then);
+    assert_eq!(gone.len(), 3);
+    assert!(gone.iter().all(|(_, why)| *why == Why::Missing), "{gone:?}");
+    assert_eq!(
+        (queues.due(), queues.early.calls, queues.early.bytes),
+        (None, 0, 0)
+    );
+    // One that goes back may come again.
+    queues.went_back(0, then);
+    assert_eq!(queues.early.calls, 2);
+    assert!(queues.open(0, 0));
+    assert_eq!(queues.gave(0, 5), Some(0));
+    assert_eq!((queues.next(0), queues.next(0)), (Some(2), None));
+    assert!(queues.queues.is_empty());
+}
+
+#[test]
+fn many_bytes_have_no_room() {
+    let (mut queues, now) = (Queues::new(BOUNDS), Instant::now());
+    let placed = queues.place(1, (1, 101), None, now, true);
+    assert_eq!(placed, Placed::Refused(1, Why::Full));
+    let deadline = now.checked_add(Duration::from_millis(1));
+    assert_eq!(queues.place(1, (2, 100), deadline, now, true), Placed::Held);
+    assert_eq!(place(&mut queues, 1, 3, now), Placed::Refused(3, Why::Full));
+    assert_eq!(queues.due(), deadline);
+    assert_eq!(queues.expire(deadline.unwrap()), [(2, Why::Overdue)]);
+    assert_eq!(place(&mut queues, 1, 3, now), Placed::Held);
+    assert_eq!(queues.end(), [3]);
+    assert_eq!(place(&mut queues, 1, 4, now), Placed::Refused(4, Why::Full));
+    assert!(!queues.open(1, 0) && queues.gave(1, 1).is_none());
+}
+
+#[test]
+fn chains_have_an_end() {
+    let mut queues = Queues::<u32>::new(BOUNDS);
+    let mut depth = 0;
+    for number in 0.. {
+        assert!(queues.open(number, depth));
+        match queues.depth_behind(number) {
+            Some(behind) => depth = behind,
+            None => break,
+        }
+    }
+    assert_eq!(depth, LONGEST_CHAIN);
+}
+
+/// What may happen to calls of few numbers.
+#[derive(Debug, Clone)]
+enum Event {
+    Opens(u32),
+    Names(u32),
+    Gives(u32),
+    Fails(u32),
+    GoesBack(u32),
+    Next(u32),
+    TimePasses,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let number = 0..4u32;
+    prop_oneof![
+        2 => number.clone().prop_map(Event::Opens),
+        6 => number.clone().prop_map(Event::Names),
+        1 => number.clone().prop_map(Event::Gives),
+        1 => number.clone().prop_map(Event::Fails),
+        1 => number.clone().prop_map(Event::GoesBack),
+        3 => number.prop_map(Event::Next),
+        1 => Just(Event::TimePasses),
+    ]
+}
+
+proptest! {
+    /// Each call comes out once, those of one number in order; nothing is held or counted that nobody waits for.
+    #[test]
+    fn all_come_out_once_and_in_order(events in prop::collection::vec(event(), 0..200)) {
+        let (mut queues, mut now) = (Queues::new(BOUNDS), Instant::now());
+        let (mut call, mut open) = (0, [false; 4]);
+        // By number, what is held.
+        let mut held: HashMap<u32, Vec<u32>> = HashMap::new();
+        let mut running = [false; 4];
+        for event in events {
+            match event {
+                Event::Opens(n) => open[n as usize] |= queues.open(n, 0),
+                Event::Names(n) => {
+                    call += 1;
+                    match place(&mut queues, n, call, now) {
+                        Placed::Held => held.entry(n).or_default().push(call),
+                        Placed::Begins(begins, _) => {
+                            prop_assert!(begins == call && !running[n as usize]);
+                            prop_assert!(held.get(&n).is_none_or(Vec::is_empty));
+                            running[n as usize] = true;
+                        }
+                        Placed::Refused(refused, _) => prop_assert_eq!(refused, call),
+                    }
+                }
+                Event::Gives(n) if open[n as usize] => {
+                    open[n as usize] = false;
+                    let first = queues.gave(n, n);
+                    let all = held.entry(n).or_default();
+                    let expected = (!all.is_empty()).then(|| all.remove(0));
+                    prop_assert_eq!(first, expected);
+                    running[n as usize] = first.is_some();
+                }
+                Event::Fails(n) if open[n as usize] => {
+                    open[n as usize] = false;
+                    prop_assert_eq!(queues.gave_none(n), held.remove(&n).unwrap_or_default());
+                }
+                Event::GoesBack(n) if open[n as usize] => {
+                    open[n as usize] = false;
+                    queues.went_back(n, now);
+                }
+                Event::Next(n) if running[n as usize] => {
+                    let next = queues.next(n);
+                    let all = held.entry(n).or_default();
+                    let expected = (!all.is_empty()).then(|| all.remove(0));
+                    prop_assert_eq!(next, expected);
+                    running[n as usize] = next.is_some();
+                }
+                Event::TimePasses => {
+                    now += PATIENCE;
+                    for (gone, why) in queues.expire(now) {
+                        prop_assert_eq!(why, Why::Missing);
+                        held.values_mut().for_each(|all| all.retain(|one| *one != gone));
+                    }
+                }
+                _ => {}
+            }
+            let unseen = |n: &u32| !open[*n as usize] && !running[*n as usize];
+            let early = held.iter().filter(|(n, _)| unseen(n));
+            let early: usize = early.map(|(_, all)| all.len()).sum();
+            prop_assert_eq!(queues.early.calls, early);
+            prop_assert_eq!(queues.early.bytes, early as u64 * 10);
+        }
+        let mut rest = queues.end();
+        rest.sort_unstable();
+        let mut expected: Vec<_> = held.into_values().flatten().collect();
+        expected.sort_unstable();
+        prop_assert_eq!(rest, expected);
+    }
+}
