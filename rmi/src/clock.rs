@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use jstream_transport::Reminder;
 
+use crate::frame;
 use crate::lease::Tender;
 use crate::sync::lock;
 
@@ -94,6 +95,15 @@ impl Clock {
         match &self.0 {
             None => Instant::now(),
             Some(paused) => paused.at(lock(&paused.state).since),
+        }
+    }
+
+    /// The moment that a call's time counts from.
+    #[inline]
+    pub(crate) fn begin(&self, time: Option<Duration>) -> Instant {
+        match &self.0 {
+            None => frame::begin(time),
+            Some(_) => self.now(),
         }
     }
 

@@ -67,6 +67,11 @@ pub fn context() -> Context {
     CURRENT.with_borrow(|current| current.clone().unwrap_or_default())
 }
 
+/// Whether this thread runs a method whose caller does not wait for ever.
+pub(crate) fn has_deadline() -> bool {
+    CURRENT.with_borrow(|current| current.as_ref().is_some_and(|call| call.deadline.is_some()))
+}
+
 /// When the caller of the method that this thread runs stops waiting, by a clock where it is `now`.
 pub(crate) fn deadline(clock: &Clock, now: Instant) -> Option<Instant> {
     CURRENT.with_borrow(|current| {

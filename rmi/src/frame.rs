@@ -13,6 +13,7 @@ mod time;
 
 use std::time::Duration;
 
+pub(crate) use self::time::begin;
 use crate::error::Outcome;
 use crate::reflection::REFLECTION;
 use crate::session::RESULTS;

@@ -561,7 +561,8 @@ impl Object {
         index: usize,
     ) -> Result<(Option<Instant>, u64), CallError> {
         let clock = self.clock();
-        let now = clock.now();
+        // What is left of an inherited time is to be known exactly.
+        let now = clock.begin((!context::has_deadline()).then_some(self.time));
         let deadline = self.until(clock, now);
         let word = self.word_at(now, method, index, deadline)?;
         Ok((deadline, word))

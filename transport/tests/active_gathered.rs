@@ -9,12 +9,18 @@
 mod common;
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
 use std::thread;
 
 use common::{LONG, default_pair, over_devices};
 use jstream_transport::active::{Handlers, Peer, Request, RequestError, Settings};
+use jstream_transport::{Address, Options, connect, listen};
 
 fn joined(scheme: &str, there: &Handlers) -> (Peer, Peer) {
     let (client, server) = default_pair(scheme);
@@ -191,6 +197,88 @@ fn what_waits_is_sent_before_the_end(scheme: &str) {
         server.serve();
         (0..50).for_each(|word| hear(&words, word));
     }
+}
+
+/// Takes a connection on, and passes on what comes: how many pieces the server's answers came in.
+fn between(server: &Address, pieces: Arc<AtomicUsize>) -> (Address, thread::JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    let server = server.to_string();
+    let server = TcpStream::connect(server.trim_start_matches("tcp://")).unwrap();
+    let passing = thread::spawn(move || {
+        let (client, _) = listener.accept().unwrap();
+        let [to_client, to_server] = [&client, &server].map(|half| half.try_clone().unwrap());
+        let asked = thread::spawn(move || pass_on(client, to_server, &AtomicUsize::new(0)));
+        pass_on(server, to_client, &pieces);
+        asked.join().unwrap();
+    });
+    (Address::tcp("127.0.0.1", at.port()).unwrap(), passing)
+}
+
+fn pass_on(mut from: TcpStream, mut to: TcpStream, pieces: &AtomicUsize) {
+    let mut bytes = vec![0; 64 << 10];
+    to.set_nodelay(true).unwrap();
+    while let Ok(length @ 1..) = from.read(&mut bytes) {
+        pieces.fetch_add(1, Ordering::Relaxed);
+        if to.write_all(&bytes[..length]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Write);
+}
+
+/// What one handler has woken answers with it.
+#[test]
+fn an_answer_waits_for_that_of_whom_it_has_woken() {
+    const ROUNDS: usize = 200;
+    let held: Arc<Mutex<Option<Waker>>> = Arc::default();
+    let wakes = held.clone();
+    let handlers = Handlers::builder()
+        .on_async("hold", move |request: Request| {
+            let (held, mut waited) = (held.clone(), false);
+            async move {
+                poll_fn(|context| {
+                    if std::mem::replace(&mut waited, true) {
+                        return Poll::Ready(());
+                    }
+                    *held.lock().unwrap() = Some(context.waker().clone());
+                    Poll::Pending
+                })
+                .await;
+                let word = request.word();
+                request.reply(word, b"");
+            }
+        })
+        .on("wake", move |request: Request| {
+            wakes.lock().unwrap().take().unwrap().wake();
+            let word = request.word();
+            request.reply(word, b"");
+        })
+        .build();
+    let listener = listen(&Address::tcp("127.0.0.1", 0).unwrap(), &Options::default()).unwrap();
+    let pieces = Arc::new(AtomicUsize::new(0));
+    let (address, passing) = between(listener.local_address(), pieces.clone());
+    let serving = thread::spawn(move || {
+        let endpoint = listener.accept().unwrap().establish().unwrap();
+        let peer = Peer::join(endpoint, &handlers, Settings::default()).unwrap();
+        peer.serve();
+    });
+    let endpoint = connect(&address, &Options::default()).unwrap();
+    let peer = Peer::join(endpoint, &Handlers::none(), Settings::default()).unwrap();
+    let (hold, wake) = (peer.handler("hold").unwrap(), peer.handler("wake").unwrap());
+    let before = pieces.load(Ordering::Relaxed);
+    for round in 0..ROUNDS as u64 {
+        let held = peer.request(hold, round, b"held").unwrap();
+        let woke = peer.request(wake, round, b"woke").unwrap();
+        assert_eq!(held.wait().unwrap().word, round);
+        assert_eq!(woke.wait().unwrap().word, round);
+    }
+    // Each pair of answers is one piece, but for those whose timers rang in between.
+    let pieces = pieces.load(Ordering::Relaxed) - before;
+    assert!(pieces < ROUNDS * 3 / 2, "{pieces} pieces");
+    drop(peer);
+    serving.join().unwrap();
+    passing.join().unwrap();
 }
 
 over_devices!(inproc shm uds tcp uring: {

@@ -79,7 +79,8 @@ fn remembered(of: (u64, u32), changes: u64, callable: Callable) -> Option<Callab
 
 #[inline]
 fn place((session, number): (u64, u32)) -> usize {
-    (session.wrapping_add(number.into()) % KEPT as u64) as usize
+    let place = session.wrapping_add(number.into()) & 0xff;
+    usize::try_from(place).map_or(0, |place| place % KEPT)
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! How long a caller waits, in 16 bits: 11 of a number of microseconds, and 5 that say how far it is
 //! shifted. It is never more than it was, and less by one part in a thousand at most. 0 is no limit.
 
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
 const BITS: u32 = 11;
 const LARGEST: u64 = (1 << BITS) - 1;
@@ -27,6 +30,34 @@ pub(super) fn from_wire(wire: u64) -> Option<Duration> {
     (wire != 0).then(|| Duration::from_micros(digits << shift))
 }
 
+/// How many ticks of the clock a time has that is about as long when it counts from the last one.
+const TICKS: u32 = 1000;
+
+/// The moment that a call's time counts from. For a long one that is the last tick of the clock, as that costs a fraction
+/// of asking for the moment, and changes the time by no more than the wire does.
+#[inline]
+pub(crate) fn begin(time: Option<Duration>) -> Instant {
+    static TICK: OnceLock<(Instant, Duration, Duration)> = OnceLock::new();
+    let Some(time) = time else {
+        return Instant::now();
+    };
+    let (first, clock, tick) = TICK.get_or_init(|| {
+        let first = Instant::now();
+        let tick = of(clock_getres(ClockId::MonotonicCoarse));
+        (first, of(clock_gettime(ClockId::Monotonic)), tick)
+    });
+    if time < tick.saturating_mul(TICKS) {
+        return Instant::now();
+    }
+    let since = of(clock_gettime(ClockId::MonotonicCoarse)).saturating_sub(*clock);
+    first.checked_add(since).unwrap_or(*first)
+}
+
+fn of(time: Timespec) -> Duration {
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,6 +75,21 @@ mod tests {
                 assert!(there <= time, "{time:?} {there:?}");
                 assert!(there >= time - time / 1000, "{time:?} {there:?}");
             }
+        }
+    }
+
+    #[test]
+    fn a_call_begins_about_now() {
+        let before = Instant::now();
+        for time in [None, Some(Duration::ZERO), Some(Duration::from_millis(5))] {
+            let begun = begin(time);
+            assert!(before <= begun && begun <= Instant::now());
+        }
+        // Nobody says how late the clock may tick where others have the processor.
+        for _ in 0..1000 {
+            let begun = begin(Some(Duration::MAX));
+            assert!(begun + Duration::from_secs(60) > before);
+            assert!(begun <= Instant::now());
         }
     }
 

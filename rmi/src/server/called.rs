@@ -38,7 +38,7 @@ pub(crate) fn called(request: Request) {
         return fetched(request);
     }
     let clock = clock(&request);
-    let now = clock.now();
+    let now = clock.begin(word.time);
     // It may have waited here for its turn.
     let waited = if clock.is_paused() {
         Duration::ZERO

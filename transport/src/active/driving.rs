@@ -100,15 +100,10 @@ impl Driving<'_> {
         self.is_aside
     }
 
-    /// Whether a request is to be served now: else it is put aside.
-    #[inline]
-    pub(super) fn serves(&mut self, request: Request) -> Option<Request> {
-        if self.is_aside {
-            self.core.put_aside(request);
-            return None;
-        }
-        self.release();
-        Some(request)
+    /// Leaves a request to who serves.
+    #[cold]
+    pub(super) fn put_aside(&self, request: Request) {
+        self.core.put_aside(request);
     }
 
     /// Whether that is the answer that is waited for.

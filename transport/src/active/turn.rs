@@ -27,6 +27,13 @@ struct Turn {
     kept: Cell<Option<Box<dyn Any>>>,
 }
 
+impl Turn {
+    /// Whether no handler runs, and nothing waits.
+    fn is_idle(&self) -> bool {
+        self.depth.get() == 0 && !self.gathers.get() && self.jobs.borrow().is_empty()
+    }
+}
+
 thread_local! {
     static TURN: Turn = const {
         Turn {
@@ -104,6 +111,10 @@ pub(super) fn gathering<R>(work: impl FnOnce() -> R) -> R {
 /// Waits for something, maybe inside a handler: what that has woken, or is woken now, goes elsewhere, as it may be
 /// what is waited for.
 pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
+    if TURN.with(Turn::is_idle) {
+        let _absent = Absent::of_thread();
+        return work();
+    }
     let _back = Back::change(0, false);
     let _absent = Absent::of_thread();
     drop(TURN.with(|turn| turn.kept.take()));

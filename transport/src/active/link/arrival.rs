@@ -31,7 +31,7 @@ impl Link {
         }
         let mut wake = Vec::new();
         let taken = self.take_in(header, payload, driving, &mut wake);
-        wake.into_iter().for_each(Waker::wake);
+        wake_all(&mut wake);
         if let Err(violation) = taken {
             driving.release();
             self.break_off(violation);
@@ -61,12 +61,12 @@ impl Link {
             } => {
                 let number = self.accept(ledger, Some(number), header.length)?;
                 // The handler may take long, or wait for one of them.
-                wake.drain(..).for_each(Waker::wake);
+                wake_all(wake);
                 self.serve(number, handler, word, payload, driving);
             }
             Frame::Send { handler, word } => {
                 let number = self.accept(ledger, None, header.length)?;
-                wake.drain(..).for_each(Waker::wake);
+                wake_all(wake);
                 self.serve(number, handler, word, payload, driving);
             }
             Frame::Reply { number, word } => {
@@ -166,10 +166,13 @@ impl Link {
             self.served.store(true, Ordering::Relaxed);
         }
         let request = Request::new(self.clone(), number, handler, word, payload);
-        let served = self.handlers.first(request);
-        let Some(request) = served.and_then(|request| driving.serves(request)) else {
+        let Some(request) = self.handlers.first(request) else {
             return;
         };
+        if driving.is_aside() {
+            return driving.put_aside(request);
+        }
+        driving.release();
         if self.stopping.load(Ordering::Relaxed) {
             return request.give_back(Reason::Ending, "");
         }
@@ -203,6 +206,14 @@ impl Link {
             return kept.push_back(returned);
         }
         tracing::debug!(peer = %self.endpoint.peer(), %returned, "a message that came back is dropped");
+    }
+}
+
+/// Wakes those who wait for credit, mostly nobody.
+#[inline]
+fn wake_all(wake: &mut Vec<Waker>) {
+    if !wake.is_empty() {
+        wake.drain(..).for_each(Waker::wake);
     }
 }
 
