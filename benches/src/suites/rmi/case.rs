@@ -22,6 +22,8 @@ pub(super) enum What {
     Flood,
     /// The same, of a method that waits once before it ends.
     Waits,
+    /// Numbers come one after another, without an end.
+    Stream,
     /// So many numbers go, and their sum comes.
     Sum(usize),
     /// So many structs go, and their count and sum come.
@@ -42,7 +44,7 @@ pub(super) struct Case {
 }
 
 /// The names of all cases, in the order in which they are run.
-pub(super) const NAMES: [&str; 50] = [
+pub(super) const NAMES: [&str; 56] = [
     "tcp/one-cpu/null",
     "tcp/one-cpu/null-64",
     "tcp/one-cpu/sum-1024",
@@ -50,11 +52,13 @@ pub(super) const NAMES: [&str; 50] = [
     "tcp/one-cpu/structs-1000",
     "tcp/one-cpu/untouched-131072",
     "tcp/one-cpu/waits",
+    "tcp/one-cpu/stream-u64",
     "tcp/two-cpus/null",
     "tcp/two-cpus/null-64",
     "tcp/two-cpus/sum-1024",
     "tcp/two-cpus/sum-131072",
     "tcp/two-cpus/structs-1000",
+    "tcp/two-cpus/stream-u64",
     "uds/one-cpu/null",
     "uds/one-cpu/null-64",
     "uds/one-cpu/sum-1024",
@@ -73,12 +77,14 @@ pub(super) const NAMES: [&str; 50] = [
     "shm/one-cpu/untouched-1024",
     "shm/one-cpu/untouched-131072",
     "shm/one-cpu/untouched-1048576",
+    "shm/one-cpu/stream-u64",
     "shm/two-cpus/null",
     "shm/two-cpus/null-64",
     "shm/two-cpus/sum-1024",
     "shm/two-cpus/sum-131072",
     "shm/two-cpus/structs-1000",
     "shm/two-cpus/waits",
+    "shm/two-cpus/stream-u64",
     "inproc/one-cpu/null",
     "inproc/one-cpu/null-64",
     "inproc/one-cpu/sum-1024",
@@ -87,12 +93,14 @@ pub(super) const NAMES: [&str; 50] = [
     "inproc/one-cpu/untouched-1024",
     "inproc/one-cpu/untouched-131072",
     "inproc/one-cpu/untouched-1048576",
+    "inproc/one-cpu/stream-u64",
     "inproc/two-cpus/null",
     "inproc/two-cpus/null-64",
     "inproc/two-cpus/sum-1024",
     "inproc/two-cpus/sum-131072",
     "inproc/two-cpus/structs-1000",
     "inproc/two-cpus/waits",
+    "inproc/two-cpus/stream-u64",
 ];
 
 /// How many calls are on their way at once where they don't wait for one another.
@@ -124,6 +132,14 @@ impl Case {
             "two-cpus" => false,
             _ => return None,
         };
+        if what == "stream-u64" {
+            return Some(Self {
+                name,
+                way,
+                one_cpu,
+                what: What::Stream,
+            });
+        }
         let (what, count) = what.split_once('-').unwrap_or((what, "0"));
         let count = count.parse().ok()?;
         let what = match (what, count) {
@@ -164,8 +180,16 @@ impl Case {
         }
     }
 
-    /// How many calls a round has where they don't wait for one another.
+    /// Whether how many go is measured, and not how long one takes.
+    pub(super) fn has_rate(&self) -> bool {
+        matches!(self.what, What::Flood | What::Stream)
+    }
+
+    /// How many calls a round has where they don't wait for one another, or items of a stream.
     pub(super) fn flood(&self) -> usize {
+        if self.what == What::Stream {
+            return ROUND_NS / 50 / IN_FLIGHT * IN_FLIGHT;
+        }
         IN_FLIGHT * (ROUND_NS / (IN_FLIGHT * 2_000)).max(1)
     }
 
@@ -177,7 +201,7 @@ impl Case {
             (_, false) => 40_000,
         };
         one + match self.what {
-            What::Null | What::Flood | What::Waits => 0,
+            What::Null | What::Flood | What::Waits | What::Stream => 0,
             What::Sum(count) | What::Untouched(count) => 8 * count / 4,
             What::Structs(count) => STRUCT * count,
         }

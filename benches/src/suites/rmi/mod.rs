@@ -13,6 +13,7 @@ mod subject;
 mod with_capnp;
 mod with_endpoint;
 mod with_jstream;
+mod with_streams;
 #[cfg(feature = "peers")]
 mod with_tarpc;
 #[cfg(feature = "peers")]
@@ -22,7 +23,7 @@ mod with_tonic;
 
 use std::time::Instant;
 
-use self::case::{Case, NAMES, What};
+use self::case::{Case, NAMES};
 pub(crate) use self::pair::other_process;
 use self::pair::{Allocs, Pair};
 use self::samples::Samples;
@@ -93,7 +94,7 @@ impl Subject {
 
     /// Nanoseconds per call.
     fn round(&mut self) -> Result<f64, Failure> {
-        let (ns, allocs) = if self.case.what == What::Flood {
+        let (ns, allocs) = if self.case.has_rate() {
             let calls = self.case.flood();
             self.pair.round(|caller| {
                 let start = Instant::now();
@@ -123,9 +124,10 @@ impl Subject {
 
     /// The calls of all rounds but the first.
     fn calls(&self) -> f64 {
-        let calls = match self.case.what {
-            What::Flood => self.case.flood(),
-            _ => self.case.work().calls(),
+        let calls = if self.case.has_rate() {
+            self.case.flood()
+        } else {
+            self.case.work().calls()
         };
         (self.rounds.saturating_sub(1) * calls) as f64
     }
@@ -153,7 +155,7 @@ impl Bench<'_> {
 
     fn figures(&mut self, subject: &mut Subject, times: Times) {
         let (case, name) = (subject.case.name, subject.name);
-        if subject.case.what == What::Flood {
+        if subject.case.has_rate() {
             self.row(case, name, "rate", 1e9 / times.median, "1/s");
         } else {
             self.row(case, name, "rtt_p50", times.median, "ns");

@@ -4,7 +4,7 @@ use super::case::{Case, Way, What};
 use super::pair::Serving;
 use super::samples::Samples;
 use super::service::Given;
-use super::{raw, with_endpoint, with_jstream};
+use super::{raw, with_endpoint, with_jstream, with_streams};
 #[cfg(feature = "peers")]
 use super::{with_capnp, with_tarpc, with_tonic};
 use crate::Failure;
@@ -37,6 +37,9 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     if case.what == What::Waits {
         return vec!["jstream", "jstream-ready", "jstream-inline"];
     }
+    if case.what == What::Stream {
+        return vec!["jstream", "jstream-channel"];
+    }
     let mut subjects = vec!["jstream", "jstream-endpoint"];
     if matches!(case.way, Way::Tcp | Way::Uds) {
         subjects.push("raw");
@@ -54,6 +57,7 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
 /// The side that serves.
 pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
     match subject {
+        _ if case.what == What::Stream => with_streams::serve(case, subject),
         "jstream" | "jstream-ready" | "jstream-inline" => with_jstream::serve(case),
         "jstream-endpoint" => with_endpoint::serve(case),
         "raw" => raw::serve(case),
@@ -70,6 +74,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
 /// The side that calls it.
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Caller>, Failure> {
     match subject {
+        _ if case.what == What::Stream => with_streams::join(case, subject, address),
         "jstream" | "jstream-ready" | "jstream-inline" => {
             with_jstream::join(case, subject, address)
         }
