@@ -75,6 +75,10 @@ pub struct Health {
     pub refused_connections: u64,
     /// How many calls were refused, because as much was under way as may be, or the server was about to end.
     pub refused_calls: u64,
+    /// How many calls of its listeners ended where they came, at the first attempt: no other thread had to do with them.
+    pub ran_inline: u64,
+    /// How many went on elsewhere: because their methods waited, or because calls were nested too deep.
+    pub moved: u64,
 }
 
 /// Says what is served, and how the server is.

@@ -20,6 +20,7 @@ use crate::exports::{Exports, Home};
 use crate::intercept::Interceptors;
 use crate::interface::{Remotable, Serves};
 use crate::reference::{Export, ReferenceCounts};
+use crate::reflection::Health;
 use crate::reflection::{Mirror, Reflection};
 use crate::registry::{Names, Registry};
 use crate::workers::Workers;
@@ -246,6 +247,12 @@ impl Server {
     /// connection, also by a program that serves nothing else.
     pub fn export<T: Remotable + ?Sized>(&self, object: impl Serves<T>) -> Export<T> {
         Export::new(object.exported(self.exports.home()))
+    }
+
+    /// How the server is, and how its calls ran, as its [reflection](crate::Reflection) says it to others.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        self.load.health(self.exports.names().len() as u64)
     }
 
     /// How many objects are exported, and what others have of them.

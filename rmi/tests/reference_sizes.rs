@@ -5,33 +5,11 @@
     reason = "a test fails where these fail"
 )]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod heap;
+
 use std::sync::{Arc, Mutex};
 
 use jstream_rmi::{Client, Export, Remote, Server, remote};
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
-
-// SAFETY: all is left to the system's allocator; counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LIVE.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of this same function.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of this same function.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[remote]
 trait Small {
@@ -78,9 +56,9 @@ const MOST_FOR_A_REFERENCE: usize = 600;
 fn exports_and_references_are_small() {
     let own = Server::default();
     let mut exports = Vec::with_capacity(COUNT);
-    let before = LIVE.load(Ordering::Relaxed);
+    let before = heap::live();
     exports.extend((0..COUNT as u64).map(|n| own.export::<dyn Small>(Arc::new(Number(n)))));
-    let each = (LIVE.load(Ordering::Relaxed) - before) / COUNT;
+    let each = (heap::live() - before) / COUNT;
     assert!(each <= MOST_FOR_AN_EXPORT, "an export takes {each} bytes");
 
     let server = Server::default();
@@ -91,13 +69,13 @@ fn exports_and_references_are_small() {
     let _serving = server.listen(&address).unwrap();
     let client = Client::connect(&address).unwrap();
     let shelf = client.lookup::<dyn Shelf>("shelf").unwrap();
-    let before = LIVE.load(Ordering::Relaxed);
+    let before = heap::live();
     for some in exports.chunks(1000) {
         let all = some.iter().map(Export::remote).collect();
         shelf.keep(all).wait().unwrap();
     }
     assert_eq!(own.references().leases, COUNT);
-    let each = (LIVE.load(Ordering::Relaxed) - before) / COUNT;
+    let each = (heap::live() - before) / COUNT;
     assert!(
         each <= MOST_FOR_A_REFERENCE,
         "a reference takes {each} bytes"

@@ -75,3 +75,9 @@
 //!
 //! A [`Call`](crate::Call) is a future of any runtime and needs none. It was sent when it was made, not when it is
 //! first polled; dropping it gives it up.
+//!
+//! A server takes so many calls of a connection at once ([`Settings::window_messages`](crate::Settings)). Calls beyond these
+//! keep their arguments and go in the order in which they were made, as soon as there is room, while any call of the connection
+//! is waited for or polled. So a task may make thousands of calls on a thread that the server calls back. What blocks the
+//! thread are arguments of 32 KiB and more, until the connection has taken them, and methods that are one way where there is no
+//! room: a task awaits [`Client::ready`](crate::Client::ready) before. A call whose time is over before its turn did not run.

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use jstream_transport::active::Tasks;
+use jstream_transport::active::{Began, Tasks};
 
 use super::incoming::ending;
 use super::{Failed, Incoming};
@@ -14,7 +14,7 @@ use crate::context::{Context, entered};
 use crate::exports::Home;
 use crate::frame::Code;
 use crate::interface::{BoxFuture, Skeleton};
-use crate::session::Waits;
+use crate::session::{Session, Waits};
 
 /// An object whatever its type and interface.
 pub(crate) trait Callee: Send + Sync {
@@ -82,7 +82,11 @@ where
         };
         if let Some(mark) = context.call.clone() {
             let future = (self.run)(self.holder.clone(), method, call, context);
-            self.tasks.run(&mark, future);
+            if self.tasks.run(&mark, future) == Began::Moved {
+                if let Some(session) = mark.attached::<Session>() {
+                    session.load().moved();
+                }
+            }
         }
     }
 

@@ -1,9 +1,13 @@
 //! How much a server has to do, over all its listeners.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use jstream_transport::active::Handlers;
 
 use crate::reflection::Health;
+use crate::session::CALLS;
+use crate::sync::lock;
 
 /// What is under way, and what was refused.
 #[derive(Debug, Default)]
@@ -16,6 +20,33 @@ pub(crate) struct Load {
     refused_calls: AtomicU64,
     /// Listeners that are not about to end.
     listening: AtomicUsize,
+    /// Calls that went on elsewhere, of those that began where they came.
+    moved: AtomicU64,
+    ran: Mutex<Ran>,
+}
+
+/// How calls ran, as the handlers of listeners say.
+#[derive(Debug, Default)]
+struct Ran {
+    listeners: Vec<Handlers>,
+    /// Of those that are no more.
+    before: Counted,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Counted {
+    inline: u64,
+    moved: u64,
+}
+
+impl Counted {
+    fn and(self, of: &Handlers) -> Self {
+        let counters = of.counters_of(CALLS).unwrap_or_default();
+        Self {
+            inline: self.inline.saturating_add(counters.ran_inline),
+            moved: self.moved.saturating_add(counters.moved),
+        }
+    }
 }
 
 impl Load {
@@ -35,8 +66,24 @@ impl Load {
     }
 
     /// One more listener.
-    pub(super) fn listen(&self) {
+    pub(super) fn listen(&self, handlers: &Handlers) {
         self.listening.fetch_add(1, Ordering::Relaxed);
+        lock(&self.ran).listeners.push(handlers.clone());
+    }
+
+    /// One is no more.
+    pub(super) fn forget(&self, handlers: &Handlers) {
+        let mut ran = lock(&self.ran);
+        let of = |known: &Handlers| known.is_same(handlers);
+        if let Some(place) = ran.listeners.iter().position(of) {
+            ran.listeners.swap_remove(place);
+            ran.before = ran.before.and(handlers);
+        }
+    }
+
+    /// A call goes on elsewhere.
+    pub(super) fn moved(&self) {
+        self.moved.fetch_add(1, Ordering::Relaxed);
     }
 
     /// One listener less.
@@ -70,7 +117,14 @@ impl Load {
     }
 
     pub(crate) fn health(&self, names: u64) -> Health {
+        let ran = lock(&self.ran);
+        let counted = ran.listeners.iter().fold(ran.before, Counted::and);
+        drop(ran);
+        // The handlers of these have returned.
+        let moved = self.moved.load(Ordering::Relaxed);
         Health {
+            ran_inline: counted.inline.saturating_sub(moved),
+            moved: counted.moved.saturating_add(moved),
             serving: self.listens(),
             names,
             connections: self.connections.load(Ordering::Relaxed) as u64,

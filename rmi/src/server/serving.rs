@@ -98,7 +98,7 @@ impl Serving {
                 .spawn(move || state.accept(&listener))
                 .map_err(ServeError::Thread)?
         };
-        state.load.listen();
+        state.load.listen(&state.handlers);
         Ok(Self {
             addresses,
             state,
@@ -147,6 +147,12 @@ impl Serving {
     /// fail at their callers.
     pub fn stop(self) {
         drop(self);
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        self.load.forget(&self.handlers);
     }
 }
 

@@ -113,6 +113,10 @@ use crate::error::CallError;
 /// has items that are `Result`s. Dropping a stream tells its source: an iterator is dropped, and senders get their items
 /// back as [`Unwanted`].
 ///
+/// A stream that comes from a peer is not passed on as it is: another one is made of its items, by [`polled`](Self::polled)
+/// or [`of`](Self::of). Who passes it all the same is told so where its items are taken
+/// ([`GivenUp`](StreamError::GivenUp)), or by an error of the call.
+///
 /// A stream belongs to its call, whose deadline it has too: [`Stub::within`](crate::Stub::within) gives it more time
 /// than other calls. One that is a result goes on while it is looked at, and dropping it gives the call up. Those that
 /// are arguments go on while the call, or its result, is waited for, and end with it.

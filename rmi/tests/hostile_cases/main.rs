@@ -20,6 +20,7 @@
 
 mod calls;
 mod frames;
+#[path = "../heap/mod.rs"]
 mod heap;
 mod references;
 mod values;

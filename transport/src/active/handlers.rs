@@ -111,6 +111,12 @@ impl Handlers {
         self.table.entries.is_empty()
     }
 
+    /// Whether both are one table: clones are.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.table, &other.table)
+    }
+
     /// How the handlers ran so far, all together.
     #[must_use]
     pub fn counters(&self) -> Counters {

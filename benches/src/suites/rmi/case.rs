@@ -25,6 +25,8 @@ pub(super) enum What {
     Flood,
     /// The same, of a method that waits once before it ends.
     Waits,
+    /// Numbers come one after another, without an end.
+    Stream,
     /// So many numbers go, and their sum comes.
     Sum(usize),
     /// So many structs go, and their count and sum come.
@@ -69,11 +71,13 @@ pub(super) const NAMES: &[&str] = &[
     "tcp/one-cpu/lookup",
     "tcp/one-cpu/reference",
     "tcp/one-cpu/exported-1000000",
+    "tcp/one-cpu/stream-u64",
     "tcp/two-cpus/null",
     "tcp/two-cpus/null-64",
     "tcp/two-cpus/sum-1024",
     "tcp/two-cpus/sum-131072",
     "tcp/two-cpus/structs-1000",
+    "tcp/two-cpus/stream-u64",
     "uds/one-cpu/null",
     "uds/one-cpu/null-64",
     "uds/one-cpu/sum-1024",
@@ -92,6 +96,7 @@ pub(super) const NAMES: &[&str] = &[
     "shm/one-cpu/untouched-1024",
     "shm/one-cpu/untouched-131072",
     "shm/one-cpu/untouched-1048576",
+    "shm/one-cpu/stream-u64",
     "shm/two-cpus/null",
     "shm/two-cpus/null-64",
     "shm/two-cpus/sum-1024",
@@ -100,6 +105,7 @@ pub(super) const NAMES: &[&str] = &[
     "shm/two-cpus/waits",
     "shm/two-cpus/lookup",
     "shm/two-cpus/reference",
+    "shm/two-cpus/stream-u64",
     "inproc/one-cpu/null",
     "inproc/one-cpu/null-64",
     "inproc/one-cpu/sum-1024",
@@ -108,6 +114,7 @@ pub(super) const NAMES: &[&str] = &[
     "inproc/one-cpu/untouched-1024",
     "inproc/one-cpu/untouched-131072",
     "inproc/one-cpu/untouched-1048576",
+    "inproc/one-cpu/stream-u64",
     "inproc/two-cpus/null",
     "inproc/two-cpus/null-64",
     "inproc/two-cpus/sum-1024",
@@ -124,6 +131,7 @@ pub(super) const NAMES: &[&str] = &[
     "tls/two-cpus/null",
     #[cfg(feature = "tls")]
     "tls/two-cpus/sum-131072",
+    "inproc/two-cpus/stream-u64",
 ];
 
 /// How many calls are on their way at once where they don't wait for one another.
@@ -157,6 +165,14 @@ impl Case {
             "two-cpus" => false,
             _ => return None,
         };
+        if what == "stream-u64" {
+            return Some(Self {
+                name,
+                way,
+                one_cpu,
+                what: What::Stream,
+            });
+        }
         let (what, count) = what.split_once('-').unwrap_or((what, "0"));
         let count = count.parse().ok()?;
         let what = match (what, count) {
@@ -210,8 +226,16 @@ impl Case {
         }
     }
 
-    /// How many calls a round has where they don't wait for one another.
+    /// Whether how many go is measured, and not how long one takes.
+    pub(super) fn has_rate(&self) -> bool {
+        matches!(self.what, What::Flood | What::Stream)
+    }
+
+    /// How many calls a round has where they don't wait for one another, or items of a stream.
     pub(super) fn flood(&self) -> usize {
+        if self.what == What::Stream {
+            return ROUND_NS / 50 / IN_FLIGHT * IN_FLIGHT;
+        }
         IN_FLIGHT * (ROUND_NS / (IN_FLIGHT * 2_000)).max(1)
     }
 
@@ -223,7 +247,7 @@ impl Case {
             (_, false) => 40_000,
         };
         one + match self.what {
-            What::Null | What::Flood | What::Waits | What::Objects(_) => 0,
+            What::Null | What::Flood | What::Waits | What::Objects(_) | What::Stream => 0,
             What::Sum(count) | What::Untouched(count) => 8 * count / 4,
             What::Structs(count) => STRUCT * count,
         }

@@ -18,6 +18,7 @@ mod with_capnp;
 mod with_endpoint;
 mod with_jstream;
 mod with_objects;
+mod with_streams;
 #[cfg(feature = "peers")]
 mod with_tarpc;
 #[cfg(feature = "peers")]
@@ -101,7 +102,7 @@ impl Subject {
 
     /// Nanoseconds per call.
     fn round(&mut self) -> Result<f64, Failure> {
-        let (ns, allocs) = if self.case.what == What::Flood {
+        let (ns, allocs) = if self.case.has_rate() {
             let calls = self.case.flood();
             self.pair.round(|caller| {
                 let start = Instant::now();
@@ -131,9 +132,10 @@ impl Subject {
 
     /// The calls of all rounds but the first.
     fn calls(&self) -> f64 {
-        let calls = match self.case.what {
-            What::Flood => self.case.flood(),
-            _ => self.case.work().calls(),
+        let calls = if self.case.has_rate() {
+            self.case.flood()
+        } else {
+            self.case.work().calls()
         };
         (self.rounds.saturating_sub(1) * calls) as f64
     }
@@ -164,7 +166,7 @@ impl Bench<'_> {
 
     fn figures(&mut self, subject: &mut Subject, times: Times) {
         let (case, name) = (subject.case.name, subject.name);
-        if subject.case.what == What::Flood {
+        if subject.case.has_rate() {
             self.row(case, name, "rate", 1e9 / times.median, "1/s");
         } else {
             self.row(case, name, "rtt_p50", times.median, "ns");

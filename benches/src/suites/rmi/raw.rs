@@ -53,7 +53,7 @@ fn given(what: What, bytes: &[u8]) -> Result<Given, Failure> {
         Ok(u64::from_le_bytes(word.try_into()?))
     };
     Ok(match what {
-        What::Null | What::Flood | What::Waits | What::Objects(_) => Given::Nothing,
+        What::Null | What::Flood | What::Waits | What::Objects(_) | What::Stream => Given::Nothing,
         What::Sum(_) => Given::Sum(f64::from_bits(word(0)?)),
         What::Untouched(_) => Given::Computed(word(0)?),
         What::Structs(_) => Given::Tally(Tally {

@@ -214,7 +214,9 @@ pub(super) struct Expected(Given);
 impl Expected {
     pub(super) fn of(case: &Case, arguments: &Arguments) -> Self {
         Self(match case.what {
-            What::Null | What::Flood | What::Waits | What::Objects(_) => Given::Nothing,
+            What::Null | What::Flood | What::Waits | What::Objects(_) | What::Stream => {
+                Given::Nothing
+            }
             What::Sum(_) => Given::Sum(sum(&arguments.numbers)),
             What::Structs(_) => Given::Tally(Plain.structs(&arguments.items)),
             What::Untouched(_) => Given::Computed(0),

@@ -4,7 +4,7 @@ use super::case::{Case, Objects, Way, What};
 use super::pair::Serving;
 use super::samples::Samples;
 use super::service::Given;
-use super::{raw, with_endpoint, with_jstream, with_objects};
+use super::{raw, with_endpoint, with_jstream, with_objects, with_streams};
 #[cfg(feature = "peers")]
 use super::{with_capnp, with_tarpc, with_tonic};
 use crate::Failure;
@@ -50,6 +50,9 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
         What::Objects(_) => return vec!["jstream", "jstream-plain"],
         _ => {}
     }
+    if case.what == What::Stream {
+        return vec!["jstream", "jstream-channel"];
+    }
     let mut subjects = vec!["jstream", "jstream-endpoint"];
     if case.is_encrypted() {
         subjects.push("jstream-tcp");
@@ -73,6 +76,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
         return with_objects::serve(case, objects, subject);
     }
     match subject {
+        _ if case.what == What::Stream => with_streams::serve(case, subject),
         "jstream" | "jstream-ready" | "jstream-inline" => with_jstream::serve(case),
         "jstream-tcp" => with_jstream::serve(&case.over(Way::Tcp)),
         "jstream-endpoint" => with_endpoint::serve(case),
@@ -93,6 +97,7 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
         return with_objects::join(case, objects, subject, address);
     }
     match subject {
+        _ if case.what == What::Stream => with_streams::join(case, subject, address),
         "jstream" | "jstream-ready" | "jstream-inline" => {
             with_jstream::join(case, subject, address)
         }

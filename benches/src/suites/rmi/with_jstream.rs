@@ -69,6 +69,7 @@ impl Ours {
     fn call(&self) -> Result<Given, Failure> {
         let (service, numbers) = (&self.service, &self.arguments.numbers);
         let given = match self.what {
+            What::Stream => return Err("of streams there are rates alone".into()),
             What::Null | What::Flood | What::Objects(_) => {
                 service.null().wait()?;
                 Given::Nothing
