@@ -31,6 +31,10 @@ use crate::stream::{Line, Pumps, until_ready};
 /// future, which needs no runtime. Dropping it before gives it up: the server does not begin it, or ends
 /// its method where that waits.
 ///
+/// Where the server has to be done with others first, the arguments are kept and sent at their turn, by whoever waits
+/// for anything of the connection: making a call does not block, so that tasks may. Those with many bytes do, from
+/// 32 KiB on while the connection takes them, and from 256 KiB on for their turn too.
+///
 /// The calls of one connection begin in the order in which they were sent, where one thread serves them, and each runs
 /// to its end or to where its async method waits before the next one begins. A method that takes long is not waited
 /// for: another thread of the server goes on. When the last handle of a connection is dropped, calls that were not
@@ -223,7 +227,7 @@ impl Sent {
     /// Waits for the message of the result.
     pub(crate) fn wait_for_message(self) -> Result<Filled, CallError> {
         let (ended, answer) = self.answer();
-        let message = message(ended.method, answer);
+        let message = ended.message(answer);
         let bytes = message.as_ref().map_or(0, |message| message.len() as u64);
         ended.seen(&message, bytes);
         message
@@ -236,6 +240,7 @@ impl Sent {
                 let ended = Ended {
                     method: self.method,
                     watched: self.watched,
+                    was_sent: true,
                 };
                 return (ended, Some(self.ticket.wait()));
             }
@@ -255,13 +260,17 @@ impl Sent {
     }
 
     /// It is known what came of it, or it is given up.
-    fn end(self, answer: Option<&Result<active::Reply, RequestError>>) -> Ended {
-        if let Some(kept) = self.kept {
-            kept.settle(self.ticket, answer);
+    fn end(mut self, answer: Option<&Result<active::Reply, RequestError>>) -> Ended {
+        let was_sent = answer.is_some() || !self.ticket.withdraw();
+        match self.kept {
+            Some(kept) if was_sent => kept.settle(self.ticket, answer),
+            Some(kept) => kept.giving.arrived(false),
+            None => {}
         }
         Ended {
             method: self.method,
             watched: self.watched,
+            was_sent,
         }
     }
 
@@ -280,9 +289,31 @@ impl Sent {
 struct Ended {
     method: &'static Method,
     watched: Option<Arc<Watched>>,
+    /// Else the server knows nothing of it.
+    was_sent: bool,
 }
 
 impl Ended {
+    /// The message of the result.
+    fn message(&self, answer: Answered) -> Result<Filled, CallError> {
+        match answer {
+            Some(Ok(reply)) if reply.word == 0 => Ok(reply.payload),
+            Some(Ok(reply)) => {
+                let words = reply.payload.as_bytes();
+                Err(failure(self.method, reply.word, words))
+            }
+            Some(Err(error)) => Err(unanswered(self.method, error)),
+            None => Err(CallError::Deadline {
+                method: self.method.name(),
+                outcome: match self.was_sent {
+                    true => Outcome::MayHaveRun,
+                    false => Outcome::DidNotRun,
+                },
+                idempotent: self.method.is_idempotent(),
+            }),
+        }
+    }
+
     fn result<R>(self, limits: Limits, answer: Answered) -> Result<Reply<R>, CallError>
     where
         R: Transportable + 'static,
@@ -291,7 +322,8 @@ impl Ended {
             Some(Ok(reply)) if self.watched.is_some() => reply.payload.len() as u64,
             _ => 0,
         };
-        let result = result(self.method, limits, answer);
+        let message = self.message(answer);
+        let result = message.and_then(|message| read_result(self.method, limits, message));
         self.seen(&result, bytes);
         result
     }
@@ -302,31 +334,6 @@ impl Ended {
         if let Some(watched) = &self.watched {
             watched.end(result.as_ref().map(drop).map_err(CallError::outcome), bytes);
         }
-    }
-}
-
-fn result<R>(
-    method: &'static Method,
-    limits: Limits,
-    answer: Answered,
-) -> Result<Reply<R>, CallError>
-where
-    R: Transportable + 'static,
-{
-    read_result(method, limits, message(method, answer)?)
-}
-
-/// The message of a result.
-fn message(method: &'static Method, answer: Answered) -> Result<Filled, CallError> {
-    match answer {
-        Some(Ok(reply)) if reply.word == 0 => Ok(reply.payload),
-        Some(Ok(reply)) => Err(failure(method, reply.word, reply.payload.as_bytes())),
-        Some(Err(error)) => Err(unanswered(method, error)),
-        None => Err(CallError::Deadline {
-            method: method.name(),
-            outcome: Outcome::MayHaveRun,
-            idempotent: method.is_idempotent(),
-        }),
     }
 }
 

@@ -246,6 +246,14 @@ impl Client {
         self.connection.peer().start()
     }
 
+    /// Waits, as a task, until the other side takes a call with so many bytes of arguments at once, or the connection has
+    /// ended. Calls need not wait for that, as each goes at its [turn](crate::Call); methods that are
+    /// [one way](crate::remote) do, which would block until then.
+    pub async fn ready(&self, bytes: usize) {
+        // What has ended says so to who calls.
+        let _ = self.connection.peer().ready(bytes).await;
+    }
+
     /// Ends the connection: calls that are on their way fail, here and at the other side.
     pub fn close(&self) {
         self.connection.close();

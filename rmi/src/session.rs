@@ -200,7 +200,7 @@ impl Session {
     }
 
     /// How much the server has to do.
-    pub(crate) fn load(&self) -> &Load {
+    pub(crate) fn load(&self) -> &Arc<Load> {
         &self.all_waiting.load
     }
 
@@ -344,9 +344,7 @@ impl Connection {
 
     /// Where a call with so many bytes of arguments goes.
     fn road(&self, word: u64, segments: &[IoSlice<'_>]) -> Option<Self> {
-        let lengths = segments.iter().map(|segment| segment.len());
-        let length = lengths.fold(0, usize::saturating_add);
-        if length < MUCH || names_a_call(word) {
+        if length(segments) < MUCH || names_a_call(word) {
             return None;
         }
         self.session().lane.as_ref()?.open(self)
@@ -381,7 +379,7 @@ impl Connection {
         self.session().exports.set(exports).is_ok()
     }
 
-    /// Makes a call. Waits for its turn until then at most.
+    /// Makes a call, which goes at its turn. One with many bytes waits for that, until then at most.
     pub(crate) fn call(
         &self,
         word: u64,
@@ -402,6 +400,9 @@ impl Connection {
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
         let handler = self.session().calls;
+        if length(segments) < MUCH {
+            return self.peer.request_in_turn(handler, word, segments);
+        }
         self.peer.request_segments(handler, word, segments, until)
     }
 
@@ -448,6 +449,11 @@ impl Connection {
         let handler = self.session().streams;
         self.peer.try_send_segments(handler, word, segments)
     }
+}
+
+fn length(segments: &[IoSlice<'_>]) -> usize {
+    let lengths = segments.iter().map(|segment| segment.len());
+    lengths.fold(0, usize::saturating_add)
 }
 
 impl fmt::Debug for Connection {

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jstream_rmi::directory::{
-    self, Change, Directory, DirectoryError, EntryRef, Event, Names, Refusal, Registrar,
+    self, Change, Changes, Directory, DirectoryError, EntryRef, Event, Names, Refusal, Registrar,
     RegistrarOptions,
 };
 use jstream_rmi::{
@@ -78,7 +78,12 @@ fn listed(names: &Names) -> Vec<String> {
     all.into_iter().map(|bound| bound.name).collect()
 }
 
-fn next(changes: &mut Stream<Change>) -> (Event, String) {
+fn next(changes: &mut Changes) -> (Event, String) {
+    let change = changes.next().unwrap().unwrap();
+    (change.event, change.name)
+}
+
+fn next_of(changes: &mut Stream<Change>) -> (Event, String) {
     let item = changes.next().wait().unwrap().unwrap();
     let change = item.get();
     (change.event, change.name.to_owned())
@@ -136,9 +141,10 @@ fn names_go_with_who_bound_them_and_watchers_know() {
     of_others.bind("b", &serving).unwrap();
 
     let client = Names::connect(registry.address()).unwrap();
-    let mut changes = client.watch();
+    let mut changes = client.watch().unwrap();
     assert_eq!(next(&mut changes), (Event::Bound, "a".to_owned()));
     assert_eq!(next(&mut changes), (Event::Bound, "b".to_owned()));
+    assert_eq!(next(&mut changes), (Event::Complete, String::new()));
     of_others.bind("c", &serving).unwrap();
     assert_eq!(next(&mut changes), (Event::Bound, "c".to_owned()));
     // What was taken over stays.
@@ -314,7 +320,7 @@ fn floods_of_names_are_bounded_and_others_go_on() {
     assert_eq!(sum(&names, "mine"), 8);
 
     // All that they took is free when they have gone.
-    drop(attackers);
+    drop((hostile, attackers));
     until("the names are gone", || listed(&names) == ["mine"]);
     // A long description is cut, and counts.
     let long = "x".repeat(100 << 10);
@@ -341,9 +347,9 @@ fn watchers_that_do_not_read_are_told_that_they_missed_something() {
     let idle = Client::connect(registry.address()).unwrap();
     let idle = idle.lookup::<dyn Directory>(directory::NAME).unwrap();
     let mut lazy = idle.watch();
-    assert_eq!(next(&mut lazy), (Event::Bound, "a".to_owned()));
-    let second = names.watch();
-    assert!(names.watch().next().wait().is_none());
+    assert_eq!(next_of(&mut lazy), (Event::Bound, "a".to_owned()));
+    let second = names.directory().watch();
+    assert!(names.watch().unwrap().next().is_none());
     drop(second);
     // More than its window and its place have room for.
     for _ in 0..20_000 {
@@ -355,7 +361,7 @@ fn watchers_that_do_not_read_are_told_that_they_missed_something() {
     }
     assert_eq!(last.0, Event::Missed);
     // And watches anew.
-    assert_eq!(next(&mut idle.watch()), (Event::Bound, "a".to_owned()));
+    assert_eq!(next_of(&mut idle.watch()), (Event::Bound, "a".to_owned()));
 }
 
 fn until(what: &str, is: impl Fn() -> bool) {

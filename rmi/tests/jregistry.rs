@@ -30,8 +30,12 @@ struct Registry {
 
 impl Registry {
     fn start(arguments: &[&str]) -> Self {
+        Self::start_at("tcp://127.0.0.1:0", arguments)
+    }
+
+    fn start_at(uri: &str, arguments: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_jregistry"))
-            .args(["serve", "tcp://127.0.0.1:0"])
+            .args(["serve", uri])
             .args(arguments)
             .stdout(Stdio::piped())
             .spawn()
@@ -115,6 +119,57 @@ fn names_are_listed_looked_up_and_unbound() {
     }
 }
 
+/// Kills a registry that keeps its names, and starts it again: its clients, and others, find the same names.
+fn killed_and_started_again(uri: &str, file: &std::path::Path) {
+    let persist = ["--persist", file.to_str().unwrap()];
+    let registry = Registry::start_at(uri, &persist);
+    let at = registry.address.clone();
+    let (serving, going) = (owner(), owner());
+    let names = Names::connect(&at.parse().unwrap()).unwrap();
+    names.bind("adder", &serving).unwrap();
+    let other = Names::connect(&at.parse().unwrap()).unwrap();
+    // It is in the file when this returns.
+    other.rebind("adder", &going).unwrap();
+    names.rebind("adder", &serving).unwrap();
+    drop(registry);
+    drop((other, going));
+    let mut registry = Registry::start_at(&at, &persist);
+    // The system may not have given its address back yet.
+    for _ in 0..200 {
+        if !registry.address.is_empty() {
+            break;
+        }
+        drop(registry);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        registry = Registry::start_at(&at, &persist);
+    }
+    assert_eq!(printed(&jregistry(&["list", &at])), "adder  Adder\n");
+    let adder = names.lookup::<dyn Adder>("adder").unwrap();
+    assert_eq!(*adder.add(40, 2).wait().unwrap().get(), 42);
+    assert_eq!(printed(&jregistry(&["unbind", &at, "adder"])), "");
+    drop(registry);
+
+    std::fs::write(file, b"no names").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_jregistry"));
+    let refused = command.args(["serve", uri]).args(persist).output().unwrap();
+    let (code, text) = complaint(&refused);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains(persist[1]), "{text}");
+}
+
+#[test]
+fn names_outlive_a_registry_that_is_killed() {
+    let (file, _) = tempfile();
+    let over_tcp = file.with_extension("tcp");
+    killed_and_started_again("tcp://127.0.0.1:0", &over_tcp);
+    let over_uds = file.with_extension("uds");
+    let uri = format!("uds://{}", file.with_extension("socket").display());
+    killed_and_started_again(&uri, &over_uds);
+    for file in [file, over_tcp, over_uds] {
+        std::fs::remove_file(file).unwrap();
+    }
+}
+
 #[test]
 fn secrets_are_asked_for() {
     let mut file = tempfile();
@@ -132,7 +187,9 @@ fn secrets_are_asked_for() {
 
 /// A file of this process, to be removed.
 fn tempfile() -> (std::path::PathBuf, std::fs::File) {
-    let name = format!("jregistry-test-{}", std::process::id());
+    static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let name = format!("jregistry-test-{}-{count}", std::process::id());
     let path = std::env::temp_dir().join(name);
     let file = std::fs::File::create(&path).unwrap();
     (path, file)

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jstream_rmi::{Client, ClientOptions, Remote, Server, ServerOptions, Serving, remote};
+use jstream_rmi::{
+    CallError, Client, ClientOptions, Remote, Server, ServerOptions, Serving, remote,
+};
 
 #[remote]
 trait Part {
@@ -135,4 +137,22 @@ fn of_clients_at_sockets() {
 #[test]
 fn of_clients_in_this_process() {
     all_are_forgotten("inproc://reference-ends");
+}
+
+#[test]
+fn what_a_client_does_not_take_is_not_leased() {
+    for address in ["tcp://127.0.0.1:0", "inproc://reference-ends-large"] {
+        let (server, serving) = serve(address);
+        let mut options = ClientOptions::default();
+        options.transport.max_message = 4 << 10;
+        let client = Client::connect_with(serving.address(), &options).unwrap();
+        let maker = client.lookup::<dyn Maker>("maker").unwrap();
+        let error = maker.make(1000).wait().unwrap_err();
+        assert!(matches!(error, CallError::NoResult { .. }), "{error}");
+        // While the connection lives.
+        until("they are taken back", || {
+            server.references().leases == 0 && server.references().exports == 1
+        });
+        assert_eq!(maker.make(3).wait().unwrap().len(), 3);
+    }
 }

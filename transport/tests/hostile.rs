@@ -47,7 +47,8 @@ fn case_1_the_largest_length_then_silence(scheme: &str) {
     let name = format!("{scheme}::case_1_the_largest_length_then_silence");
     alone(&name, || {
         let mut options = Options::default();
-        options.message_timeout = SHORT;
+        // Longer than it takes to look at all of them.
+        options.message_timeout = 10 * SHORT;
         options.pool = Pool::default();
         let peers: Vec<_> = (0..PEERS)
             .map(|_| receiving_over(scheme, &options))

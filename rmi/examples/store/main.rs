@@ -95,12 +95,14 @@ fn run() -> Outcome {
     let (mut registry, mut of_registry) = start(&["--registry"])?;
     let address = line(&mut of_registry)?;
     let names = Names::connect(&address.parse()?)?;
-    let mut bound = names.watch();
+    // All that is bound, which is nothing, and then what is bound later.
+    let mut bound = names.watch()?;
+    bound.next().ok_or("the registry has gone")??;
 
     let (mut store, mut of_store) = start(&["--store", &address])?;
     println!("{}", line(&mut of_store)?);
-    let first = bound.next().wait().ok_or("the registry has gone")??;
-    println!("the registry: {} is bound", first.get().name);
+    let first = bound.next().ok_or("the registry has gone")??;
+    println!("the registry: {} is bound", first.name);
     let table = names.lookup::<dyn Table>("table")?;
     table.put("color/sky", "blue").wait()?;
 
@@ -118,9 +120,9 @@ fn run() -> Outcome {
     store.kill()?;
     store.wait()?;
     println!("watcher: {}", line(&mut seen)?);
-    let last = bound.next().wait().ok_or("the registry has gone")??;
-    if last.get().event == Event::Unbound {
-        println!("the registry: {} is bound no more", last.get().name);
+    let last = bound.next().ok_or("the registry has gone")??;
+    if last.event == Event::Unbound {
+        println!("the registry: {} is bound no more", last.name);
     }
     for child in [&mut watcher, &mut registry] {
         drop(child.stdin.take());

@@ -47,6 +47,15 @@
 //! Until somebody unbinds it, and no longer than the connection by which it was bound: names go with the process that
 //! bound them, however that ends, and with its last clone of [`Names`]. Whoever [watches](Names::watch) is told.
 //!
+//! # When the registry is restarted
+//!
+//! Programs that have bound names connect again when the registry is back, a few seconds later at most, and bind them again;
+//! those that watch are told what has changed meanwhile. A registry that [keeps its names in a
+//! file](Registrar::persistent), as `jregistry serve URI --persist FILE` does, has them again before: also those whose
+//! server has gone in the meantime, which a [lookup](Names::lookup) finds out
+//! ([`LookupError::Unreachable`](crate::LookupError::Unreachable)), and anybody may [unbind](Names::unbind) or
+//! [rebind](Names::rebind).
+//!
 //! # Who may change names
 //!
 //! Those on the same host: who have connected by `uds`, `shm` or `inproc`, or over TCP from a loopback address. Where the
@@ -60,12 +69,18 @@
 //! its own host and by the second from elsewhere. What listens at all addresses of its host is named by the one that it has
 //! bound its names from, or by the registry's, where it is on that host.
 
+mod changes;
+mod link;
 mod names;
+mod places;
 mod registrar;
+mod saved;
 mod watching;
 
+pub use self::changes::Changes;
 pub use self::names::{DirectoryError, Names};
 pub use self::registrar::{Registrar, RegistrarOptions};
+pub use self::saved::PersistError;
 
 use jstream::Transportable;
 use jstream_derive::remote;
@@ -92,13 +107,26 @@ pub struct Entry {
     pub addresses: Vec<String>,
 }
 
+impl Entry {
+    /// It as it is sent, with its addresses.
+    fn borrowed<'e>(&'e self, addresses: &'e [&'e str]) -> EntryRef<'e> {
+        EntryRef {
+            name: &self.name,
+            interface: &self.interface,
+            id: self.id,
+            description: &self.description,
+            addresses,
+        }
+    }
+}
+
 /// Something has happened to a name.
 #[derive(Transportable, Debug, Clone, PartialEq, Eq)]
 #[transportable(derive(Debug, Clone, Copy, PartialEq, Eq))]
 pub struct Change {
     /// What.
     pub event: Event,
-    /// The name; empty where changes were missed, as is the rest.
+    /// The name; empty where it is none that something has happened to, as is the rest.
     pub name: String,
     /// The name of the interface of what is, or was, bound to it.
     pub interface: String,
@@ -114,6 +142,8 @@ pub enum Event {
     Bound,
     /// It is bound no more.
     Unbound,
+    /// All names that were bound at the beginning have been told: what comes now are changes.
+    Complete,
     /// There were more changes than the watcher took in time: the last that it gets.
     Missed,
 }
@@ -144,16 +174,22 @@ pub enum Refusal {
     /// The registry has no room for more.
     #[error("the registry is full")]
     Full,
+    /// It is done, but could not be written to the file that the registry [keeps](Registrar::persistent) its names in.
+    #[error(
+        "it is done, but the registry can't write its file: after a restart of the registry it is undone"
+    )]
+    NotKept,
 }
 
 /// The names of several servers.
 #[remote(crate = crate)]
 pub trait Directory {
-    /// Binds a name as long as the caller's connection lasts; in the place of what was bound to it, if `replace` says so.
-    fn bind(&self, entry: EntryRef<'_>, replace: bool) -> Result<(), Refusal>;
+    /// Binds a name as long as the caller's connection lasts; in the place of what was bound to it, if `replace` says so, or if
+    /// that is the same.
+    async fn bind(&self, entry: EntryRef<'_>, replace: bool) -> Result<(), Refusal>;
 
     /// Frees a name, whoever has bound it: whether something was bound to it.
-    fn unbind(&self, name: &str) -> Result<bool, Refusal>;
+    async fn unbind(&self, name: &str) -> Result<bool, Refusal>;
 
     /// What is bound to a name, with the addresses that may lead there for the caller.
     #[remote(idempotent)]

@@ -1,28 +1,32 @@
 //! A registry of several servers, as programs use it.
 
 use std::fmt;
+use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use jstream_transport::Address;
 
-use super::registrar::located;
-use super::{Change, Directory, DirectoryStub, EntryRef, NAME, Refusal};
+use super::changes::Changes;
+use super::link::Link;
+use super::places::located;
+use super::{DirectoryStub, Entry, Refusal};
 use crate::client::{Client, ClientOptions};
 use crate::error::{CallError, ConnectError, LookupError, shown};
-use crate::interface::{Remotable, Stub};
+use crate::interface::Remotable;
 use crate::reference::Owners;
 use crate::reflection::Bound;
 use crate::server::Serving;
-use crate::stream::Stream;
 
 /// A connection to a registry of several servers. Cheap to clone. What was bound by it is unbound when the last clone is
 /// dropped, or the process ends.
+///
+/// When the connection is lost, as the registry is restarted, another one is made: at once by who uses this, and as soon as
+/// the registry is back where something was bound by it, or is watched. Names that were bound by it are bound again then, but
+/// for those that others have bound meanwhile; one that somebody else has unbound is bound again, too, as long as its server
+/// keeps this.
 #[derive(Clone)]
 pub struct Names {
-    directory: DirectoryStub,
-    address: Address,
-    options: Arc<ClientOptions>,
+    link: Arc<Link>,
     owners: Arc<Owners>,
 }
 
@@ -44,6 +48,9 @@ pub enum DirectoryError {
         /// The name.
         name: String,
     },
+    /// There is no thread that would keep the connection to it.
+    #[error("no thread for the connection to the registry")]
+    Thread(#[source] io::Error),
     /// It could not be asked.
     #[error("the registry could not be asked")]
     Call(#[from] CallError),
@@ -65,16 +72,8 @@ impl Names {
     ///
     /// As for [`connect`](Self::connect).
     pub fn connect_with(address: &Address, options: &ClientOptions) -> Result<Self, LookupError> {
-        let client = Client::connect_with(address, options);
-        let client = client.map_err(|source| LookupError::Unreachable {
-            name: NAME.to_owned(),
-            addresses: address.to_string(),
-            source: Some(Box::new(source)),
-        })?;
         Ok(Self {
-            directory: client.lookup::<dyn Directory>(NAME)?,
-            address: address.clone(),
-            options: Arc::new(options.clone()),
+            link: Link::connect(address, options)?,
             owners: Arc::default(),
         })
     }
@@ -104,17 +103,26 @@ impl Names {
             name: name.to_owned(),
         })?;
         let addresses = serving.addresses().iter().map(Address::to_string);
-        let addresses: Vec<String> = addresses.collect();
-        let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
-        let entry = EntryRef {
-            name,
-            interface: interface.name(),
+        let entry = Entry {
+            name: name.to_owned(),
+            interface: interface.name().to_owned(),
             id: interface.id(),
-            description: interface.description(),
-            addresses: &addresses,
+            description: interface.description().to_owned(),
+            addresses: addresses.collect(),
         };
-        let done = self.directory.bind(entry, replace).wait()?;
-        done.get().map_err(|source| refused(name, source))
+        self.link.keep().map_err(DirectoryError::Thread)?;
+        let addresses: Vec<&str> = entry.addresses.iter().map(String::as_str).collect();
+        // The connection may be made anew meanwhile.
+        let before = self.link.remember(name, Some(entry.clone()));
+        let done = self.link.ask(true, |directory| {
+            let done = directory.bind(entry.borrowed(&addresses), replace).wait();
+            done.map(|done| *done.get())
+        });
+        let is_bound = matches!(done, Ok(Ok(()) | Err(Refusal::NotKept)));
+        if !is_bound {
+            self.link.remember(name, before);
+        }
+        done?.map_err(|source| refused(name, source))
     }
 
     /// Frees a name, whoever has bound it; says whether something was bound to it.
@@ -123,8 +131,15 @@ impl Names {
     ///
     /// [`DirectoryError`] when the registry refuses, or can't be asked.
     pub fn unbind(&self, name: &str) -> Result<bool, DirectoryError> {
-        let done = self.directory.unbind(name).wait()?;
-        done.get().map_err(|source| refused(name, source))
+        let before = self.link.remember(name, None);
+        let done = self.link.ask(false, |directory| {
+            let done = directory.unbind(name).wait();
+            done.map(|done| *done.get())
+        });
+        if matches!(done, Err(_) | Ok(Err(Refusal::NotAllowed))) {
+            self.link.remember(name, before);
+        }
+        done?.map_err(|source| refused(name, source))
     }
 
     /// The object that is bound to a name, at its server, which calls go to directly.
@@ -135,7 +150,9 @@ impl Names {
     /// can't be reached.
     pub fn lookup<T: Remotable + ?Sized>(&self, name: &str) -> Result<T::Stub, LookupError> {
         let interface = T::interface();
-        let found = self.directory.lookup(name).wait()?;
+        let found = self
+            .link
+            .ask(true, |directory| directory.lookup(name).wait())?;
         let entry = found.get().ok_or_else(|| LookupError::Unknown {
             name: name.to_owned(),
         })?;
@@ -171,8 +188,8 @@ impl Names {
             let Ok(address) = address.parse() else {
                 continue;
             };
-            let address = located(address, Some(&self.address));
-            match self.owners.connect(&address, &self.options) {
+            let address = located(address, Some(self.link.address()));
+            match self.owners.connect(&address, self.link.options()) {
                 Ok(client) => return Ok(client),
                 Err(error) => failed = Some(error),
             }
@@ -186,7 +203,7 @@ impl Names {
     ///
     /// [`CallError`] when the registry can't be asked.
     pub fn list(&self) -> Result<Vec<Bound>, CallError> {
-        let list = self.directory.list().wait()?;
+        let list = self.link.ask(true, |directory| directory.list().wait())?;
         let bound = list.get().iter().map(|of| Bound {
             name: of.name.to_owned(),
             interface: of.interface.to_owned(),
@@ -195,16 +212,21 @@ impl Names {
         Ok(bound.collect())
     }
 
-    /// All names that are bound, and then each change, for as long as the stream is taken. Who takes too slowly is
-    /// [told](super::Event::Missed) so, as the last it gets, and may watch anew.
-    pub fn watch(&self) -> Stream<Change> {
-        self.directory.within(Duration::MAX).watch()
+    /// All names that are bound, and then each change, for as long as it is looked at, also when the registry is restarted.
+    /// Who takes too slowly is [told](super::Event::Missed) so, as the last it gets, and may watch anew.
+    ///
+    /// # Errors
+    ///
+    /// [`DirectoryError::Thread`] when the system is out of threads.
+    pub fn watch(&self) -> Result<Changes, DirectoryError> {
+        self.link.keep().map_err(DirectoryError::Thread)?;
+        Ok(Changes::new(self.link.clone()))
     }
 
-    /// The registry itself.
+    /// The registry itself, by the connection that there is now.
     #[must_use]
-    pub fn directory(&self) -> &DirectoryStub {
-        &self.directory
+    pub fn directory(&self) -> DirectoryStub {
+        self.link.current().directory
     }
 }
 
@@ -217,6 +239,6 @@ fn refused(name: &str, source: Refusal) -> DirectoryError {
 
 impl fmt::Debug for Names {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Names").field(&self.address).finish()
+        f.debug_tuple("Names").field(self.link.address()).finish()
     }
 }

@@ -2,24 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::net::IpAddr;
+use std::path::Path;
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Poll, Waker};
 
+use jstream_derive::remote;
 use jstream_transport::Address;
 
+use super::places::{caller, leads, may_change, number, usable};
+use super::saved::{self, PersistError, Saving, Wanted};
 use super::watching::Watcher;
 use super::{Change, Directory, Entry, EntryRef, Event, Refusal};
-use crate::context::context;
 use crate::reflection::Bound;
-use crate::session::Connection;
 use crate::stream::Stream;
 use crate::sync::lock;
-
-/// How many addresses a server may have, and how long each may be. Answers the threat of entries that are larger than
-/// their use.
-const MOST_ADDRESSES: usize = 8;
-const LONGEST_ADDRESS: usize = 512;
 
 /// What a [`Registrar`] accepts.
 #[derive(Debug, Clone)]
@@ -64,6 +60,7 @@ impl Default for RegistrarOptions {
 pub struct Registrar {
     options: RegistrarOptions,
     state: Arc<Mutex<State>>,
+    saving: Option<Saving>,
 }
 
 #[derive(Default)]
@@ -74,11 +71,14 @@ struct State {
     binders: HashMap<usize, usize>,
     watchers: HashMap<u64, Watcher>,
     watcher: u64,
+    /// Who writes them to a file.
+    wanted: Option<Arc<Wanted>>,
 }
 
 struct Kept {
-    entry: Entry,
-    binder: usize,
+    entry: Arc<Entry>,
+    /// The connection that has bound it; none since the registry was restarted.
+    binder: Option<usize>,
 }
 
 impl Kept {
@@ -88,7 +88,7 @@ impl Kept {
             interface,
             id,
             ..
-        } = &self.entry;
+        } = &*self.entry;
         Change {
             event,
             name: name.clone(),
@@ -107,7 +107,7 @@ impl Kept {
 }
 
 /// The bytes that an entry counts.
-fn size(entry: &Entry) -> usize {
+pub(super) fn size(entry: &Entry) -> usize {
     let texts = [
         &entry.name,
         &entry.name,
@@ -125,14 +125,29 @@ impl State {
     fn remove(&mut self, name: &str) -> Option<Kept> {
         let kept = self.names.remove(name)?;
         self.bytes = self.bytes.saturating_sub(size(&kept.entry));
-        if let Some(count) = self.binders.get_mut(&kept.binder) {
+        let binder = kept.binder.and_then(|of| self.binders.get_mut(&of));
+        if let Some(count) = binder {
             *count = count.saturating_sub(1);
         }
         Some(kept)
     }
 
+    /// Puts a name there.
+    fn insert(&mut self, entry: Arc<Entry>, binder: Option<usize>) {
+        self.bytes = self.bytes.saturating_add(size(&entry));
+        if let Some(binder) = binder {
+            let count = self.binders.entry(binder).or_default();
+            *count = count.saturating_add(1);
+        }
+        let name = entry.name.clone();
+        self.names.insert(name, Kept { entry, binder });
+    }
+
     /// Tells all who watch. Whom to wake, without a lock.
     fn note(&mut self, change: &Change, most: usize) -> Vec<Waker> {
+        if let Some(wanted) = &self.wanted {
+            wanted.want();
+        }
         let all = self.watchers.values_mut();
         all.filter_map(|watcher| watcher.note(change, most))
             .collect()
@@ -142,90 +157,6 @@ impl State {
 fn wake(all: Vec<Waker>) {
     for waker in all {
         waker.wake();
-    }
-}
-
-/// The connection of the call that is answered. None of a call from this program.
-fn caller() -> Option<Connection> {
-    Some(Connection::of(context().call?.peer()))
-}
-
-/// The same connection has the same one, as long as it lasts.
-fn number(of: Option<&Connection>) -> usize {
-    of.map_or(0, |of| std::ptr::from_ref(of.session()).addr())
-}
-
-/// Whether it is on this host.
-fn is_near(of: Option<&Connection>) -> bool {
-    of.is_none_or(|of| match of.peer().endpoint().peer() {
-        Address::Inproc { .. } | Address::Shm { .. } | Address::Uds { .. } => true,
-        address => host(address).is_some_and(is_loopback),
-    })
-}
-
-/// Whether it may change names.
-fn may_change(of: Option<&Connection>) -> bool {
-    is_near(of) || of.is_some_and(|of| of.session().terms.secret.is_some())
-}
-
-fn is_inproc(of: Option<&Connection>) -> bool {
-    of.is_none_or(|of| matches!(of.peer().endpoint().peer(), Address::Inproc { .. }))
-}
-
-fn host(of: &Address) -> Option<&str> {
-    match of {
-        Address::Tcp { host, .. } | Address::Uring { host, .. } | Address::Tls { host, .. } => {
-            Some(host)
-        }
-        _ => None,
-    }
-}
-
-fn is_loopback(host: &str) -> bool {
-    let ip = host.parse::<IpAddr>();
-    host == "localhost" || ip.is_ok_and(|ip| ip.to_canonical().is_loopback())
-}
-
-/// The same address on another host, where it names none.
-pub(super) fn located(address: Address, on: Option<&Address>) -> Address {
-    let names_none = |host: &String| {
-        let ip = host.parse::<IpAddr>();
-        ip.is_ok_and(|ip| ip.to_canonical().is_unspecified())
-    };
-    let Some(on) = on.and_then(host) else {
-        return address;
-    };
-    let moved = match &address {
-        Address::Tcp { host, port, .. } if names_none(host) => Address::tcp(on, *port),
-        Address::Uring { host, port, .. } if names_none(host) => Address::uring(on, *port),
-        Address::Tls { host, port, .. } if names_none(host) => Address::tls(on, *port),
-        _ => return address,
-    };
-    moved.unwrap_or(address)
-}
-
-/// The addresses of a server that others can use, as seen from here.
-fn usable(addresses: &[&str], caller: Option<&Connection>) -> Result<Vec<String>, Refusal> {
-    if addresses.len() > MOST_ADDRESSES || addresses.iter().any(|of| of.len() > LONGEST_ADDRESS) {
-        return Err(Refusal::TooLong);
-    }
-    let from = caller.map(|caller| caller.peer().endpoint().peer());
-    let from = from.filter(|_| !is_near(caller));
-    let parsed = addresses.iter().filter_map(|of| of.parse().ok());
-    let usable = parsed.filter(|of| leads(of, caller));
-    let all: Vec<_> = usable.map(|of| located(of, from).to_string()).collect();
-    if all.is_empty() {
-        return Err(Refusal::NoAddress);
-    }
-    Ok(all)
-}
-
-/// Whether an address may lead to the same place from here and from where the caller is.
-fn leads(address: &Address, caller: Option<&Connection>) -> bool {
-    match address {
-        Address::Inproc { .. } => is_inproc(caller),
-        Address::Shm { .. } | Address::Uds { .. } => is_near(caller),
-        other => is_near(caller) || !host(other).is_some_and(is_loopback),
     }
 }
 
@@ -244,8 +175,45 @@ impl Registrar {
     pub fn new(options: RegistrarOptions) -> Self {
         Self {
             options,
-            state: Arc::default(),
+            ..Self::default()
         }
+    }
+
+    /// One whose names are kept in a file, and outlive its process: those that were bound when that ended are bound
+    /// again. A name that is bound, or unbound, is so in the file when its caller is answered. Where there is no file it is
+    /// made. No two registries may keep their names in one file.
+    ///
+    /// The file is written anew for each change, or for several that come together: it is meant for names that change
+    /// now and then.
+    ///
+    /// # Errors
+    ///
+    /// [`PersistError`] says what is wrong with the file, and where; it is left as it is then.
+    pub fn persistent(
+        file: impl AsRef<Path>,
+        options: RegistrarOptions,
+    ) -> Result<Self, PersistError> {
+        let file = file.as_ref();
+        let wanted = Arc::new(Wanted::default());
+        let mut state = State {
+            wanted: Some(wanted.clone()),
+            ..State::default()
+        };
+        for entry in saved::read(file, &options)? {
+            state.insert(Arc::new(entry), None);
+        }
+        let state = Arc::new(Mutex::new(state));
+        let names = state.clone();
+        let names = move || {
+            let state = lock(&names);
+            let entries = state.names.values().map(|kept| kept.entry.clone());
+            entries.collect()
+        };
+        Ok(Self {
+            options,
+            saving: Some(Saving::start(file, wanted, names)?),
+            state,
+        })
     }
 
     /// Whom to wake, and whether the connection has bound nothing before.
@@ -258,11 +226,13 @@ impl Registrar {
         let options = &self.options;
         let mut state = lock(&self.state);
         let before = state.names.get(&entry.name);
-        if before.is_some() && !replace {
+        // Who has lost its connection binds again what it had, maybe before that is known here.
+        let is_same = before.is_some_and(|kept| *kept.entry == entry);
+        if before.is_some() && !replace && !is_same {
             return Err(Refusal::Taken);
         }
         // What is replaced makes room.
-        let is_own = before.is_some_and(|kept| kept.binder == binder);
+        let is_own = before.is_some_and(|kept| kept.binder == Some(binder));
         let freed = before.map_or(0, |kept| size(&kept.entry));
         let (names, is_new_name) = (state.names.len(), before.is_none());
         let each = state.binders.get(&binder).copied();
@@ -276,26 +246,53 @@ impl Registrar {
             return Err(Refusal::Full);
         }
         drop(state.remove(&entry.name));
-        state.bytes = state.bytes.saturating_add(size(&entry));
-        let count = state.binders.entry(binder).or_default();
-        *count = count.saturating_add(1);
-        let kept = Kept { entry, binder };
-        let change = kept.change(Event::Bound);
-        state.names.insert(change.name.clone(), kept);
-        let wakers = state.note(&change, options.max_changes);
+        let (entry, binder) = (Arc::new(entry), Some(binder));
+        let change = Kept {
+            entry: entry.clone(),
+            binder,
+        };
+        let change = change.change(Event::Bound);
+        state.insert(entry, binder);
+        let wakers = match is_same && !replace {
+            true => Vec::new(),
+            false => state.note(&change, options.max_changes),
+        };
         Ok((wakers, each.is_none()))
+    }
+
+    /// Whom to wake, if something was bound to the name.
+    fn free(&self, name: &str) -> Option<Vec<Waker>> {
+        let mut state = lock(&self.state);
+        let kept = state.remove(name)?;
+        Some(state.note(&kept.change(Event::Unbound), self.options.max_changes))
+    }
+
+    /// What is said to who has changed something, when that is kept.
+    fn kept(&self) -> impl Future<Output = Result<(), Refusal>> + Send + use<> {
+        let saved = self.saving.as_ref().map(|saving| saving.saved());
+        async move {
+            let Some(saved) = saved else { return Ok(()) };
+            saved.await.then_some(()).ok_or(Refusal::NotKept)
+        }
     }
 }
 
-/// A connection has ended: its names are bound no more.
-fn leave(state: &Weak<Mutex<State>>, binder: usize, most: usize) {
+/// A connection has ended: its names are bound no more, but for those that outlive the registry, where that ends.
+fn leave(state: &Weak<Mutex<State>>, binder: usize, most: usize, ends: bool) {
     let Some(state) = state.upgrade() else { return };
     let mut wakers = Vec::new();
     let mut state = lock(&state);
     state.binders.remove(&binder);
-    let own = state.names.iter().filter(|(_, of)| of.binder == binder);
-    let own: Vec<String> = own.map(|(name, _)| name.clone()).collect();
-    for name in own {
+    let stay = ends && state.wanted.is_some();
+    let own = state.names.iter_mut();
+    let own = own.filter(|(_, of)| of.binder == Some(binder));
+    let own: Vec<String> = own
+        .map(|(name, of)| {
+            of.binder = None;
+            name.clone()
+        })
+        .collect();
+    for name in own.into_iter().filter(|_| !stay) {
         if let Some(kept) = state.remove(&name) {
             wakers.extend(state.note(&kept.change(Event::Unbound), most));
         }
@@ -304,8 +301,9 @@ fn leave(state: &Weak<Mutex<State>>, binder: usize, most: usize) {
     wake(wakers);
 }
 
+#[remote(crate = crate)]
 impl Directory for Registrar {
-    fn bind(&self, entry: EntryRef<'_>, replace: bool) -> Result<(), Refusal> {
+    async fn bind(&self, entry: EntryRef<'_>, replace: bool) -> Result<(), Refusal> {
         let caller = caller();
         if !may_change(caller.as_ref()) {
             return Err(Refusal::NotAllowed);
@@ -326,28 +324,29 @@ impl Directory for Registrar {
         wake(wakers);
         if let Some(caller) = caller.filter(|_| is_first) {
             let (state, most) = (Arc::downgrade(&self.state), self.options.max_changes);
-            caller.peer().on_end(move || leave(&state, binder, most));
+            let load = caller.session().load().clone();
+            let leaves = move || leave(&state, binder, most, !load.listens());
+            caller.peer().on_end(leaves);
         }
-        Ok(())
+        self.kept().await
     }
 
-    fn unbind(&self, name: &str) -> Result<bool, Refusal> {
+    async fn unbind(&self, name: &str) -> Result<bool, Refusal> {
         if !may_change(caller().as_ref()) {
             return Err(Refusal::NotAllowed);
         }
-        let mut state = lock(&self.state);
-        let Some(kept) = state.remove(name) else {
+        let Some(wakers) = self.free(name) else {
             return Ok(false);
         };
-        let wakers = state.note(&kept.change(Event::Unbound), self.options.max_changes);
-        drop(state);
         wake(wakers);
+        self.kept().await?;
         Ok(true)
     }
 
     fn lookup(&self, name: &str) -> Option<Entry> {
         let caller = caller();
-        let mut entry = lock(&self.state).names.get(name)?.entry.clone();
+        let entry = lock(&self.state).names.get(name)?.entry.clone();
+        let mut entry = Arc::unwrap_or_clone(entry);
         let leads = |of: &Address| leads(of, caller.as_ref());
         entry
             .addresses

@@ -66,7 +66,7 @@ impl Watcher {
             Lag::None => {}
             Lag::Missed => {
                 self.lag = Lag::Told;
-                return Poll::Ready(Some(missed()));
+                return Poll::Ready(Some(nameless(Event::Missed)));
             }
             Lag::Told => return Poll::Ready(None),
         }
@@ -84,15 +84,18 @@ impl Watcher {
             self.scan = Scan::Behind(name.clone());
             return Poll::Ready(Some(bound(kept)));
         }
-        self.scan = Scan::Done;
+        if !matches!(self.scan, Scan::Done) {
+            self.scan = Scan::Done;
+            return Poll::Ready(Some(nameless(Event::Complete)));
+        }
         self.waker = Some(waker.clone());
         Poll::Pending
     }
 }
 
-fn missed() -> Change {
+fn nameless(event: Event) -> Change {
     Change {
-        event: Event::Missed,
+        event,
         name: String::new(),
         interface: String::new(),
         id: 0,
@@ -112,6 +115,9 @@ mod tests {
             id: 1,
         }
     }
+
+    const COMPLETE: Poll<Option<(Event, String)>> =
+        Poll::Ready(Some((Event::Complete, String::new())));
 
     fn poll(watcher: &mut Watcher, names: &BTreeMap<String, ()>) -> Poll<Option<(Event, String)>> {
         let waker = Waker::noop();
@@ -135,6 +141,7 @@ mod tests {
         assert_eq!(poll(&mut watcher, &names), unbound);
         assert_eq!(poll(&mut watcher, &names), bound);
         assert_eq!(poll(&mut watcher, &names), bound);
+        assert_eq!(poll(&mut watcher, &names), COMPLETE);
         assert!(poll(&mut watcher, &names).is_pending());
         assert!(watcher.note(&change(Event::Bound, "a"), 9).is_some());
         let told = Poll::Ready(Some((Event::Bound, "a".to_owned())));
@@ -145,6 +152,7 @@ mod tests {
     fn who_lags_is_told_so_and_no_more() {
         let names = BTreeMap::new();
         let mut watcher = Watcher::default();
+        assert_eq!(poll(&mut watcher, &names), COMPLETE);
         assert!(poll(&mut watcher, &names).is_pending());
         for _ in 0..4 {
             watcher.note(&change(Event::Bound, "a"), 3);

@@ -30,6 +30,9 @@ const CLEANED: usize = 12;
 /// How many are given back by one message at most.
 const MOST_CLEANED: usize = 4096;
 
+/// How many are taken back before others have their turn at what was given.
+const CLEANED_AT_ONCE: usize = 64;
+
 /// How long it is followed what becomes of a call that was given up and has references.
 const FOLLOWED: Duration = Duration::from_secs(300);
 
@@ -271,14 +274,19 @@ impl References {
     }
 
     fn cleaned(&self, payload: &[u8]) -> bool {
-        let mut each = payload.chunks_exact(CLEANED);
-        let mut lost = Vec::new();
+        let each = payload.chunks_exact(CLEANED);
+        let is_whole = each.remainder().is_empty();
+        for some in payload.chunks(CLEANED.saturating_mul(CLEANED_AT_ONCE)) {
+            self.cleaned_at_once(some);
+        }
+        is_whole
+    }
+
+    /// A part of that, behind which others may give and call.
+    fn cleaned_at_once(&self, payload: &[u8]) {
+        let (mut lost, mut home) = (Vec::new(), Vec::new());
         let mut given = lock(&self.given);
-        let mut home = Vec::new();
-        for one in &mut each {
-            let Some((number, times)) = numbers(one) else {
-                continue;
-            };
+        for (number, times) in payload.chunks_exact(CLEANED).filter_map(numbers) {
             if number == 0 {
                 home.extend(given.kept(times));
             } else {
@@ -287,7 +295,6 @@ impl References {
         }
         drop(given);
         drop((lost, home));
-        each.remainder().is_empty()
     }
 
     /// The other side has an object that somebody else is going to claim by a key.

@@ -56,7 +56,7 @@ pub enum Failed {
     UnknownMethod,
     /// The arguments are damaged, or of other types.
     Arguments,
-    /// The result could not be written.
+    /// The result could not be written, or is more than the caller takes.
     Result,
     /// There are as many streams as may be, or one of that number.
     Streams,
@@ -141,13 +141,14 @@ impl Answer {
         }
         let mut replier = Some(replier);
         let written = written(result, |segments| {
-            if let Some(replier) = replier.take() {
-                if self.watched.is_some() {
-                    let lengths = segments.iter().map(|segment| segment.len() as u64);
-                    self.seen(Ok(()), lengths.fold(0, u64::saturating_add));
-                }
-                replier.reply_segments(0, segments);
+            let Some(replier) = replier.take() else {
+                return true;
+            };
+            if self.watched.is_some() {
+                let lengths = segments.iter().map(|segment| segment.len() as u64);
+                self.seen(Ok(()), lengths.fold(0, u64::saturating_add));
             }
+            replier.reply_segments(0, segments)
         });
         match (written, replier) {
             (Err(error), Some(replier)) => {
@@ -155,6 +156,8 @@ impl Answer {
                 refuse(replier, Code::Result, &error.to_string());
                 Err(Failed::Result)
             }
+            // Its caller was told.
+            (Ok(false), _) => Err(Failed::Result),
             _ => Ok(()),
         }
     }

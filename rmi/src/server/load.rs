@@ -44,6 +44,11 @@ impl Load {
         self.listening.fetch_sub(1, Ordering::Relaxed);
     }
 
+    /// Whether there is one that is not about to end.
+    pub(crate) fn listens(&self) -> bool {
+        self.listening.load(Ordering::Relaxed) > 0
+    }
+
     /// A method waits from now on.
     pub(crate) fn wait(&self) {
         self.waiting.fetch_add(1, Ordering::Relaxed);
@@ -66,7 +71,7 @@ impl Load {
 
     pub(crate) fn health(&self, names: u64) -> Health {
         Health {
-            serving: self.listening.load(Ordering::Relaxed) > 0,
+            serving: self.listens(),
             names,
             connections: self.connections.load(Ordering::Relaxed) as u64,
             waiting: self.waiting() as u64,

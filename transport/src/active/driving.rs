@@ -40,6 +40,9 @@ const SOON: Duration = Duration::from_micros(100);
 /// After how many messages what was put off is run, though more have come.
 const PUT_OFF: usize = 8;
 
+/// How often a connection that is alone is looked at before its bundle is looked after.
+const LOOKS: u32 = 64;
+
 /// How many messages a call that does not wait takes at most.
 const MOST: usize = 64;
 
@@ -359,13 +362,50 @@ impl Core {
         self.step_among_many(driving, wait.until, progress);
     }
 
+    /// Takes one message of a connection that is alone here, if there is one: looks a number of times, without letting
+    /// go of it in between. `None` where there are others to look after.
+    #[inline]
+    fn look_alone(
+        &self,
+        driving: &mut Driving<'_>,
+        until: Deadline,
+        progress: &mut Progress,
+    ) -> Option<Looked> {
+        self.see(&mut progress.seen);
+        let [member] = progress.seen.all() else {
+            return None;
+        };
+        let link = member.link.upgrade()?;
+        if self.has_more() || link.is_posted() {
+            return None;
+        }
+        let (mut message, mut other) = (Message::nothing(), None);
+        let shared = link.endpoint().shared();
+        if !shared.has_more() {
+            turn::flush();
+            shared.flush_before_look();
+        }
+        let (spin, mut looks) = (&mut progress.spin, 0u32);
+        let looked = shared.look_again(&mut message, &mut other, || {
+            looks = looks.wrapping_add(1);
+            let begin = || Spin::begin(self.spin, self.habit(), until);
+            looks < LOOKS && spin.get_or_insert_with(begin).again()
+        });
+        Some(match looked {
+            Some(looked) => self.received(&link, looked, (message, other), driving),
+            None => Looked::Nothing,
+        })
+    }
+
     fn step_among_many(
         &self,
         driving: &mut Driving<'_>,
         mut until: Deadline,
         progress: &mut Progress,
     ) {
-        if let Looked::Something = self.look(driving, &mut progress.seen) {
+        let looked = self.look_alone(driving, until, progress);
+        if let Looked::Something = looked.unwrap_or_else(|| self.look(driving, &mut progress.seen))
+        {
             return self.has_come(progress);
         }
         turn::flush();

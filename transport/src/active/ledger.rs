@@ -233,6 +233,11 @@ impl Ledger {
         }
     }
 
+    /// Those who wait for credit, where there is some that was not used.
+    pub(super) fn take_wanting(&mut self) -> Vec<Waker> {
+        mem::take(&mut self.wanting)
+    }
+
     /// A message of the peer has come: a request, if it has a number.
     #[inline]
     pub(super) fn accept(&mut self, number: Option<u32>, length: u64) -> Result<Number, Violation> {

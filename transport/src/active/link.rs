@@ -1,9 +1,12 @@
 //! A connection, as all who use it share it.
 
 mod arrival;
+mod queue;
 mod sending;
 
 pub(super) use self::arrival::returned;
+use self::queue::Queue;
+pub(super) use self::queue::{Grant, Message, Turn};
 pub(super) use self::sending::Haste;
 use std::any::Any;
 use std::collections::VecDeque;
@@ -64,6 +67,8 @@ pub(super) struct Link {
     moves: AtomicUsize,
     /// How many bytes wait for the peer to take them, when that was last looked at; changes under the ledger's lock.
     backlog: AtomicU64,
+    /// Who waits for room at the other side.
+    queue: Queue,
     returned: Mutex<VecDeque<Returned>>,
     /// It takes no more requests.
     stopping: AtomicBool,
@@ -119,6 +124,7 @@ impl Link {
             posted: AtomicBool::new(false),
             moves: AtomicUsize::new(0),
             backlog: AtomicU64::new(0),
+            queue: Queue::default(),
             returned: Mutex::default(),
             stopping: AtomicBool::new(false),
             handles: AtomicUsize::new(0),

@@ -22,9 +22,9 @@ use super::frame::Frame;
 use super::handlers::Handlers;
 use super::hello::exchange;
 use super::ledger::Held;
-use super::link::{Haste, Link};
+use super::link::{Grant, Haste, Link, Message};
 use super::settings::Settings;
-use super::ticket::{Kept, ObjectTicket, Ticket, Unsent};
+use super::ticket::{ObjectTicket, Ticket};
 use crate::device::deadline::Deadline;
 use crate::endpoint::Endpoint;
 use crate::error::SendError;
@@ -37,6 +37,8 @@ const LARGE: u64 = 32 << 10;
 #[derive(Debug, Clone, Copy)]
 enum Wait {
     No,
+    /// What would wait is not sent, nor what would go before others.
+    InTurn,
     /// Until then, and not for too long.
     Until(Option<Instant>),
 }
@@ -182,8 +184,7 @@ impl Peer {
     }
 
     /// Requests something with a payload that stands in a jbuf, which moves where jbufs do, and which the handler may
-    /// keep. Does not wait: where the other side has to be done with others first, the ticket sends the
-    /// request when somebody waits for it.
+    /// keep. Does not wait: where the other side has to be done with others first, the request goes at its turn.
     ///
     /// # Errors
     ///
@@ -194,13 +195,28 @@ impl Peer {
         word: u64,
         filled: Filled,
     ) -> Result<Ticket, RequestError> {
-        let link = self.link.clone();
-        let unsent = Unsent::new(word, filled);
-        let length = unsent.len();
-        match unsent.send(&link, handler.number) {
-            Ok(asked) => Ok(Ticket::new(link, handler.number, asked, length)),
-            Err(Kept::NoCredit(unsent)) => Ok(Ticket::unsent(link, handler.number, unsent)),
-            Err(Kept::Failed(error)) => Err(error),
+        self.link.check()?;
+        if self.link.has_queue() {
+            return Ok(self.queue_filled(handler, word, filled));
+        }
+        let length = filled.len() as u64;
+        let (asked, header) = match self.link.begin(handler.number, word, length) {
+            Err(Held::NoCredit) => return Ok(self.queue_filled(handler, word, filled)),
+            begun => begun.map_err(|held| self.held(held))?,
+        };
+        match self.link.send_filled(header, filled) {
+            Ok(()) => Ok(Ticket::new(
+                self.link.clone(),
+                handler.number,
+                asked,
+                length,
+            )),
+            Err((error, _)) => {
+                self.link
+                    .ledger()
+                    .unsend(asked.number, length, asked.credit);
+                Err(error.into())
+            }
         }
     }
 
@@ -214,9 +230,18 @@ impl Peer {
         let link = &self.link;
         link.check()?;
         let length = total(segments);
-        let begin = || link.begin(handler.number, word, length);
-        let (asked, header) = match begin() {
-            Err(Held::NoCredit) => self.until_credit(wait, begin)?,
+        let begun = match wait.is_free(link) {
+            true => link.begin(handler.number, word, length),
+            false => Err(Held::NoCredit),
+        };
+        let (asked, header) = match begun {
+            Err(Held::NoCredit) => {
+                let grant = self.until_credit(wait, handler, word, length, true)?;
+                match grant.asked {
+                    Some(asked) => (asked, grant.header),
+                    None => unreachable!("it is a request"),
+                }
+            }
             begun => begun.map_err(|held| self.held(held))?,
         };
         match self.put(header, length, segments, (wait, asked.haste)) {
@@ -237,7 +262,7 @@ impl Peer {
         segments: &[IoSlice<'_>],
         (wait, haste): (Wait, Haste),
     ) -> Result<(), SendError> {
-        if length > LARGE && matches!(wait, Wait::Until(_)) {
+        if length > LARGE && !matches!(wait, Wait::No) {
             return self.link.send_large(header, segments);
         }
         self.link.send(header, segments, haste)
@@ -245,38 +270,34 @@ impl Peer {
 
     /// Serves until there is credit.
     #[cold]
-    fn until_credit<R>(
+    fn until_credit(
         &self,
         wait: Wait,
-        begin: impl Fn() -> Result<R, Held>,
-    ) -> Result<R, RequestError> {
+        handler: Handler,
+        word: u64,
+        length: u64,
+        asks: bool,
+    ) -> Result<Grant, RequestError> {
         let Wait::Until(until) = wait else {
             return Err(RequestError::NoCredit);
         };
         let after = self.link.settings.credit_timeout;
         let until = until.map_or(Deadline::NEVER, Deadline::at);
         let until = until.or_sooner(Deadline::after(after));
-        let begun = self.link.wait(None, until, |_, waker| match begin() {
-            Err(Held::NoCredit) => {
-                if let Some(waker) = waker {
-                    self.link.ledger().want(waker);
-                    // There may be credit since the look.
-                    return match begin() {
-                        Err(Held::NoCredit) => None,
-                        begun => Some(begun),
-                    };
-                }
-                None
-            }
-            begun => Some(begun),
+        let mut turn = self.link.enqueue(Message {
+            handler: handler.number,
+            word,
+            length,
+            asks,
+            payload: None,
         });
-        match begun {
-            Some(begun) => begun.map_err(|held| self.held(held)),
-            None => Err(RequestError::TimedOut {
+        let granted = self.link.wait(None, until, |_, waker| turn.come(waker));
+        granted.unwrap_or_else(|| {
+            Err(RequestError::TimedOut {
                 peer: self.endpoint().peer().clone(),
                 after,
-            }),
-        }
+            })
+        })
     }
 
     fn held(&self, held: Held) -> RequestError {
@@ -346,13 +367,20 @@ impl Peer {
     ) -> Result<(), RequestError> {
         self.link.check()?;
         let length = total(segments);
-        let begin = || {
-            let mut ledger = self.link.ledger();
-            Ok((ledger.charge(length)?, ledger.haste()))
+        let charged = match wait.is_free(&self.link) {
+            true => {
+                let mut ledger = self.link.ledger();
+                let charged = ledger.charge(length);
+                charged.map(|credit| (credit, ledger.haste()))
+            }
+            false => Err(Held::NoCredit),
         };
-        let (credit, haste) = match begin() {
-            Err(Held::NoCredit) => self.until_credit(wait, begin)?,
-            begun => begun.map_err(|held| self.held(held))?,
+        let (credit, haste) = match charged {
+            Err(Held::NoCredit) => {
+                let grant = self.until_credit(wait, handler, word, length, false)?;
+                (grant.credit, grant.haste)
+            }
+            charged => charged.map_err(|held| self.held(held))?,
         };
         let frame = Frame::Send {
             handler: handler.number,
@@ -465,6 +493,14 @@ impl Peer {
     /// Ends the connection: whoever waits for an answer gets an error, and handlers that wait are cancelled.
     pub fn close(&self) {
         self.link.hang_up();
+    }
+}
+
+impl Wait {
+    /// Whether nobody goes before.
+    #[inline]
+    fn is_free(self, link: &Link) -> bool {
+        matches!(self, Self::No) || !link.has_queue()
     }
 }
 

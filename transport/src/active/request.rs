@@ -276,17 +276,23 @@ impl Replier {
         self.reply_segments(word, &[IoSlice::new(bytes)]);
     }
 
-    /// As [`reply`](Self::reply), with bytes from several places.
-    pub fn reply_segments(mut self, word: u64, segments: &[IoSlice<'_>]) {
+    /// As [`reply`](Self::reply), with bytes from several places. False when the other side takes no message like that,
+    /// and was told so instead.
+    pub fn reply_segments(mut self, word: u64, segments: &[IoSlice<'_>]) -> bool {
         self.is_open = false;
         match self.number {
             Number::Asked(number) => {
                 let reply = Frame::Reply { number, word };
                 let credit = self.link.close(self.number, self.length);
                 let sent = self.link.reply(reply.header(credit), segments);
+                let is_sent = sent.is_ok();
                 self.unless_sent(sent, credit);
+                is_sent
             }
-            told => self.link.close_silently(told, self.length),
+            told => {
+                self.link.close_silently(told, self.length);
+                true
+            }
         }
     }
 

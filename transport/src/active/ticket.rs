@@ -15,11 +15,10 @@ use std::time::{Duration, Instant};
 use jstream::buffer::Filled;
 
 use self::errand::{Errand, Outcome};
-pub(super) use self::errand::{Kept, Unsent};
 pub use self::object::ObjectTicket;
 use super::driving::Core;
 use super::error::RequestError;
-use super::link::{Asked, Link};
+use super::link::{Asked, Link, Turn};
 use super::peer::Peer;
 use crate::device::deadline::Deadline;
 use crate::endpoint::timer::Timer;
@@ -62,8 +61,8 @@ impl Ticket {
         Self::of(link, Errand::sent(handler, asked, length))
     }
 
-    pub(super) fn unsent(link: Arc<Link>, handler: u16, unsent: Unsent) -> Self {
-        Self::of(link, Errand::unsent(handler, unsent))
+    pub(super) fn queued(link: Arc<Link>, handler: u16, turn: Turn, length: u64) -> Self {
+        Self::of(link, Errand::queued(handler, turn, length))
     }
 
     #[inline]
@@ -120,6 +119,12 @@ impl Ticket {
         }
         self.link.poll();
         self.attempt(None)
+    }
+
+    /// Takes the request back, unless it is at the other side. True when nothing of it was handled there, nor will be:
+    /// then there is no answer.
+    pub fn withdraw(&mut self) -> bool {
+        self.errand.withdraw()
     }
 
     fn attempt(&mut self, waker: Option<&Waker>) -> Option<Outcome> {
@@ -259,7 +264,7 @@ impl Waiting {
         }
     }
 
-    fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         if let Some((core, number, waker)) = self.place.take() {
             core.forget(number, Some(&waker));
         }

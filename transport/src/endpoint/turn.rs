@@ -289,17 +289,34 @@ impl<D: Direction> Turn<D> {
             return self.wait_until(other, held, deadline, attempt);
         }
         let mut spin = Spin::begin(self.spin, held.common().habit, Deadline::NEVER);
-        while held.has_half() && !other.is_pending() && spin.again() {
+        let (mut held, answer) = self.spin_until(other, held, || spin.again(), &mut attempt);
+        if let Some(answer) = answer {
+            Spin::end(spin, &mut held.common().habit);
+            return (held, Some(answer));
+        }
+        self.wait_spinning(other, held, Some(spin), deadline, attempt)
+    }
+
+    /// Carries on what was posted until `attempt` answers, as long as it is to be looked `again` and nothing was posted
+    /// to the other direction, which goes on in a sleep.
+    #[inline]
+    pub(super) fn spin_until<'t, R, E: Direction>(
+        &'t self,
+        other: &Turn<E>,
+        mut held: Held<'t, D>,
+        mut again: impl FnMut() -> bool,
+        mut attempt: impl FnMut(&mut D) -> Option<R>,
+    ) -> (Held<'t, D>, Option<R>) {
+        while held.has_half() && !other.is_pending() && again() {
             if self.is_wanted() {
                 held = self.make_way(held);
             }
             held.drive();
             if let Some(answer) = attempt(&mut held) {
-                Spin::end(spin, &mut held.common().habit);
                 return (held, Some(answer));
             }
         }
-        self.wait_spinning(other, held, Some(spin), deadline, attempt)
+        (held, None)
     }
 
     fn wait_spinning<'t, R, E: Direction>(

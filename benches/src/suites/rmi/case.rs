@@ -28,6 +28,19 @@ pub(super) enum What {
     Structs(usize),
     /// So many numbers go that the method does not look at.
     Untouched(usize),
+    /// Names and references are what it is about.
+    Objects(Objects),
+}
+
+/// What is done with objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Objects {
+    /// A name is looked up.
+    Lookup,
+    /// A reference goes along.
+    Reference,
+    /// Objects are called in turn, of so many that the server has given.
+    Exported(usize),
 }
 
 /// A case, as its name says.
@@ -42,7 +55,7 @@ pub(super) struct Case {
 }
 
 /// The names of all cases, in the order in which they are run.
-pub(super) const NAMES: [&str; 50] = [
+pub(super) const NAMES: [&str; 57] = [
     "tcp/one-cpu/null",
     "tcp/one-cpu/null-64",
     "tcp/one-cpu/sum-1024",
@@ -50,6 +63,9 @@ pub(super) const NAMES: [&str; 50] = [
     "tcp/one-cpu/structs-1000",
     "tcp/one-cpu/untouched-131072",
     "tcp/one-cpu/waits",
+    "tcp/one-cpu/lookup",
+    "tcp/one-cpu/reference",
+    "tcp/one-cpu/exported-1000000",
     "tcp/two-cpus/null",
     "tcp/two-cpus/null-64",
     "tcp/two-cpus/sum-1024",
@@ -79,6 +95,8 @@ pub(super) const NAMES: [&str; 50] = [
     "shm/two-cpus/sum-131072",
     "shm/two-cpus/structs-1000",
     "shm/two-cpus/waits",
+    "shm/two-cpus/lookup",
+    "shm/two-cpus/reference",
     "inproc/one-cpu/null",
     "inproc/one-cpu/null-64",
     "inproc/one-cpu/sum-1024",
@@ -93,6 +111,8 @@ pub(super) const NAMES: [&str; 50] = [
     "inproc/two-cpus/sum-131072",
     "inproc/two-cpus/structs-1000",
     "inproc/two-cpus/waits",
+    "inproc/two-cpus/lookup",
+    "inproc/two-cpus/reference",
 ];
 
 /// How many calls are on their way at once where they don't wait for one another.
@@ -133,6 +153,9 @@ impl Case {
             ("sum", _) => What::Sum(count),
             ("structs", _) => What::Structs(count),
             ("untouched", _) => What::Untouched(count),
+            ("lookup", 0) => What::Objects(Objects::Lookup),
+            ("reference", 0) => What::Objects(Objects::Reference),
+            ("exported", _) => What::Objects(Objects::Exported(count)),
             _ => return None,
         };
         Some(Self {
@@ -177,7 +200,7 @@ impl Case {
             (_, false) => 40_000,
         };
         one + match self.what {
-            What::Null | What::Flood | What::Waits => 0,
+            What::Null | What::Flood | What::Waits | What::Objects(_) => 0,
             What::Sum(count) | What::Untouched(count) => 8 * count / 4,
             What::Structs(count) => STRUCT * count,
         }

@@ -6,13 +6,16 @@ mod case;
 mod generated;
 mod pair;
 mod raw;
+mod resident;
 mod samples;
+mod scenes;
 mod service;
 mod subject;
 #[cfg(feature = "peers")]
 mod with_capnp;
 mod with_endpoint;
 mod with_jstream;
+mod with_objects;
 #[cfg(feature = "peers")]
 mod with_tarpc;
 #[cfg(feature = "peers")]
@@ -37,8 +40,8 @@ use crate::suites;
 const SUITE: &str = "rmi";
 
 /// The names of all cases, in the order in which they are run.
-pub(crate) fn names() -> [&'static str; NAMES.len()] {
-    NAMES
+pub(crate) fn names() -> Vec<&'static str> {
+    NAMES.into_iter().chain(scenes::names()).collect()
 }
 
 /// Runs the cases that are `chosen` by their names.
@@ -56,6 +59,9 @@ pub(crate) fn run(
     suites::measured(SUITE, &effort, progress, |bench| {
         for name in NAMES.into_iter().filter(|name| chosen(name)) {
             bench.calls(&Case::named(name)?, cores)?;
+        }
+        for name in scenes::names().filter(|name| chosen(name)) {
+            scenes::run(bench, name, cores)?;
         }
         Ok(())
     })
@@ -143,6 +149,9 @@ impl Bench<'_> {
         let times = measure::interleave(&mut subjects, &effort, Subject::round)?;
         for (subject, times) in subjects.iter_mut().zip(times) {
             self.figures(subject, times);
+            for (metric, value, unit) in subject.pair.more()? {
+                self.row(case.name, subject.name, metric, value, unit);
+            }
         }
         if !self.pinned || !(case.one_cpu || cores.apart) {
             let text = "the two sides were not where the case's name says";

@@ -9,7 +9,8 @@ use std::thread::{self, JoinHandle};
 use rustix::process::Pid;
 
 use super::case::{Case, Way};
-use super::subject::{Caller, join, serve};
+use super::scenes;
+use super::subject::{Caller, Figure, join, serve};
 use crate::suites::transport::{Cores, end, watch};
 use crate::{Failure, alloc};
 
@@ -57,7 +58,7 @@ impl Pair {
         let mut server = if case.way == Way::Inproc {
             Server::thread(*case, subject, core)?
         } else {
-            Server::process(case, subject, core)?
+            Server::process(case.name, subject, core)?
         };
         let id = server.id();
         let caller = watch::during(&what, id, || join(case, subject, &server.address()?))?;
@@ -81,9 +82,16 @@ impl Pair {
             Ok((result?, Allocs { ours, server }))
         })
     }
+
+    /// What else the side that calls has to say.
+    pub(super) fn more(&mut self) -> Result<Vec<Figure>, Failure> {
+        let id = self.server.id();
+        watch::during(&self.what, id, || self.caller.more())
+    }
 }
 
-enum Server {
+/// The server of a subject.
+pub(super) enum Server {
     Thread {
         address: String,
         /// Serves until nobody holds this.
@@ -120,9 +128,10 @@ impl Server {
         })
     }
 
-    fn process(case: &Case, subject: &str, core: usize) -> Result<Self, Failure> {
+    /// One that serves what the name and the subject say, and stays on that core.
+    pub(super) fn process(name: &str, subject: &str, core: usize) -> Result<Self, Failure> {
         let mut child = Command::new(std::env::current_exe()?)
-            .args(["rmi-peer", case.name, subject])
+            .args(["rmi-peer", name, subject])
             .arg(core.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -138,14 +147,15 @@ impl Server {
     }
 
     /// The process, if it is one.
-    fn id(&self) -> Option<Pid> {
+    pub(super) fn id(&self) -> Option<Pid> {
         match self {
             Self::Thread { .. } => None,
             Self::Process { child, .. } => Some(Pid::from_child(child)),
         }
     }
 
-    fn address(&mut self) -> Result<String, Failure> {
+    /// Where it is found.
+    pub(super) fn address(&mut self) -> Result<String, Failure> {
         match self {
             Self::Thread { address, .. } => Ok(address.clone()),
             Self::Process { .. } => Ok(self.said("at ")?.to_owned()),
@@ -217,7 +227,11 @@ pub(crate) fn other_process(case: &str, subject: &str, core: usize) -> Result<()
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     core_affinity::set_for_current(core_affinity::CoreId { id: core });
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
-    let serving = Case::named(case).and_then(|case| serve(&case, subject));
+    let serving = if scenes::names().any(|scene| scene == case) {
+        scenes::serve(case)
+    } else {
+        Case::named(case).and_then(|case| serve(&case, subject))
+    };
     let serving = match serving {
         Ok(serving) => serving,
         Err(e) => {

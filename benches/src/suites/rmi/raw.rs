@@ -32,7 +32,7 @@ impl AsRef<[u8]> for Answer {
 pub(super) fn answer(what: What, bytes: &[u8]) -> Answer {
     let word = |word: [u8; 8]| (u128::from(u64::from_le_bytes(word)), 8);
     let (result, len) = match what {
-        What::Null | What::Flood | What::Waits => (0, 0),
+        What::Null | What::Flood | What::Waits | What::Objects(_) => (0, 0),
         What::Sum(_) => word(sum_of_bytes(bytes).to_le_bytes()),
         What::Untouched(_) => word(computed().to_le_bytes()),
         What::Structs(_) => {
@@ -53,7 +53,7 @@ fn given(what: What, bytes: &[u8]) -> Result<Given, Failure> {
         Ok(u64::from_le_bytes(word.try_into()?))
     };
     Ok(match what {
-        What::Null | What::Flood | What::Waits => Given::Nothing,
+        What::Null | What::Flood | What::Waits | What::Objects(_) => Given::Nothing,
         What::Sum(_) => Given::Sum(f64::from_bits(word(0)?)),
         What::Untouched(_) => Given::Computed(word(0)?),
         What::Structs(_) => Given::Tally(Tally {

@@ -159,7 +159,7 @@ impl Arguments {
     pub(super) fn of(case: &Case) -> Self {
         let mut arguments = Self::default();
         match case.what {
-            What::Null | What::Flood | What::Waits => {}
+            What::Null | What::Flood | What::Waits | What::Objects(_) => {}
             What::Sum(count) | What::Untouched(count) => {
                 arguments.numbers = (0..count).map(|i| i as f64).collect();
             }
@@ -214,7 +214,7 @@ pub(super) struct Expected(Given);
 impl Expected {
     pub(super) fn of(case: &Case, arguments: &Arguments) -> Self {
         Self(match case.what {
-            What::Null | What::Flood | What::Waits => Given::Nothing,
+            What::Null | What::Flood | What::Waits | What::Objects(_) => Given::Nothing,
             What::Sum(_) => Given::Sum(sum(&arguments.numbers)),
             What::Structs(_) => Given::Tally(Plain.structs(&arguments.items)),
             What::Untouched(_) => Given::Computed(0),

@@ -1,10 +1,10 @@
 //! Who is measured in which case.
 
-use super::case::{Case, Way, What};
+use super::case::{Case, Objects, Way, What};
 use super::pair::Serving;
 use super::samples::Samples;
 use super::service::Given;
-use super::{raw, with_endpoint, with_jstream};
+use super::{raw, with_endpoint, with_jstream, with_objects};
 #[cfg(feature = "peers")]
 use super::{with_capnp, with_tarpc, with_tonic};
 use crate::Failure;
@@ -16,7 +16,15 @@ pub(super) trait Caller {
 
     /// Makes so many calls without arguments, [`IN_FLIGHT`](super::case::IN_FLIGHT) of them on their way.
     fn flood(&mut self, calls: usize) -> Result<(), Failure>;
+
+    /// What else there is to say when all rounds are over.
+    fn more(&mut self) -> Result<Vec<Figure>, Failure> {
+        Ok(Vec::new())
+    }
 }
+
+/// A metric, its value and its unit.
+pub(super) type Figure = (&'static str, f64, &'static str);
 
 /// The calls of a round, of who blocks until each is done.
 pub(super) fn one_by_one(
@@ -34,8 +42,11 @@ pub(super) fn one_by_one(
 
 /// The subjects of a case, ours first.
 pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
-    if case.what == What::Waits {
-        return vec!["jstream", "jstream-ready", "jstream-inline"];
+    match case.what {
+        What::Waits => return vec!["jstream", "jstream-ready", "jstream-inline"],
+        What::Objects(Objects::Exported(_)) => return vec!["jstream", "jstream-one"],
+        What::Objects(_) => return vec!["jstream", "jstream-plain"],
+        _ => {}
     }
     let mut subjects = vec!["jstream", "jstream-endpoint"];
     if matches!(case.way, Way::Tcp | Way::Uds) {
@@ -53,6 +64,9 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
 
 /// The side that serves.
 pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
+    if let What::Objects(objects) = case.what {
+        return with_objects::serve(case, objects, subject);
+    }
     match subject {
         "jstream" | "jstream-ready" | "jstream-inline" => with_jstream::serve(case),
         "jstream-endpoint" => with_endpoint::serve(case),
@@ -69,6 +83,9 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
 
 /// The side that calls it.
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Caller>, Failure> {
+    if let What::Objects(objects) = case.what {
+        return with_objects::join(case, objects, subject, address);
+    }
     match subject {
         "jstream" | "jstream-ready" | "jstream-inline" => {
             with_jstream::join(case, subject, address)

@@ -69,7 +69,7 @@ impl Ours {
     fn call(&self) -> Result<Given, Failure> {
         let (service, numbers) = (&self.service, &self.arguments.numbers);
         let given = match self.what {
-            What::Null | What::Flood => {
+            What::Null | What::Flood | What::Objects(_) => {
                 service.null().wait()?;
                 Given::Nothing
             }

@@ -19,6 +19,7 @@ directly. Names are changed by programs of the registry's host, or, with --secre
 
 Examples:
   jregistry serve tcp://0.0.0.0:7000 uds:///run/names  serves, and prints where
+  jregistry serve uds:///run/names --persist names.jst  has the names again that were bound when it was ended
   jregistry list tcp://127.0.0.1:7000                  what is bound, and with which interface
   jregistry lookup tcp://127.0.0.1:7000 book           its methods, and where it is served
   jregistry unbind tcp://127.0.0.1:7000 book
@@ -50,6 +51,9 @@ pub(crate) enum Command {
         /// Where to listen, as in tcp://host:port, uds:///path or shm://name; port 0 is any that is free.
         #[arg(value_name = "URI", required = true)]
         addresses: Vec<Address>,
+        /// Keeps the names in this file, so that they are there again when the registry is restarted.
+        #[arg(long, value_name = "FILE")]
+        persist: Option<PathBuf>,
     },
     /// Lists the names that are bound.
     List {

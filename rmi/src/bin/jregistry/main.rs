@@ -7,11 +7,12 @@ mod failure;
 #[path = "../jcall/output.rs"]
 mod output;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
-use jstream_rmi::directory::{Directory, NAME, Names, Registrar};
+use jstream_rmi::directory::{Directory, NAME, Names, Registrar, RegistrarOptions};
 use jstream_rmi::{Address, Server};
 use serde_json::json;
 
@@ -44,7 +45,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
-        Command::Serve { addresses } => serve(arguments, addresses),
+        Command::Serve { addresses, persist } => serve(arguments, addresses, persist.as_deref()),
         Command::List { registry } => list(arguments, &connect(arguments, registry)?),
         Command::Lookup { registry, name } => {
             lookup(arguments, &connect(arguments, registry)?, name)
@@ -62,9 +63,17 @@ fn connect(arguments: &Arguments, registry: &Address) -> Result<Names, Failure> 
     Ok(Names::connect_with(registry, &arguments.client()?)?)
 }
 
-fn serve(arguments: &Arguments, addresses: &[Address]) -> Result<(), Failure> {
+fn serve(
+    arguments: &Arguments,
+    addresses: &[Address],
+    persist: Option<&Path>,
+) -> Result<(), Failure> {
     let server = Server::new(arguments.server()?);
-    server.bind::<dyn Directory>(NAME, Arc::new(Registrar::default()))?;
+    let registrar = match persist {
+        Some(file) => Registrar::persistent(file, RegistrarOptions::default())?,
+        None => Registrar::default(),
+    };
+    server.bind::<dyn Directory>(NAME, Arc::new(registrar))?;
     let serving = server.listen_all(addresses)?;
     if !arguments.quiet {
         let addresses = serving.addresses().iter().map(Address::to_string);

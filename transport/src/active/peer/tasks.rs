@@ -9,15 +9,15 @@ use std::task::{Context, Poll};
 use jstream::Transportable;
 use jstream::buffer::Filled;
 
-use super::{Function, Handler, Peer};
+use super::{Function, Handler, Peer, Wait};
 use crate::active::error::RequestError;
-use crate::active::frame::Frame;
 use crate::active::ledger::Held;
-use crate::active::ticket::{ObjectTicket, Ticket, Unsent, Waiting};
+use crate::active::link::{Message, Turn};
+use crate::active::ticket::{ObjectTicket, Ticket, Waiting};
 
 impl Peer {
     /// As [`request`](Self::request), for a task: where the other side has to be done with others first, the
-    /// ticket sends the request when it is polled and there is room.
+    /// request goes at its turn, and not at all when its ticket is dropped before.
     ///
     /// # Errors
     ///
@@ -42,14 +42,52 @@ impl Peer {
         word: u64,
         segments: &[IoSlice<'_>],
     ) -> Result<Ticket, RequestError> {
+        if self.link.has_queue() {
+            self.link.check()?;
+            return Ok(self.queue(handler, word, segments));
+        }
         match self.try_request_segments(handler, word, segments) {
-            Err(RequestError::NoCredit) => {
-                let filled = self.endpoint().shared().gather(segments);
-                let unsent = Unsent::new(word, filled);
-                Ok(Ticket::unsent(self.link.clone(), handler.number, unsent))
-            }
+            Err(RequestError::NoCredit) => Ok(self.queue(handler, word, segments)),
             sent => sent,
         }
+    }
+
+    /// As [`request_segments`](Self::request_segments), for who may be a task or a thread: where the other side has to
+    /// be done with others first, the bytes are copied, and the request goes at its turn. Many bytes that need not wait
+    /// are sent from where they are, as there.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError`]; nothing was sent, unless the connection broke.
+    pub fn request_in_turn(
+        &self,
+        handler: Handler,
+        word: u64,
+        segments: &[IoSlice<'_>],
+    ) -> Result<Ticket, RequestError> {
+        match self.request_by(handler, word, segments, Wait::InTurn) {
+            Err(RequestError::NoCredit) => Ok(self.queue(handler, word, segments)),
+            sent => sent,
+        }
+    }
+
+    /// A request that waits for its turn.
+    #[cold]
+    fn queue(&self, handler: Handler, word: u64, segments: &[IoSlice<'_>]) -> Ticket {
+        let payload = self.endpoint().shared().gather(segments);
+        self.queue_filled(handler, word, payload)
+    }
+
+    pub(super) fn queue_filled(&self, handler: Handler, word: u64, payload: Filled) -> Ticket {
+        let length = payload.len() as u64;
+        let turn = self.link.enqueue(Message {
+            handler: handler.number,
+            word,
+            length,
+            asks: true,
+            payload: Some(payload),
+        });
+        Ticket::queued(self.link.clone(), handler.number, turn, length)
     }
 
     /// As [`call`](Self::call), for a task, as [`request_async`](Self::request_async) is.
@@ -77,8 +115,8 @@ impl Peer {
         Ok(ObjectTicket::new(ticket))
     }
 
-    /// As [`send`](Self::send), for a task: ready when the message is on its way. One that has to wait for its turn goes
-    /// when this is polled, and not at all when it is dropped before.
+    /// As [`send`](Self::send), for a task: ready when the message is on its way. One that has to wait for its turn
+    /// does not go when this is dropped before.
     ///
     /// # Errors
     ///
@@ -89,18 +127,31 @@ impl Peer {
         word: u64,
         bytes: &[u8],
     ) -> Result<Departure, RequestError> {
-        let left = match self.try_send(handler, word, bytes) {
-            Ok(()) => None,
-            Err(RequestError::NoCredit) => {
-                Some(self.endpoint().shared().gather(&[IoSlice::new(bytes)]))
+        let is_free = !self.link.has_queue();
+        match is_free.then(|| self.try_send(handler, word, bytes)) {
+            Some(Err(RequestError::NoCredit)) | None => {}
+            Some(sent) => {
+                sent?;
+                return Ok(Departure {
+                    peer: self.clone(),
+                    turn: None,
+                    waiting: Waiting::default(),
+                });
             }
-            Err(error) => return Err(error),
-        };
-        Ok(Departure {
-            turn: self.ready(bytes.len()),
-            handler,
+        }
+        self.link.check()?;
+        let payload = self.endpoint().shared().gather(&[IoSlice::new(bytes)]);
+        let turn = self.link.enqueue(Message {
+            handler: handler.number,
             word,
-            left,
+            length: payload.len() as u64,
+            asks: false,
+            payload: Some(payload),
+        });
+        Ok(Departure {
+            peer: self.clone(),
+            turn: Some(turn),
+            waiting: Waiting::default(),
         })
     }
 
@@ -123,34 +174,28 @@ pub struct Ready {
     waiting: Waiting,
 }
 
-impl Ready {
-    /// Does what needs room as soon as there is some.
-    fn poll_turn<R>(
-        &mut self,
-        context: &mut Context<'_>,
-        mut attempt: impl FnMut(&Peer) -> Result<R, Held>,
-    ) -> Poll<Result<R, RequestError>> {
-        let Self { peer, waiting, .. } = self;
+impl Future for Ready {
+    type Output = Result<(), RequestError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self {
+            peer,
+            length,
+            waiting,
+        } = &mut *self;
         loop {
             peer.link.check()?;
             peer.link.ledger().want(context.waker());
-            match attempt(peer) {
+            let has_credit = peer.link.ledger().has_credit(*length);
+            match has_credit {
+                Ok(()) if !peer.link.is_first(context.waker()) => {}
                 Err(Held::NoCredit) => {}
-                done => return Poll::Ready(done.map_err(|held| peer.held(held))),
+                credit => return Poll::Ready(credit.map_err(|held| peer.held(held))),
             }
             if !waiting.attend(&peer.link, context.waker()) {
                 return Poll::Pending;
             }
         }
-    }
-}
-
-impl Future for Ready {
-    type Output = Result<(), RequestError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let length = self.length;
-        self.poll_turn(context, |peer| peer.link.ledger().has_credit(length))
     }
 }
 
@@ -161,40 +206,37 @@ impl fmt::Debug for Ready {
 }
 
 /// A message that nobody answers, on its way to its turn; see [`Peer::send_async`].
-#[must_use = "a message that has to wait for its turn is sent when this is polled"]
+#[must_use = "a message that waits for its turn when this is dropped is not sent"]
 pub struct Departure {
-    turn: Ready,
-    handler: Handler,
-    word: u64,
-    /// What was not sent yet.
-    left: Option<Filled>,
+    peer: Peer,
+    /// None when it is on its way.
+    turn: Option<Turn>,
+    waiting: Waiting,
 }
 
 impl Future for Departure {
     type Output = Result<(), RequestError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        if this.left.is_none() {
+        let Self {
+            peer,
+            turn,
+            waiting,
+        } = &mut *self;
+        let Some(waits) = turn else {
             return Poll::Ready(Ok(()));
+        };
+        loop {
+            peer.link.check()?;
+            if let Some(gone) = waits.come(Some(context.waker())) {
+                *turn = None;
+                waiting.leave();
+                return Poll::Ready(gone.map(drop));
+            }
+            if !waiting.attend(&peer.link, context.waker()) {
+                return Poll::Pending;
+            }
         }
-        let length = this.turn.length;
-        let charge = |peer: &Peer| peer.link.ledger().charge(length);
-        let credit = match this.turn.poll_turn(context, charge) {
-            Poll::Ready(credit) => credit?,
-            Poll::Pending => return Poll::Pending,
-        };
-        let frame = Frame::Send {
-            handler: this.handler.number,
-            word: this.word,
-        };
-        let link = &this.turn.peer.link;
-        let filled = this.left.take().unwrap_or_else(Filled::nothing);
-        let sent = link.send_filled(frame.header(credit), filled);
-        Poll::Ready(sent.map_err(|(error, _)| {
-            link.ledger().uncharge(length, credit);
-            error.into()
-        }))
     }
 }
 

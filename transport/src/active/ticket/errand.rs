@@ -8,55 +8,9 @@ use jstream::buffer::Filled;
 
 use super::Reply;
 use crate::active::error::{Reason, RequestError, Returned};
-use crate::active::ledger::{Answer, Held};
-use crate::active::link::{Asked, Link, returned};
+use crate::active::ledger::Answer;
+use crate::active::link::{Asked, Link, Message, Turn, returned};
 use crate::device::deadline::Deadline;
-
-/// A request that is not on its way yet.
-#[derive(Debug)]
-pub(in crate::active) struct Unsent {
-    word: u64,
-    filled: Filled,
-}
-
-/// Why it was not sent.
-#[derive(Debug)]
-pub(in crate::active) enum Kept {
-    /// There is no credit for it now.
-    NoCredit(Unsent),
-    Failed(RequestError),
-}
-
-impl Unsent {
-    pub(in crate::active) fn new(word: u64, filled: Filled) -> Self {
-        Self { word, filled }
-    }
-
-    /// Sends it now. Where there is no credit it comes back.
-    pub(in crate::active) fn send(self, link: &Arc<Link>, handler: u16) -> Result<Asked, Kept> {
-        link.check().map_err(Kept::Failed)?;
-        let Self { word, filled } = self;
-        let length = filled.len() as u64;
-        match link.begin(handler, word, length) {
-            Ok((asked, header)) => match link.send_filled(header, filled) {
-                Ok(()) => Ok(asked),
-                Err((error, _)) => {
-                    link.ledger().unsend(asked.number, length, asked.credit);
-                    Err(Kept::Failed(error.into()))
-                }
-            },
-            Err(Held::NoCredit) => Err(Kept::NoCredit(Self { word, filled })),
-            Err(Held::Ended) => {
-                let peer = link.endpoint().peer().clone();
-                Err(Kept::Failed(RequestError::Ended { peer }))
-            }
-        }
-    }
-
-    pub(in crate::active) fn len(&self) -> u64 {
-        self.filled.len() as u64
-    }
-}
 
 /// What comes of a request.
 pub(super) type Outcome = Result<Reply, RequestError>;
@@ -72,10 +26,11 @@ pub(super) struct Errand {
 }
 
 enum State {
-    Unsent(Unsent),
+    /// It waits for its turn.
+    Queued(Turn),
     Sent(Asked),
     /// It came back, and is sent again then.
-    Paused(Deadline, Unsent),
+    Paused(Deadline, Message),
     Over,
 }
 
@@ -90,11 +45,11 @@ impl Errand {
         }
     }
 
-    pub(super) fn unsent(handler: u16, unsent: Unsent) -> Self {
+    pub(super) fn queued(handler: u16, turn: Turn, length: u64) -> Self {
         Self {
             handler,
-            length: unsent.len(),
-            state: State::Unsent(unsent),
+            state: State::Queued(turn),
+            length,
             times: 0,
         }
     }
@@ -129,6 +84,19 @@ impl Errand {
             Some(number) => Some(number),
             None => self.leave(),
         }
+    }
+
+    /// Takes it back, unless it is at the other side. Whether that is so.
+    pub(super) fn withdraw(&mut self) -> bool {
+        let is_here = match &mut self.state {
+            State::Queued(turn) => turn.leave(),
+            State::Paused(..) => true,
+            State::Sent(_) | State::Over => false,
+        };
+        if is_here {
+            self.state = State::Over;
+        }
+        is_here
     }
 
     /// Nobody follows it any more; its number, if it is on its way.
@@ -174,19 +142,17 @@ impl Errand {
     ) -> Option<Outcome> {
         loop {
             match mem::replace(&mut self.state, State::Over) {
-                State::Unsent(unsent) => {
-                    if let Some(waker) = waker {
-                        link.ledger().want(waker);
+                State::Queued(mut turn) => match turn.come(waker) {
+                    Some(Ok(grant)) => match grant.asked {
+                        Some(asked) => self.state = State::Sent(asked),
+                        None => unreachable!("it is a request"),
+                    },
+                    Some(Err(error)) => return Some(Err(error)),
+                    None => {
+                        self.state = State::Queued(turn);
+                        return None;
                     }
-                    match unsent.send(link, self.handler) {
-                        Ok(asked) => self.state = State::Sent(asked),
-                        Err(Kept::NoCredit(unsent)) => {
-                            self.state = State::Unsent(unsent);
-                            return None;
-                        }
-                        Err(Kept::Failed(error)) => return Some(Err(error)),
-                    }
-                }
+                },
                 State::Sent(asked) => {
                     let taken = match found.take() {
                         Some(answer) => Ok(Some(answer)),
@@ -194,6 +160,8 @@ impl Errand {
                     };
                     match taken {
                         Ok(Some(answer)) => {
+                            // There may be no more numbers than it has given back.
+                            link.go_on();
                             if let Some(outcome) = self.outcome(link, answer) {
                                 return Some(outcome);
                             }
@@ -210,12 +178,12 @@ impl Errand {
                         Err(_) => return Some(Err(lost(link))),
                     }
                 }
-                State::Paused(then, unsent) => {
+                State::Paused(then, message) => {
                     if !then.has_passed() {
-                        self.state = State::Paused(then, unsent);
+                        self.state = State::Paused(then, message);
                         return None;
                     }
-                    self.state = State::Unsent(unsent);
+                    self.state = State::Queued(link.enqueue(message));
                 }
                 State::Over => return None,
             }
@@ -242,8 +210,14 @@ impl Errand {
             let then = Deadline::after(settings.pause(self.times));
             self.times = self.times.saturating_add(1);
             let Returned { word, payload, .. } = returned;
-            let filled = payload.unwrap_or_else(Filled::nothing);
-            self.state = State::Paused(then, Unsent { word, filled });
+            let message = Message {
+                handler: self.handler,
+                word,
+                length: self.length,
+                asks: true,
+                payload: Some(payload.unwrap_or_else(Filled::nothing)),
+            };
+            self.state = State::Paused(then, message);
             return None;
         }
         Some(Err(RequestError::Returned {

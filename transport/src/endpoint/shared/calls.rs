@@ -351,9 +351,30 @@ impl Shared {
         message: &mut Message,
         other: &mut Option<Arrived>,
     ) -> Option<Result<(), RecvError>> {
+        self.look_again(message, other, || false)
+    }
+
+    /// As [`look`](Self::look), `again` and again under one lock, for as long as others leave that to the caller.
+    #[inline]
+    pub(crate) fn look_again(
+        &self,
+        message: &mut Message,
+        other: &mut Option<Arrived>,
+        again: impl FnMut() -> bool,
+    ) -> Option<Result<(), RecvError>> {
         let mut held = self.receiving.lock();
         let mut more = None;
-        let come = held.receive_whole(message, &mut more);
+        let mut come = held.receive_whole(message, &mut more);
+        if !come {
+            let attempt = |receiving: &mut Receiving| {
+                let come = receiving.receive_whole(message, &mut more);
+                come.then_some(())
+            };
+            let (turn, found) = self
+                .receiving
+                .spin_until(&self.sending, held, again, attempt);
+            (held, come) = (turn, found.is_some());
+        }
         self.gathering.note(come, held.half.as_deref());
         self.settle(self.receiving.leave(held));
         come.then(|| {

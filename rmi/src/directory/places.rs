@@ -1,0 +1,101 @@
+//! Where those are who ask a registry, and where servers are as seen from there.
+
+use std::net::IpAddr;
+
+use jstream_transport::Address;
+
+use super::Refusal;
+use crate::context::context;
+use crate::session::Connection;
+
+/// How many addresses a server may have, and how long each may be. Answers the threat of entries that are larger than
+/// their use.
+pub(super) const MOST_ADDRESSES: usize = 8;
+pub(super) const LONGEST_ADDRESS: usize = 512;
+
+/// The connection of the call that is answered. None of a call from this program.
+pub(super) fn caller() -> Option<Connection> {
+    Some(Connection::of(context().call?.peer()))
+}
+
+/// The same connection has the same one, as long as it lasts.
+pub(super) fn number(of: Option<&Connection>) -> usize {
+    of.map_or(0, |of| std::ptr::from_ref(of.session()).addr())
+}
+
+/// Whether it is on this host.
+fn is_near(of: Option<&Connection>) -> bool {
+    of.is_none_or(|of| match of.peer().endpoint().peer() {
+        Address::Inproc { .. } | Address::Shm { .. } | Address::Uds { .. } => true,
+        address => host(address).is_some_and(is_loopback),
+    })
+}
+
+/// Whether it may change names.
+pub(super) fn may_change(of: Option<&Connection>) -> bool {
+    is_near(of) || of.is_some_and(|of| of.session().terms.secret.is_some())
+}
+
+fn is_inproc(of: Option<&Connection>) -> bool {
+    of.is_none_or(|of| matches!(of.peer().endpoint().peer(), Address::Inproc { .. }))
+}
+
+fn host(of: &Address) -> Option<&str> {
+    match of {
+        Address::Tcp { host, .. } | Address::Uring { host, .. } | Address::Tls { host, .. } => {
+            Some(host)
+        }
+        _ => None,
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let ip = host.parse::<IpAddr>();
+    host == "localhost" || ip.is_ok_and(|ip| ip.to_canonical().is_loopback())
+}
+
+/// The same address on another host, where it names none.
+pub(super) fn located(address: Address, on: Option<&Address>) -> Address {
+    let names_none = |host: &String| {
+        let ip = host.parse::<IpAddr>();
+        ip.is_ok_and(|ip| ip.to_canonical().is_unspecified())
+    };
+    let Some(on) = on.and_then(host) else {
+        return address;
+    };
+    let moved = match &address {
+        Address::Tcp { host, port, .. } if names_none(host) => Address::tcp(on, *port),
+        Address::Uring { host, port, .. } if names_none(host) => Address::uring(on, *port),
+        Address::Tls { host, port, .. } if names_none(host) => Address::tls(on, *port),
+        _ => return address,
+    };
+    moved.unwrap_or(address)
+}
+
+/// The addresses of a server that others can use, as seen from here.
+pub(super) fn usable(
+    addresses: &[&str],
+    caller: Option<&Connection>,
+) -> Result<Vec<String>, Refusal> {
+    if addresses.len() > MOST_ADDRESSES || addresses.iter().any(|of| of.len() > LONGEST_ADDRESS) {
+        return Err(Refusal::TooLong);
+    }
+    let from = caller.map(|caller| caller.peer().endpoint().peer());
+    let from = from.filter(|_| !is_near(caller));
+    let parsed = addresses.iter().filter_map(|of| of.parse().ok());
+    let usable = parsed.filter(|of| leads(of, caller));
+    let all: Vec<_> = usable.map(|of| located(of, from).to_string()).collect();
+    if all.is_empty() {
+        return Err(Refusal::NoAddress);
+    }
+    Ok(all)
+}
+
+/// Whether an address may lead to the same place from here and from where the caller is.
+pub(super) fn leads(address: &Address, caller: Option<&Connection>) -> bool {
+    match address {
+        Address::Inproc { .. } => is_inproc(caller),
+        Address::Shm { .. } | Address::Uds { .. } => is_near(caller),
+        other => is_near(caller) || !host(other).is_some_and(is_loopback),
+    }
+}

@@ -1,0 +1,358 @@
+//! Processes of this program that the test starts, stops and kills, and what they do.
+
+use std::collections::VecDeque;
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use jstream::buffer::Pool;
+use jstream_rmi::directory::{self, Directory, Names, Registrar};
+use jstream_rmi::{ReferenceCounts, Server, ServerOptions, Serving};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::LEASE;
+use crate::ledger::Ledger;
+use crate::load::Caller;
+use crate::random::Random;
+use crate::service::{Faults, Here, Service};
+
+/// Says to a process of this program what it is.
+const ROLE: &str = "JSTREAM_TEST_CHAOS";
+
+/// How long an answer is waited for; only what hangs takes it.
+const LONG: Duration = Duration::from_secs(120);
+
+/// How many threads of a client call.
+const THREADS: usize = 3;
+
+/// What a process is.
+#[derive(Clone)]
+pub(crate) struct Role {
+    /// A server by its number, or a client.
+    pub(crate) server: Option<u64>,
+    /// Nobody kills it.
+    pub(crate) survives: bool,
+    pub(crate) folder: PathBuf,
+    pub(crate) seed: u64,
+    pub(crate) faults: Faults,
+}
+
+/// A process with a role, of which no two have the same number.
+pub(crate) struct Process {
+    pub(crate) role: Role,
+    pub(crate) number: u64,
+    child: Child,
+    commands: ChildStdin,
+    answers: mpsc::Receiver<String>,
+}
+
+impl Process {
+    pub(crate) fn start(role: Role, number: u64) -> Self {
+        let server = role
+            .server
+            .map_or("-".to_owned(), |server| server.to_string());
+        let flags = [role.survives, role.faults.0].map(|flag| u8::from(flag).to_string());
+        let [survives, faults] = flags;
+        let (number_text, seed) = (number.to_string(), role.seed.to_string());
+        let folder = role.folder.to_str().unwrap();
+        let words = [&server, &survives, &faults, &number_text, &seed, folder];
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child", "--nocapture"])
+            .env(ROLE, words.join(" "))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (found, answers) = mpsc::channel();
+        thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                if let Some((_, answer)) = line.split_once("chaos: ") {
+                    found.send(answer.to_owned()).ok();
+                }
+            }
+        });
+        let commands = child.stdin.take().unwrap();
+        let process = Self {
+            role,
+            number,
+            child,
+            commands,
+            answers,
+        };
+        assert_eq!(process.answer(), "ready");
+        process
+    }
+
+    /// What it says next.
+    fn answer(&self) -> String {
+        let answer = self.answers.recv_timeout(LONG);
+        answer.unwrap_or_else(|error| {
+            let folder = &self.role.folder;
+            panic!(
+                "process {} says nothing: {error}; see {folder:?}",
+                self.number
+            )
+        })
+    }
+
+    /// Has it do something, and say so.
+    pub(crate) fn ask(&mut self, command: &str) -> String {
+        writeln!(self.commands, "{command}").unwrap();
+        self.answer()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        let id = Pid::from_child(&self.child);
+        kill_process(id, signal).unwrap();
+    }
+
+    /// Waits for its end. Whether all was well.
+    pub(crate) fn wait(mut self) -> bool {
+        drop(self.commands);
+        self.child.wait().unwrap().success()
+    }
+
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub(crate) fn figures(&mut self) -> Figures {
+        let answer = self.ask("figures");
+        let words: Vec<_> = answer.split(' ').map(|n| n.parse().unwrap()).collect();
+        Figures(words.try_into().unwrap())
+    }
+}
+
+/// What may leak.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Figures([u64; 8]);
+
+const NAMES: [&str; 8] = [
+    "exports",
+    "leases",
+    "pins",
+    "jbufs",
+    "descriptors",
+    "shared mappings",
+    "threads",
+    "MiB resident",
+];
+
+/// How much more of each there may be: threads that help others out, and memory that is kept for the next call.
+const SLACK: [u64; 8] = [0, 0, 0, 0, 0, 0, 20, 32];
+
+impl Figures {
+    fn of(counts: ReferenceCounts, pool: &Pool) -> Self {
+        let count = |folder| fs::read_dir(folder).unwrap().count() as u64;
+        let maps = fs::read_to_string("/proc/self/maps").unwrap();
+        let shared = maps.lines().filter(|line| line.contains("jstream-shm"));
+        let sizes = fs::read_to_string("/proc/self/statm").unwrap();
+        let resident: u64 = sizes.split(' ').nth(1).unwrap().parse().unwrap();
+        Self([
+            counts.exports as u64,
+            counts.leases as u64,
+            counts.pins as u64,
+            pool.stats().in_use as u64,
+            count("/proc/self/fd"),
+            shared.count() as u64,
+            count("/proc/self/task"),
+            (resident * rustix::param::page_size() as u64) >> 20,
+        ])
+    }
+
+    /// What there is more of than there was.
+    pub(crate) fn more_than(&self, before: &Self) -> Vec<String> {
+        // A sanitizer keeps memory for itself.
+        let of = if std::env::var_os("ASAN_OPTIONS").is_some() {
+            7
+        } else {
+            8
+        };
+        (0..of)
+            .filter(|&i| self.0[i] > before.0[i] + SLACK[i])
+            .map(|i| format!("{} {}, and {} before", self.0[i], NAMES[i], before.0[i]))
+            .collect()
+    }
+}
+
+fn say(answer: &str) {
+    let mut out = std::io::stdout().lock();
+    // What is there of libtest's own line ends first. Who has asked may be gone.
+    writeln!(out, "\nchaos: {answer}").ok();
+    out.flush().ok();
+}
+
+/// What this process is asked for next, until nobody asks any more.
+fn command() -> Option<String> {
+    std::io::stdin().lines().next()?.ok()
+}
+
+/// What this process does, if it is one of those that are started.
+pub(crate) fn act() {
+    let Ok(role) = std::env::var(ROLE) else {
+        return;
+    };
+    let words: Vec<_> = role.splitn(6, ' ').collect();
+    let [server, survives, faults, number, seed, folder] = words[..] else {
+        panic!("{role:?} is no role");
+    };
+    let [number, seed] = [number, seed].map(|word| word.parse().unwrap());
+    let role = Role {
+        server: server.parse().ok(),
+        survives: survives == "1",
+        folder: folder.into(),
+        seed,
+        faults: Faults(faults == "1"),
+    };
+    report_panics(&role.folder, number);
+    match role.server {
+        Some(server) => serve(&role, server, number),
+        None => call(&role, number),
+    }
+}
+
+/// Notes panics, of whichever thread, where they are found when the process was killed.
+fn report_panics(folder: &Path, number: u64) {
+    let file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(folder.join("panics"));
+    let (file, usual) = (file.unwrap(), std::panic::take_hook());
+    std::panic::set_hook(Box::new(move |info| {
+        writeln!(&file, "process {number}: {info}").ok();
+        usual(info);
+    }));
+}
+
+fn serve(role: &Role, index: u64, number: u64) {
+    let mut options = ServerOptions::default();
+    options.lease = LEASE;
+    options.call_timeout = Duration::from_secs(2);
+    let pool = options.transport.pool.clone();
+    let server = Server::new(options);
+    let here = Arc::new(Here {
+        server: server.clone(),
+        ledger: Arc::new(Ledger::open(&role.folder, number)),
+        faults: role.faults,
+        kept: Mutex::new(VecDeque::new()),
+    });
+    server.bind::<dyn Service>("service", here.clone()).unwrap();
+    let name = format!("service-{index}");
+    server.bind::<dyn Service>(&name, here.clone()).unwrap();
+    if index == 0 {
+        let registrar = Arc::new(Registrar::default());
+        server
+            .bind::<dyn Directory>(directory::NAME, registrar)
+            .unwrap();
+    }
+    let serving = listen(&server, role, index);
+    let registry = fs::read_to_string(role.folder.join("server-0")).unwrap();
+    let registry = registry.lines().next().unwrap().parse().unwrap();
+    let names = Names::connect(&registry).unwrap();
+    names.rebind(&name, &serving).unwrap();
+    say("ready");
+    while let Some(command) = command() {
+        match command.as_str() {
+            "figures" => {
+                let kept = std::mem::take(&mut *here.kept.lock().unwrap());
+                drop(kept);
+                let figures = Figures::of(server.references(), &pool);
+                say(&figures.0.map(|n| n.to_string()).join(" "));
+            }
+            _ => break,
+        }
+    }
+    drop(names);
+    let ended = serving.shutdown(Duration::from_secs(5));
+    say(if ended.abandoned {
+        "abandoned"
+    } else {
+        "ended"
+    });
+}
+
+/// Listens where the server before it did, if there was one.
+fn listen(server: &Server, role: &Role, index: u64) -> Serving {
+    let list = role.folder.join(format!("server-{index}"));
+    let before = fs::read_to_string(&list).unwrap_or_default();
+    let tcp = before
+        .lines()
+        .next()
+        .unwrap_or("tcp://127.0.0.1:0")
+        .to_owned();
+    let mut addresses = vec![
+        tcp,
+        format!("uds://{}/socket-{index}", role.folder.display()),
+        format!(
+            "shm://{}-{index}",
+            role.folder.file_name().unwrap().to_str().unwrap()
+        ),
+    ];
+    let listen = |addresses: &[String]| {
+        let parsed: Vec<_> = addresses.iter().map(|text| text.parse().unwrap()).collect();
+        server.listen_all(&parsed)
+    };
+    let serving = listen(&addresses).unwrap_or_else(|_| {
+        // Another program may have the port by now.
+        addresses[0] = "tcp://127.0.0.1:0".to_owned();
+        listen(&addresses).unwrap()
+    });
+    let addresses: Vec<_> = serving
+        .addresses()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let draft = list.with_extension("draft");
+    fs::write(&draft, addresses.join("\n")).unwrap();
+    fs::rename(draft, list).unwrap();
+    serving
+}
+
+fn call(role: &Role, number: u64) {
+    let caller = Caller::new(role.folder.clone(), number, role.faults, role.survives);
+    let mut random = Random::new(role.seed);
+    if role.survives {
+        caller.warm_up(&mut random);
+    }
+    say("ready");
+    while let Some(command) = command() {
+        match command.as_str() {
+            "load" => {
+                caller.is_over.store(false, Ordering::SeqCst);
+                work(&caller, &mut random);
+            }
+            "figures" => {
+                let figures = Figures::of(caller.own.references(), &caller.pool);
+                say(&figures.0.map(|n| n.to_string()).join(" "));
+            }
+            _ => break,
+        }
+    }
+    say("ended");
+}
+
+/// Calls until there is another command.
+fn work(caller: &Caller, random: &mut Random) {
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            let mut random = random.fork();
+            scope.spawn(move || caller.work(&mut random));
+        }
+        say("working");
+        command();
+        caller.is_over.store(true, Ordering::SeqCst);
+    });
+    let done = caller.done.lock().unwrap();
+    let done: Vec<_> = done
+        .iter()
+        .map(|(what, count)| format!("{count} {what}"))
+        .collect();
+    say(&done.join(", "));
+}
