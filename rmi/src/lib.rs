@@ -251,6 +251,7 @@ mod intercept;
 mod interface;
 mod lease;
 mod local;
+mod message;
 pub mod mock;
 mod object;
 mod promise;

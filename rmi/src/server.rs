@@ -33,7 +33,6 @@ mod shutdown;
 
 pub(crate) use called::{called, fail};
 pub(crate) use callee::{Callee, callee};
-pub(crate) use incoming::written;
 pub use incoming::{Answer, Failed, Incoming};
 pub(crate) use load::Load;
 pub(crate) use serving::Listening;
