@@ -15,7 +15,7 @@
 //! pointer to a shared target that was met before holds the target's number and [`SHARED`]. A wide
 //! pointer's second word is a length, or of a trait object the class.
 
-use std::mem::size_of;
+use std::mem::{align_of, size_of};
 
 #[cfg(unix)]
 use crate::buffer::ALIGNMENT;
@@ -64,6 +64,19 @@ pub(crate) struct Header {
 }
 
 impl Header {
+    /// That of a message whose root ends at `objects_end`, and is all there is.
+    #[inline(always)]
+    pub(crate) const fn of_root(descriptor: u64, objects_end: usize) -> Self {
+        Self {
+            magic: MAGIC,
+            bulk_align: 1,
+            descriptor,
+            objects_end: objects_end as u64,
+            bulk_len: 0,
+            text_len: 0,
+        }
+    }
+
     /// The length of the message, if this is the header of one.
     #[cfg(unix)]
     pub(crate) fn message_len(&self) -> Option<u64> {
@@ -74,6 +87,12 @@ impl Header {
         let bulk = self.objects_end.checked_next_multiple_of(align)?;
         bulk.checked_add(self.bulk_len)?.checked_add(self.text_len)
     }
+}
+
+/// Where the root of this form ends.
+#[inline(always)]
+pub(crate) const fn root_end<F>() -> usize {
+    align_up(HEADER_LEN, align_of::<F>()).wrapping_add(size_of::<F>())
 }
 
 /// `at` moved up to a multiple of `align`, a power of two.

@@ -3,7 +3,6 @@
 mod fetched;
 mod timed;
 
-use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -11,7 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use jstream::{Covariant, Filled, Limits, ReadError, Reader, Received, Transportable};
+use jstream::{Covariant, Filled, Limits, Received, Transportable};
 use jstream_transport::SendError;
 use jstream_transport::active::{self, Reason, RequestError, Returned, Ticket};
 
@@ -24,6 +23,7 @@ use crate::frame::Code;
 use crate::here::Running;
 use crate::intercept::Watched;
 use crate::interface::Method;
+use crate::message::read;
 use crate::object::DropResult;
 use crate::reference::{Giving, Import};
 use crate::session::{Connection, MUCH, Session};
@@ -101,11 +101,6 @@ impl Kept {
     }
 }
 
-thread_local! {
-    /// Replies are read by the thread that waited for them.
-    static READER: RefCell<Reader> = RefCell::default();
-}
-
 impl<R: Transportable + 'static> Call<R> {
     pub(crate) fn new(
         sent: Result<Sent, CallError>,
@@ -181,22 +176,52 @@ impl<R: Transportable + 'static> Call<R> {
             let filled = running.wait()?;
             return read_result(method, Limits::default(), filled);
         }
-        let mut result = match (self.sent.take(), self.pause.take(), &self.again) {
-            (Some(sent), ..) => sent.and_then(Sent::wait),
-            (None, Some(then), Some(again)) => {
-                again.pause(then);
-                again.send().and_then(Sent::wait)
-            }
-            _ => panic!("the call has given its result before"),
-        };
+        if let (None, Some(then), Some(again)) = (&self.sent, self.pause.take(), &self.again) {
+            again.pause(then);
+            self.sent = Some(again.send());
+        }
+        let mut result = self.wait_for_sent();
         while let (Err(error), Some(again)) = (&result, &mut self.again) {
             let Some(then) = again.after(error) else {
                 break;
             };
             again.pause(then);
-            result = again.send().and_then(Sent::wait);
+            self.sent = Some(again.send());
+            result = self.wait_for_sent();
         }
         result
+    }
+
+    /// Waits for what was sent, where it is: it is large.
+    #[inline]
+    fn wait_for_sent(&mut self) -> Result<Reply<R>, CallError> {
+        let Some(Ok(sent)) = &mut self.sent else {
+            return match self.sent.take() {
+                Some(Err(error)) => Err(error),
+                _ => panic!("the call has given its result before"),
+            };
+        };
+        let answer = sent.answer();
+        self.end_of_sent(answer)
+    }
+
+    /// What has come of what was sent.
+    fn end_of_sent(&mut self, answer: Answered) -> Result<Reply<R>, CallError> {
+        match &mut self.sent {
+            Some(Ok(sent)) if answer.is_some() && sent.kept.is_none() => {
+                let (limits, ended) = (sent.limits(), sent.ended(true));
+                self.sent = None;
+                ended.result(limits, answer)
+            }
+            sent => match sent.take() {
+                Some(Ok(sent)) => {
+                    let limits = sent.limits();
+                    sent.end(answer.as_ref()).result(limits, answer)
+                }
+                Some(Err(error)) => Err(error),
+                None => unreachable!("it was here"),
+            },
+        }
     }
 
     /// Whether it is made again, later; when it is due, it is made.
@@ -226,35 +251,27 @@ impl<R: Transportable + 'static> Call<R> {
 type Answered = Option<Result<active::Reply, RequestError>>;
 
 impl Sent {
-    fn wait<R>(self) -> Result<Reply<R>, CallError>
-    where
-        R: Transportable + 'static,
-    {
-        let limits = self.limits();
-        let (ended, answer) = self.answer();
-        ended.result(limits, answer)
-    }
-
     /// Waits for the message of the result.
-    pub(crate) fn wait_for_message(self) -> Result<Filled, CallError> {
-        let (ended, answer) = self.answer();
+    pub(crate) fn wait_for_message(mut self) -> Result<Filled, CallError> {
+        let answer = self.answer();
+        let ended = self.end(answer.as_ref());
         let message = ended.message(answer);
         let bytes = message.as_ref().map_or(0, |message| message.len() as u64);
         ended.seen(&message, bytes);
         message
     }
 
-    fn answer(mut self) -> (Ended, Answered) {
-        let answer = loop {
+    /// Waits for what comes of it.
+    fn answer(&mut self) -> Answered {
+        loop {
             let answer = match self.deadline {
                 Some(deadline) => self.wait_until(deadline),
                 None => self.ticket.wait_timeout(Duration::MAX),
             };
             if let Some(answer) = self.fetch(answer) {
-                break answer;
+                return answer;
             }
-        };
-        (self.end(answer.as_ref()), answer)
+        }
     }
 
     /// Asks for a result that is kept, which is the answer from now on: any other one comes back.
@@ -284,27 +301,22 @@ impl Sent {
         }
     }
 
-    /// What has come of it.
-    fn result<R>(self, answer: Answered) -> Result<Reply<R>, CallError>
-    where
-        R: Transportable + 'static,
-    {
-        let limits = self.limits();
-        let ended = self.end(answer.as_ref());
-        ended.result(limits, answer)
-    }
-
     /// It is known what came of it, or it is given up.
     fn end(mut self, answer: Option<&Result<active::Reply, RequestError>>) -> Ended {
         let was_sent = answer.is_some() || self.is_fetching || !self.ticket.withdraw();
+        let ended = self.ended(was_sent);
         match self.kept {
             Some(kept) if was_sent => kept.settle(self.ticket, answer),
             Some(kept) => kept.giving.arrived(false),
             None => {}
         }
+        ended
+    }
+
+    fn ended(&mut self, was_sent: bool) -> Ended {
         Ended {
             method: self.method,
-            watched: self.watched,
+            watched: self.watched.take(),
             was_sent,
             has_run: self.is_fetching,
         }
@@ -473,12 +485,7 @@ impl<R: Transportable + 'static> Future for Call<R> {
                 Some(Err(_)) => None,
                 None => panic!("the call has given its result before"),
             };
-            let result = match this.sent.take() {
-                Some(Ok(sent)) => sent.result(answer),
-                Some(Err(error)) => Err(error),
-                None => unreachable!("it was here"),
-            };
-            match result {
+            match this.end_of_sent(answer) {
                 Err(error) if this.is_made_again(&error) => this.reminder = None,
                 result => {
                     this.reminder = None;
@@ -498,23 +505,6 @@ impl<R: Transportable + 'static> Call<R> {
         }
         self.reminder.is_some()
     }
-}
-
-fn read<R: Transportable + 'static>(
-    filled: Filled,
-    limits: Limits,
-) -> Result<Received<R>, ReadError> {
-    let read = READER.with(|kept| {
-        let (mut kept, mut own) = (kept.try_borrow_mut(), None);
-        // Reading may run code of the program, which may wait for another call.
-        let reader = match &mut kept {
-            Ok(kept) => &mut **kept,
-            Err(_) => own.insert(Reader::default()),
-        };
-        reader.set_limits(limits);
-        reader.read::<R>(filled)
-    });
-    read.map_err(|failure| failure.error)
 }
 
 /// The error that a peer reported, whose words are not to be trusted with more than being shown.

@@ -252,6 +252,7 @@ mod intercept;
 mod interface;
 mod lease;
 mod local;
+mod message;
 pub mod mock;
 mod object;
 mod promise;

@@ -18,11 +18,11 @@ use crate::frame::{PROMISES, Word};
 use crate::here;
 use crate::intercept::{CallInfo, Denied, Side, Watched};
 use crate::interface::{Interface, Method};
+use crate::message::written;
 use crate::promise::{Ahead, Made};
 use crate::reference::{As, Between, Giving, Import, Passed};
 use crate::reflection::REFLECTION;
 use crate::registry::REGISTRY;
-use crate::server::written;
 use crate::session::Connection;
 use crate::stream::{Carried, Nowhere, Pumps, Stream, StreamError, Taken};
 

@@ -35,8 +35,8 @@ mod vain;
 
 pub(crate) use called::{called, fail};
 pub(crate) use callee::{Callee, callee};
+pub(crate) use incoming::refuse;
 pub use incoming::{Answer, Failed, Incoming};
-pub(crate) use incoming::{refuse, written};
 pub(crate) use load::Load;
 pub(crate) use serving::Listening;
 pub use serving::Serving;

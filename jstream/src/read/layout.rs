@@ -63,6 +63,27 @@ impl Layout {
         })
     }
 
+    /// That of a message whose root ends at `end`, and is all there is.
+    #[inline(always)]
+    pub(super) const fn of_root(descriptor: u64, end: usize) -> Self {
+        Self {
+            descriptor,
+            objects_end: end,
+            bulk_start: end,
+            bulk_len: 0,
+            bulk_align: 1,
+            text_start: end,
+            text_len: 0,
+            ascii: true,
+        }
+    }
+
+    /// Whether the objects end there, and there are no other segments.
+    #[inline(always)]
+    pub(super) const fn ends_at(&self, end: usize) -> bool {
+        self.objects_end == end && self.bulk_len == 0 && self.text_len == 0
+    }
+
     /// Checks that the text segment is UTF-8, and says whether it is ASCII.
     pub(super) fn check_text(&self, message: &[u8]) -> Result<bool, ReadError> {
         let text = message.get(self.text_start..).unwrap_or_default();

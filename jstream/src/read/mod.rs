@@ -13,9 +13,11 @@ mod shared;
 mod trace;
 mod ways;
 
-use std::mem::{align_of, size_of};
+use std::mem::size_of;
 use std::ptr::NonNull;
 use std::slice;
+
+use zerocopy::FromBytes;
 
 pub use checks::Refusal;
 pub(crate) use choose::choose;
@@ -36,9 +38,9 @@ use crate::buffer::{ALIGNMENT, Filled};
 use crate::class::Noted;
 use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
-use crate::received::Received;
+use crate::received::{Received, Wire};
 use crate::schema::{Descriptors, Learnt, Schema, SchemaError, TypeIndex};
-use crate::wire::{HEADER_LEN, ORIGIN, align_up};
+use crate::wire::{Header, ORIGIN, root_end};
 
 /// What a reader accepts. Memory and work are bounded by the length of the message in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,7 +160,7 @@ impl Reader {
         // is here, and becomes a `Received` or a `Spent`.
         match unsafe { self.read_in_place::<T>(message.base(), message.len()) } {
             Ok(root) => {
-                let wire = self.shared.wire();
+                let wire = self.wire_of::<T::InPlace<'static>>();
                 // SAFETY: `read_in_place` made `root` a value of the form inside this very slot, and
                 // the slot's only handle moves in.
                 let received = unsafe { Received::new(message.into_slot(), root) };
@@ -209,11 +211,42 @@ impl Reader {
         // SAFETY: the bytes are initialised, and nothing writes to them before the pass begins, where
         // this is not used any more.
         let message = unsafe { slice::from_raw_parts(start.as_ptr().cast_const(), len) };
-        let layout = self.examine::<T>(message)?;
+        let layout = match self.examine_alone::<T>(message) {
+            Some(layout) => layout,
+            None => self.examine::<T>(message)?,
+        };
         let mut zero_sized = self.limits.zero_sized;
         // SAFETY: the layout is that of this message, which the caller lends, aligned to 128 bytes, as
         // forms are to no more; it was initialised.
         unsafe { self.make_native::<T>(start, &layout, ALIGNMENT, &mut zero_sized) }
+    }
+
+    /// As [`examine`](Self::examine), of the message of a form to which nothing belongs but its slot, as
+    /// writers make it: its header is known to the last bit. `None` of all others, which may be messages too.
+    #[inline(always)]
+    fn examine_alone<T>(&mut self, message: &[u8]) -> Option<Layout>
+    where
+        T: Transportable + 'static,
+    {
+        const { assert_form::<T::InPlace<'static>>() };
+        let len = root_end::<T::InPlace<'static>>();
+        let is_flat = <T::InPlace<'static> as InPlace>::SHAPE.flat;
+        if !is_flat || message.len() != len || len > self.limits.bytes {
+            return None;
+        }
+        let descriptor = self.descriptors.of::<T::InPlace<'static>>();
+        let found = Header::read_from_prefix(message).ok()?.0;
+        (found == Header::of_root(descriptor, len)).then(|| Layout::of_root(descriptor, len))
+    }
+
+    /// What is known of a message of this form that was just read.
+    #[inline(always)]
+    fn wire_of<F: InPlace>(&self) -> Wire {
+        if F::SHAPE.flat {
+            Wire::AsRead
+        } else {
+            self.shared.wire()
+        }
     }
 
     /// Checks what can be checked without changing the message, its descriptor before all.
@@ -230,6 +263,16 @@ impl Reader {
             return Err(ReadError::Lengths { len: message.len() });
         }
         Ok(layout)
+    }
+
+    /// Forgets the message before.
+    #[inline(always)]
+    fn begin<F: InPlace>(&mut self, root: *const F) {
+        self.queue.reset(self.limits.pending);
+        self.owners.reset(self.limits.pending);
+        self.shared.reset(self.limits.shared, root);
+        self.checks.reset(self.limits.pending);
+        clear(&mut self.classes, KEEP);
     }
 
     /// The pass itself. `zero_sized` is how many elements without size there may be, and then how many
@@ -256,13 +299,17 @@ impl Reader {
         let root = after.wrapping_sub(size_of::<T::InPlace<'static>>());
         // SAFETY: `examine` found that the root lies inside the message.
         let slot = unsafe { base.add(root) }.cast::<T::InPlace<'static>>();
+        let shape = <T::InPlace<'static> as InPlace>::SHAPE;
+        if shape.flat && shape.plain && !shape.verified && layout.ends_at(after) {
+            return Ok(slot);
+        }
         let base = base.as_ptr();
-        self.queue.reset(self.limits.pending);
-        self.owners.reset(self.limits.pending);
-        self.shared
-            .reset(self.limits.shared, slot.as_ptr().cast_const());
-        self.checks.reset(self.limits.pending);
-        clear(&mut self.classes, KEEP);
+        if shape.flat {
+            // It looks at none of the lists.
+            self.checks.said = None;
+        } else {
+            self.begin(slot.as_ptr().cast_const());
+        }
         let mut pass = Pass {
             objects: Segment {
                 origin: base,
@@ -310,18 +357,24 @@ impl Reader {
         // place in it is too, lies inside the message as `examine` found, and was initialised; it is
         // derived from the message's base, which the caller lends.
         let read = unsafe { T::InPlace::read(slot.as_ptr(), &mut pass) };
-        let read = read.and_then(|()| pass.drain());
+        let read = match read {
+            Ok(()) if !shape.flat => pass.drain().and_then(|()| pass.assert_no_circle()),
+            read => read,
+        };
         *zero_sized = pass.zero_sized;
-        if let Err(fault) = read.and_then(|()| pass.assert_no_circle()) {
+        if let Err(fault) = read {
             // SAFETY: this is the fault of the pass that began at this root and has just ended.
             let located = unsafe { trace::locate(slot.as_ptr().cast_const(), name, fault, &pass) };
             return Err(wrong(located, fault.slot.addr().get()));
         }
         pass.assert_used_up()?;
-        // SAFETY: the pass has just ended without a fault, and nothing writes to the message while
-        // it is lent.
-        let mut approved = unsafe { pass.checks.run() };
-        if approved.is_ok() && <T::InPlace<'static> as InPlace>::SHAPE.verified {
+        let mut approved = Ok(());
+        if !shape.flat {
+            // SAFETY: the pass has just ended without a fault, and nothing writes to the message while
+            // it is lent.
+            approved = unsafe { pass.checks.run() };
+        }
+        if approved.is_ok() && shape.verified {
             // SAFETY: as above, and the slot holds the root.
             approved = unsafe { T::InPlace::verify(slot.as_ptr().cast_const()) };
         }
@@ -362,10 +415,4 @@ impl Pass<'_> {
         }
         Ok(())
     }
-}
-
-/// Where the root of this form ends.
-#[inline(always)]
-const fn root_end<F>() -> usize {
-    align_up(HEADER_LEN, align_of::<F>()).wrapping_add(size_of::<F>())
 }

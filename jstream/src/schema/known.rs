@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rustc_hash::FxHashMap;
+
 use super::{Difference, Schema, SchemaError, TypeIndex, checksum};
 use crate::model::InPlace;
 
@@ -42,7 +44,7 @@ fn remember(descriptor: u64, structure: Vec<u8>) {
 pub(crate) struct Descriptors {
     /// The one asked for last: most readers and writers meet one type over and over.
     last: Option<(TypeId, u64)>,
-    known: HashMap<TypeId, u64>,
+    known: FxHashMap<TypeId, u64>,
 }
 
 impl Descriptors {

@@ -1,5 +1,6 @@
 //! Writing: one pass over the program's objects that lays them out as the reader will meet them.
 
+mod alone;
 mod back;
 mod blame;
 mod claims;
@@ -26,6 +27,7 @@ use std::slice;
 
 use zerocopy::IntoBytes;
 
+use self::alone::is_alone;
 pub(crate) use self::back::Segments;
 pub(crate) use self::claims::{erase, rewrite};
 pub use self::draft::Draft;
@@ -36,7 +38,7 @@ use crate::buffer::{Filled, Spent};
 use crate::class::Class;
 use crate::model::{InPlace, Transportable};
 use crate::schema::Descriptors;
-use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up};
+use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up, root_end};
 
 /// Writes messages. Keeps its work lists and its scratch memory from one to the next, so that
 /// writing allocates nothing in steady state.
@@ -136,6 +138,18 @@ impl Writer {
     /// value behind a trait object is of no registered class, [`WriteError::Unarchived`] when rkyv
     /// does not serialize a value; the jbuf comes back.
     pub fn write<T: Transportable>(&mut self, value: &T, into: Spent) -> Result<Filled, Unwritten> {
+        match self.write_alone_to(value, &into) {
+            None => {}
+            // SAFETY: so many bytes of the jbuf were just written.
+            Some(Ok(len)) => return Ok(unsafe { Filled::from_spent(into, len) }),
+            Some(Err(error)) => {
+                return Err(Unwritten {
+                    error,
+                    spent: into,
+                    misaligned: false,
+                });
+            }
+        }
         let mut writing = self.writing(Some(into), draft::NOTED);
         let result = if writing.write_root(value).is_err() {
             Err(None)
@@ -179,7 +193,21 @@ impl Writer {
 
     /// As [`gather`](Self::gather), with plain arrays lent from `noted` bytes on, unless the writer says
     /// otherwise.
+    #[inline]
     fn gathered<T: Transportable, R>(
+        &mut self,
+        value: &T,
+        noted: usize,
+        send: impl FnOnce(&[IoSlice<'_>]) -> R,
+    ) -> Result<R, WriteError> {
+        if is_alone::<T::InPlace<'_>>() && root_end::<T::InPlace<'_>>() <= self.limit {
+            return self.gather_alone(value, send);
+        }
+        self.gather_graph(value, noted, send)
+    }
+
+    /// The same, of what need not be alone.
+    fn gather_graph<T: Transportable, R>(
         &mut self,
         value: &T,
         noted: usize,
@@ -197,6 +225,20 @@ impl Writer {
             return Err(WriteError::TooLong { limit, field });
         }
         writing.write_header(writing.bulk_start());
+        if writing.scratch.pieces.is_empty() {
+            // Objects, padding, bulk, text.
+            let (mut few, mut count) = ([IoSlice::new(&[]); 4], 0usize);
+            writing.for_each_segment(|bytes| {
+                if let Some(segment) = few.get_mut(count) {
+                    *segment = IoSlice::new(bytes);
+                }
+                count = count.wrapping_add(1);
+            });
+            let result = send(few.get(..count).unwrap_or_default());
+            drop(writing);
+            self.segments = kept;
+            return Ok(result);
+        }
         // An emptied list's memory serves again, for segments of another lifetime.
         let mut segments: Vec<IoSlice<'_>> = kept.into_iter().map(|_| IoSlice::new(&[])).collect();
         writing.for_each_segment(|bytes| segments.push(IoSlice::new(bytes)));

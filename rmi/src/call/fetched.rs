@@ -7,9 +7,10 @@ use std::task::{Context, Poll};
 
 use jstream::{Filled, Limits};
 
-use super::{Call, Reply, read};
+use super::{Call, Reply};
 use crate::error::CallError;
 use crate::interface::{Method, Remotable, Stub};
+use crate::message::read;
 use crate::object::Object;
 use crate::promise::{Ahead, Made};
 use crate::reference::{Between, Leads, Passed, Taking};

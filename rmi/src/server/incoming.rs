@@ -1,25 +1,22 @@
 //! A call at its server: its arguments, and where its result goes.
 
 use std::cell::{Cell, RefCell};
-use std::io::IoSlice;
 use std::sync::Arc;
 
-use jstream::{Filled, Reader, Received, Transportable, WriteError, Writer};
+use jstream::{Filled, Limits, Received, Transportable};
 use jstream_transport::active::Replier;
 
 use crate::error::Outcome;
 use crate::frame::Code;
 use crate::here::Slot;
 use crate::intercept::Watched;
+use crate::message::{read, written};
 use crate::promise::Promise;
 use crate::reference::{As, Between, Giving, Passed, Taking};
 use crate::session::{Connection, Session};
 use crate::stream::{Ended, Line, Stop, Stream};
 
 thread_local! {
-    /// Arguments are read, and results written, by the thread that the method runs on.
-    static READER: RefCell<Option<Box<Reader>>> = const { RefCell::new(None) };
-    static WRITER: RefCell<Option<Box<Writer>>> = const { RefCell::new(None) };
     /// Why a method is ended whose future is dropped.
     static ENDING: Cell<Option<Code>> = const { Cell::new(None) };
 }
@@ -72,19 +69,15 @@ impl Incoming {
     where
         A: Transportable + 'static,
     {
-        let mut reader = READER.take().unwrap_or_default();
-        if let Some(session) = self.answer.session() {
-            reader.set_limits(session.terms.limits);
-        }
-        let read = reader.read::<A>(self.payload);
-        READER.set(Some(reader));
-        match read {
+        let session = self.answer.session();
+        let limits = session.map_or_else(Limits::default, |session| session.terms.limits);
+        match read::<A>(self.payload, limits) {
             Ok(arguments) => {
                 self.answer.is_read.set(true);
                 Ok((arguments, self.answer))
             }
-            Err(failure) => {
-                let why = failure.error.to_string();
+            Err(error) => {
+                let why = error.to_string();
                 self.answer.refuse(Code::Arguments, &why);
                 Err(Failed::Arguments)
             }
@@ -368,18 +361,4 @@ pub(crate) fn refuse(replier: Replier, code: Code, why: &str) {
     }
     let why = why.get(..end).unwrap_or_default();
     replier.reply(code as u64, why.as_bytes());
-}
-
-/// Hands a message to who sends it. The code of a value that is being written may write other messages.
-pub(crate) fn written<T, R>(
-    value: &T,
-    send: impl FnOnce(&[IoSlice<'_>]) -> R,
-) -> Result<R, WriteError>
-where
-    T: Transportable,
-{
-    let mut writer = WRITER.take().unwrap_or_default();
-    let result = writer.gather(value, send);
-    WRITER.set(Some(writer));
-    result
 }

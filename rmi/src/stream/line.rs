@@ -1,13 +1,12 @@
 //! What streams need of the connection that they go over, and which streams there are.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::IoSlice;
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Instant;
 
-use jstream::{Filled, Limits, ReadError, Reader, Received, Transportable, WriteError, Writer};
+use jstream::{Filled, Limits};
 use jstream_transport::SendError;
 use jstream_transport::active::Attendant;
 
@@ -168,35 +167,6 @@ impl Half {
             Self::Takes(inbox) => inbox.stop(stop),
         }
     }
-}
-
-thread_local! {
-    /// Frames are read, and written, by the thread that takes or makes their items.
-    static READER: RefCell<Option<Reader>> = const { RefCell::new(None) };
-    static WRITER: RefCell<Option<Writer>> = const { RefCell::new(None) };
-}
-
-/// Reads a frame where it is.
-pub(super) fn read<T: Transportable + 'static>(
-    payload: Filled,
-    limits: Limits,
-) -> Result<Received<T>, ReadError> {
-    let mut reader = READER.take().unwrap_or_default();
-    reader.set_limits(limits);
-    let read = reader.read::<T>(payload);
-    READER.set(Some(reader));
-    read.map_err(|failure| failure.error)
-}
-
-/// Hands a frame to who sends it. The code of an item that is being written may write other messages.
-pub(super) fn written<T: Transportable, R>(
-    value: &T,
-    send: impl FnOnce(&[IoSlice<'_>]) -> R,
-) -> Result<R, WriteError> {
-    let mut writer = WRITER.take().unwrap_or_default();
-    let result = writer.gather(value, send);
-    WRITER.set(Some(writer));
-    result
 }
 
 pub(super) fn length(of: &[IoSlice<'_>]) -> usize {

@@ -7,10 +7,11 @@ use jstream::{Limits, Received, Spent, Transportable};
 
 use super::StreamError;
 use super::flow::Flow;
-use super::line::{Line, length, read, written};
+use super::line::{Line, length};
 use super::pump::{Drive, Ended, Pump};
 use super::source::{Made, Over, Source};
 use super::word::Key;
+use crate::message::{read, written};
 
 /// How many items go through one buffer in a program that takes what it makes: what is sent on then lacks none that
 /// were not taken.

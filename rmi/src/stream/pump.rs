@@ -9,9 +9,10 @@ use jstream::{Transportable, WriteError};
 use jstream_transport::SendError;
 
 use super::flow::{Flow, Room, Stop};
-use super::line::{Line, length, written};
+use super::line::{Line, length};
 use super::source::{Made, Source};
 use super::word::{Key, MOST_ITEMS, Why, Word};
+use crate::message::written;
 use crate::sync::lock;
 
 /// What small items of one frame come to, in bytes.

@@ -11,10 +11,11 @@ use super::StreamError;
 use super::flow::Stop;
 use super::inbox::{Inbox, Taken};
 use super::item::{Item, Items};
-use super::line::{Line, read};
+use super::line::Line;
 use super::word::{Key, Why, Word};
 use crate::clock::Clock;
 use crate::error::CallError;
+use crate::message::read;
 
 /// The end of a call whose result is a stream: how many frames it had.
 pub(crate) type Ending = Pin<Box<dyn Future<Output = Result<u64, CallError>> + Send>>;

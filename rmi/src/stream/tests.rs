@@ -13,13 +13,14 @@ use proptest::prelude::*;
 
 use super::flow::{Flow, Room};
 use super::inbox::{Inbox, Taken};
-use super::line::{Half, Line, Streams, written};
+use super::line::{Half, Line, Streams};
 use super::receiving::Receiving;
 use super::source::{Make, Polled, Source};
 use super::tasks::{Signal, Tasks};
 use super::word::{Key, Why, Window, Word};
 use super::{Stream, StreamError};
 use crate::clock::Clock;
+use crate::message::written;
 use crate::sync::lock;
 
 /// One side of a connection.

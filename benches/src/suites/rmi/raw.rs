@@ -32,7 +32,7 @@ impl AsRef<[u8]> for Answer {
 pub(super) fn answer(what: What, bytes: &[u8]) -> Answer {
     let word = |word: [u8; 8]| (u128::from(u64::from_le_bytes(word)), 8);
     let (result, len) = match what {
-        What::Null | What::Flood | What::Waits | What::Objects(_) => (0, 0),
+        What::Null | What::Flood | What::Waits | What::Objects(_) | What::Stream => (0, 0),
         What::Sum(_) => word(sum_of_bytes(bytes).to_le_bytes()),
         What::Untouched(_) => word(computed().to_le_bytes()),
         What::Structs(_) => {

@@ -159,7 +159,7 @@ impl Arguments {
     pub(super) fn of(case: &Case) -> Self {
         let mut arguments = Self::default();
         match case.what {
-            What::Null | What::Flood | What::Waits | What::Objects(_) => {}
+            What::Null | What::Flood | What::Waits | What::Objects(_) | What::Stream => {}
             What::Sum(count) | What::Untouched(count) => {
                 arguments.numbers = (0..count).map(|i| i as f64).collect();
             }

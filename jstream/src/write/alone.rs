@@ -1,0 +1,327 @@
+//! Messages of values to which nothing belongs but their slot: a header and that, of a length that the type
+//! tells. They are made in one place on the stack, or where they are to stand.
+
+use std::io::IoSlice;
+use std::mem::{MaybeUninit, align_of, size_of};
+use std::ptr;
+use std::slice;
+
+use super::draft::NOTED;
+use super::{WriteError, Writer};
+use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT, Spent};
+use crate::model::{InPlace, Transportable};
+use crate::read::assert_form;
+use crate::wire::{HEADER_LEN, Header, align_up, root_end};
+
+/// Longer messages are made as others are.
+const LONGEST: usize = 256;
+
+/// Room for one, as aligned as the form.
+#[repr(C)]
+struct Message<F> {
+    header: Header,
+    root: F,
+}
+
+/// Whether messages of this form are made here.
+#[inline(always)]
+pub(super) const fn is_alone<F: InPlace>() -> bool {
+    const { assert_form::<F>() };
+    F::SHAPE.flat && root_end::<F>() <= LONGEST
+}
+
+impl Writer {
+    /// As [`gather`](Self::gather), of a form that [is alone](is_alone), within the limit.
+    #[inline]
+    pub(super) fn gather_alone<T: Transportable, R>(
+        &mut self,
+        value: &T,
+        send: impl FnOnce(&[IoSlice<'_>]) -> R,
+    ) -> Result<R, WriteError> {
+        let mut message = MaybeUninit::<Message<T::InPlace<'_>>>::uninit();
+        let base = message.as_mut_ptr().cast::<u8>();
+        // SAFETY: the root stands where `repr(C)` puts it, so there is room, aligned for it.
+        unsafe { self.write_alone(value, base)? };
+        // SAFETY: so many bytes were just written, and nothing writes to them while they are lent.
+        let bytes = unsafe { slice::from_raw_parts(base, root_end::<T::InPlace<'_>>()) };
+        Ok(send(&[IoSlice::new(bytes)]))
+    }
+
+    /// As [`write`](Self::write): the length of the message in `into`. None, and nothing of it written, where it has to be
+    /// made as others are.
+    #[inline]
+    pub(super) fn write_alone_to<T: Transportable>(
+        &mut self,
+        value: &T,
+        into: &Spent,
+    ) -> Option<Result<usize, WriteError>> {
+        let len = root_end::<T::InPlace<'_>>();
+        let base = into.base();
+        let align = align_of::<T::InPlace<'_>>();
+        let is_aligned = align <= LEAST_ALIGNMENT || base.addr().get() % ALIGNMENT == 0;
+        if !is_alone::<T::InPlace<'_>>() || len > into.capacity() || !is_aligned {
+            return None;
+        }
+        // SAFETY: the jbuf is a handle to as many bytes as were just compared, and its base is aligned to 16 at
+        // least.
+        let written = unsafe { self.write_alone(value, base.as_ptr()) };
+        Some(written.map(|()| len))
+    }
+
+    /// Writes the message of a form that is alone, each byte up to its root's end.
+    ///
+    /// # Safety
+    ///
+    /// `base` must be aligned for the form, and valid for writes up to the root's end.
+    #[inline(always)]
+    unsafe fn write_alone<T: Transportable>(
+        &mut self,
+        value: &T,
+        base: *mut u8,
+    ) -> Result<(), WriteError> {
+        let end = root_end::<T::InPlace<'_>>();
+        let header = Header::of_root(self.descriptors.of::<T::InPlace<'_>>(), end);
+        let at = align_up(HEADER_LEN, align_of::<T::InPlace<'_>>());
+        let root = base.wrapping_add(at).cast::<T::InPlace<'_>>();
+        // SAFETY: the caller has room for all of it.
+        unsafe { ptr::write_bytes(base, 0, end) };
+        // SAFETY: as above.
+        unsafe { base.cast::<Header>().write_unaligned(header) };
+        if T::WIRE_IS_MEMORY {
+            let bytes = ptr::from_ref(value).cast::<u8>();
+            // SAFETY: `WIRE_IS_MEMORY` says that all bytes of the value are initialised and not behind a cell, and
+            // that the form has the same size.
+            unsafe { ptr::copy_nonoverlapping(bytes, root.cast(), size_of::<T::InPlace<'_>>()) };
+            return Ok(());
+        }
+        let mut writing = self.writing(None, NOTED);
+        // SAFETY: the slot is aligned, writable and zeroed. What is written there leads nowhere.
+        unsafe { value.write(root, &mut writing) };
+        writing.refused.take().map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::arithmetic_side_effects, reason = "small numbers")]
+mod tests {
+    use std::cell::Cell;
+    use std::num::NonZeroU32;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::rc::Rc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::received::Wire;
+    use crate::{Adapter, Limits, ReadError, Reader, Transportable};
+
+    #[derive(Transportable, Debug, PartialEq, Clone, Copy)]
+    #[repr(C, align(64))]
+    struct Wide {
+        a: u8,
+        b: (u32, bool),
+    }
+
+    #[derive(Transportable, Debug, PartialEq, Clone, Copy)]
+    #[repr(u8)]
+    enum Shape {
+        Point,
+        Round(f32),
+        Box { width: u16, height: u64 },
+    }
+
+    #[derive(Transportable, Debug, PartialEq)]
+    struct Gaps {
+        a: u8,
+        #[transportable(skip)]
+        skipped: u32,
+        b: Option<u64>,
+        c: [char; 2],
+        #[transportable(with = Even)]
+        d: u16,
+    }
+
+    struct Even;
+
+    impl Adapter<u16> for Even {
+        type Wire = u16;
+        type Error = &'static str;
+
+        fn to_wire(value: &u16) -> u16 {
+            assert_ne!(*value, 13, "unlucky");
+            *value
+        }
+
+        fn from_wire(wire: &u16) -> Result<u16, &'static str> {
+            if wire % 2 == 0 { Ok(*wire) } else { Err("odd") }
+        }
+    }
+
+    #[derive(Transportable, Debug, PartialEq)]
+    #[transportable(verify = low)]
+    struct Low(u32);
+
+    fn low(number: &Low) -> Result<(), &'static str> {
+        if number.0 < 10 { Ok(()) } else { Err("high") }
+    }
+
+    const GAPS: Gaps = Gaps {
+        a: 1,
+        skipped: 0,
+        b: Some(2),
+        c: ['x', 'ü'],
+        d: 4,
+    };
+
+    fn joined<T: Transportable>(value: &T) -> Vec<u8> {
+        let join = |segments: &[IoSlice<'_>]| segments.iter().flat_map(|s| s.to_vec()).collect();
+        Writer::new().gather_graph(value, NOTED, join).unwrap()
+    }
+
+    /// Both ways make the same bytes, which are read as the value.
+    fn check<T>(value: &T)
+    where
+        T: Transportable + crate::Covariant + std::fmt::Debug + 'static,
+        for<'b> T::InPlace<'b>: std::fmt::Debug,
+    {
+        let expected = joined(value);
+        let mut writer = Writer::new();
+        let mut bytes = Vec::new();
+        writer.write_vec(value, &mut bytes).unwrap();
+        assert_eq!(bytes, expected);
+        let len = expected.len();
+        let filled = writer.write(value, Spent::heap(len)).unwrap();
+        assert_eq!(filled.as_bytes(), expected);
+        let unwritten = writer.write(value, Spent::heap(len - 1)).unwrap_err();
+        assert!(matches!(unwritten.error, WriteError::EndOfStream { .. }));
+        let limited = Writer::with_limit(len - 1).gather(value, |_| ());
+        assert!(matches!(limited, Err(WriteError::TooLong { .. })));
+        let received = Reader::default().read::<T>(filled).unwrap();
+        assert_eq!(format!("{:?}", received.get()), format!("{value:?}"));
+        assert_eq!(received.wire(), Wire::AsRead);
+    }
+
+    #[test]
+    fn both_ways_make_the_same_message() {
+        check(&());
+        check(&7u8);
+        check(&u128::MAX);
+        check(&true);
+        check(&(1u8, 2u64, false));
+        check(&[0x55u8; LONGEST - HEADER_LEN]);
+        check(&[0x55u8; LONGEST - HEADER_LEN + 1]);
+        check(&[(1u8, 2u16); 20]);
+        check(&Some(3u32));
+        check(&None::<u32>);
+        check(&Duration::from_millis(1500));
+        check(&NonZeroU32::new(9).unwrap());
+        check(&GAPS);
+        check(&Low(3));
+        check(&Wide { a: 1, b: (2, true) });
+        for shape in [
+            Shape::Point,
+            Shape::Round(0.5),
+            Shape::Box {
+                width: 3,
+                height: 4,
+            },
+        ] {
+            check(&shape);
+            check(&(shape, 5u8));
+        }
+    }
+
+    #[test]
+    fn each_bit_of_the_header_counts() {
+        let bytes = joined(&(1u64, true));
+        let mut reader = Reader::default();
+        for bit in 0..HEADER_LEN * 8 {
+            let mut bytes = bytes.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let message = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+            assert!(reader.read::<(u64, bool)>(message).is_err(), "bit {bit}");
+        }
+        for len in 0..bytes.len() {
+            let message = Spent::heap(bytes.len()).copy_from(&bytes[..len]).unwrap();
+            assert!(reader.read::<(u64, bool)>(message).is_err(), "{len} bytes");
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        let message = Spent::heap(longer.len()).copy_from(&longer).unwrap();
+        assert!(reader.read::<(u64, bool)>(message).is_err());
+        let limits = Limits {
+            bytes: bytes.len() - 1,
+            ..Limits::default()
+        };
+        let message = Spent::heap(bytes.len()).copy_from(&bytes).unwrap();
+        let failure = Reader::new(limits).read::<(u64, bool)>(message);
+        assert!(matches!(
+            failure.unwrap_err().error,
+            ReadError::TooLong { .. }
+        ));
+    }
+
+    #[test]
+    fn a_header_that_writers_do_not_make_may_be_one() {
+        let mut bytes = joined(&5u64);
+        bytes[4] = 64;
+        bytes.resize(64, 0);
+        let message = Spent::heap(64).copy_from(&bytes).unwrap();
+        let received = Reader::default().read::<u64>(message).unwrap();
+        assert_eq!(*received.get(), 5);
+    }
+
+    #[test]
+    fn faults_are_found_between_other_messages() {
+        let shared = Rc::new("text".to_owned());
+        let graph = (shared.clone(), shared, Some(Box::new(1u8)));
+        let cell = Cell::new(None::<&u32>);
+        let mut reader = Reader::default();
+        let read_graph = |reader: &mut Reader| {
+            let message = Writer::new().write(&graph, Spent::heap(256)).unwrap();
+            let received = reader
+                .read::<(Rc<String>, Rc<String>, Option<Box<u8>>)>(message)
+                .unwrap();
+            received.with(|(a, b, _)| assert!(std::ptr::eq(&**a, &**b)));
+            let message = Writer::new().write(&cell, Spent::heap(64)).unwrap();
+            let received = reader.read::<Cell<Option<&u32>>>(message).unwrap();
+            assert_eq!(received.wire(), Wire::Changed);
+        };
+        let broken = |value: &Gaps, at: usize, byte: u8| {
+            let mut bytes = joined(value);
+            bytes[at] = byte;
+            Spent::heap(bytes.len()).copy_from(&bytes).unwrap()
+        };
+        let place = |offset: usize| HEADER_LEN + offset;
+        let cases = [
+            (std::mem::offset_of!(Gaps, d), "Gaps.d: odd"),
+            (std::mem::offset_of!(Gaps, b) + 8, "Gaps.b"),
+            (std::mem::offset_of!(Gaps, c) + 7, "Gaps.c[1]"),
+        ];
+        for (offset, text) in cases {
+            read_graph(&mut reader);
+            let failure = reader.read::<Gaps>(broken(&GAPS, place(offset), 0x77));
+            let error = failure.unwrap_err().error.to_string();
+            assert!(error.contains(text), "{error}");
+        }
+        read_graph(&mut reader);
+        let message = Writer::new().write(&Low(11), Spent::heap(64)).unwrap();
+        let error = reader.read::<Low>(message).unwrap_err().error.to_string();
+        assert!(error.contains("high"), "{error}");
+        read_graph(&mut reader);
+        let message = Writer::new().write(&GAPS, Spent::heap(128)).unwrap();
+        assert_eq!(reader.read::<Gaps>(message).unwrap().get(), &GAPS);
+    }
+
+    #[test]
+    fn a_panic_leaves_the_writer_fit_for_use() {
+        let mut writer = Writer::new();
+        let unlucky = Gaps { d: 13, ..GAPS };
+        let write = AssertUnwindSafe(|| writer.gather(&unlucky, |_| ()));
+        assert!(catch_unwind(write).is_err());
+        let mut bytes = Vec::new();
+        writer.write_vec(&GAPS, &mut bytes).unwrap();
+        assert_eq!(bytes, joined(&GAPS));
+        bytes.clear();
+        writer.write_vec(&"text".to_owned(), &mut bytes).unwrap();
+        assert_eq!(bytes, joined(&"text".to_owned()));
+    }
+}
