@@ -2,7 +2,7 @@
 //!
 //! A method takes a [`Remote<dyn Trait>`](crate::Remote) where it is to call an object that stays where it is, and gives one
 //! where its caller is to. An `Option`, `Vec` or `Result` of it may be passed too, and a struct that has such fields
-//! beside others, which derives `Referring` and is named as [`Referring<Struct>`](crate::Referring) in the method. What is
+//! beside others, which derives `Referring` and is named as [`Referring<Struct>`](type@crate::Referring) in the method. What is
 //! passed is [exported](crate::Server::export), and needs no name.
 //!
 //! ```
