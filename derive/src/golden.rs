@@ -20,6 +20,11 @@ fn options(of: &Attribute) -> TokenStream {
     }
 }
 
+/// Whether it is `#[derive(Referring)]`.
+fn is_referring(of: &Attribute) -> bool {
+    of.path().is_ident("derive") && options(of).to_string() == "Referring"
+}
+
 /// What a macro makes of an item, as files have it.
 fn expanded(item: Item) -> TokenStream {
     match item {
@@ -34,6 +39,9 @@ fn expanded(item: Item) -> TokenStream {
             } else {
                 dynamic::transportable(options(&attribute), of.to_token_stream())
             }
+        }
+        Item::Struct(of) if of.attrs.iter().any(is_referring) => {
+            remote::referring(of.to_token_stream())
         }
         item => transportable::derive(item.to_token_stream()),
     }

@@ -89,3 +89,15 @@ pub fn transportable(options: TokenStream, item: TokenStream) -> TokenStream {
 pub fn remote(options: TokenStream, item: TokenStream) -> TokenStream {
     remote::remote(options.into(), item.into()).into()
 }
+
+/// Lets a struct that has references to remote objects in it be passed to a remote method, or be its result.
+///
+/// Fields whose type is `Remote<dyn Trait>`, or an `Option`, `Vec` or `Result` of it, are passed by reference; so are
+/// those that are `Referring<Struct>`, of another such struct. All others are copied: they can travel, and own their parts.
+/// See the documentation of `Referring` in the crate `jstream-rmi`.
+///
+/// `#[referring(crate = path)]` names the crate `jstream_rmi` where it is not `::jstream_rmi`.
+#[proc_macro_derive(Referring, attributes(referring))]
+pub fn derive_referring(input: TokenStream) -> TokenStream {
+    remote::referring(input.into()).into()
+}

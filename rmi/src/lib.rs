@@ -280,12 +280,12 @@ pub use intercept::Metered;
 pub use intercept::{CallEnd, CallInfo, Denied, Interceptor, Interceptors, Side, Traced, Watch};
 pub use interface::{BoxFuture, Interface, Remotable, Serves, Skeleton, Stub};
 pub use jstream::Received;
-pub use jstream_derive::remote;
+pub use jstream_derive::{Referring, remote};
 pub use jstream_transport::active::{Guarded, Held, Settings, When};
 pub use jstream_transport::{Address, Options};
 pub use local::{Local, LocalServer};
 pub use object::Object;
-pub use reference::{Export, Leads, Passed, ReferenceCounts, Remote};
+pub use reference::{Export, Leads, Passed, ReferenceCounts, Referring, Remote};
 pub use reflection::{
     Bound, BoundRef, Described, Description, DescriptionRef, Health, Reflection, ReflectionStub,
     Signature, SignatureRef,
@@ -299,6 +299,7 @@ pub use workers::Workers;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::interface::Method;
+    pub use crate::reference::{Form, Giving, Taking, Unfit, owned};
     pub use crate::server::{Answer, Failed, Incoming};
     pub use crate::stream::{Carried, Taken};
     pub use jstream::__private::list;

@@ -71,12 +71,12 @@ impl<'ast> Visit<'ast> for Short<'_, '_> {
 }
 
 /// What is said of a stream that is a part of something.
-const NESTED: &str = "a stream is an argument or the result itself; its items may be `Result`s, and \
+pub(super) const NESTED: &str = "a stream is an argument or the result itself; its items may be `Result`s, and \
                       no streams";
 
 /// What is said of a reference that is a part of something else.
-const HIDDEN: &str = "a reference is an argument or the result itself, by value, or in an `Option`, \
-                      `Vec` or `Result` of it";
+pub(super) const HIDDEN: &str = "a reference stands by itself, by value, or in an `Option`, `Vec` or `Result` of \
+                      it; a struct with references derives `Referring`, and is passed as `Referring<Struct>`";
 
 fn check_method(method: &Method, errors: &mut Errors) {
     let signature = &method.signature;
@@ -261,12 +261,12 @@ pub(super) struct Search {
     eternal: bool,
     /// `Stream<T>`.
     pub(super) streams: bool,
-    /// `Remote<T>`.
+    /// `Remote<T>`, or `Referring<T>`.
     pub(super) remotes: bool,
 }
 
 impl Search {
-    fn of(ty: &Type) -> Self {
+    pub(super) fn of(ty: &Type) -> Self {
         let mut search = Self::default();
         search.visit_type(ty);
         search
@@ -280,8 +280,10 @@ impl<'ast> Visit<'ast> for Search {
         let last = of.segments.last();
         self.streams |=
             last.is_some_and(|last| last.ident == "Stream" && !last.arguments.is_none());
-        self.remotes |=
-            last.is_some_and(|last| last.ident == "Remote" && !last.arguments.is_none());
+        let remote = ["Remote", "Referring"];
+        self.remotes |= last.is_some_and(|last| {
+            remote.iter().any(|name| last.ident == name) && !last.arguments.is_none()
+        });
         syn::visit::visit_path(self, of);
     }
 

@@ -9,10 +9,13 @@ mod implementation;
 mod instances;
 mod mock;
 mod parse;
+mod referring;
 mod skeleton;
 mod stub;
 mod table;
 mod types;
+
+pub(crate) use self::referring::referring;
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -260,9 +260,10 @@ pub(super) fn streamed(ty: &Type) -> Option<&Type> {
     wrapped(ty, "Stream")
 }
 
-/// Whether a type is `Remote<dyn Trait>`, or an `Option`, `Vec` or `Result` of it.
+/// Whether a type is `Remote<dyn Trait>` or `Referring<Struct>`, or an `Option`, `Vec` or `Result` of it.
 pub(super) fn passed(ty: &Type) -> bool {
     wrapped(ty, "Remote").is_some()
+        || wrapped(ty, "Referring").is_some()
         || ["Option", "Vec", "Result"]
             .iter()
             .any(|name| wrapped(ty, name).is_some_and(passed))

@@ -2,7 +2,7 @@
 
 use quote::ToTokens;
 use syn::visit::Visit;
-use syn::{Error, Lifetime, Result, Type, TypePath, TypeReference};
+use syn::{Error, GenericArgument, Lifetime, PathArguments, Result, Type, TypePath, TypeReference};
 
 use super::parse::{Body, Own};
 use super::{check_options, form};
@@ -51,6 +51,16 @@ pub(super) fn check(of: &Own) -> Result<()> {
         }
     }
     errors.finish()
+}
+
+/// Whether a type has `dyn Trait` in brackets, as `Remote<dyn Trait>` does.
+fn leads_to_trait(of: &TypePath) -> bool {
+    let last = of.path.segments.last().map(|last| &last.arguments);
+    let Some(PathArguments::AngleBracketed(arguments)) = last else {
+        return false;
+    };
+    let mut arguments = arguments.args.iter();
+    arguments.any(|of| matches!(of, GenericArgument::Type(Type::TraitObject(_))))
 }
 
 /// Whether a type, as it is spelled, has no size of its own.
@@ -155,6 +165,14 @@ impl<'ast> Visit<'ast> for FieldTypes<'_> {
         let Some(last) = path.path.segments.last().map(|last| &last.ident) else {
             return;
         };
+        if last == "Remote" && leads_to_trait(path) {
+            self.errors.add(Error::new_spanned(
+                path,
+                "a reference to a remote object is no part of a message: derive `Referring` of the \
+                 crate `jstream_rmi` instead, and pass the struct as `Referring<Struct>`",
+            ));
+            return;
+        }
         let name = last.to_string();
         if let Some(instead) = instead_of(&name) {
             self.errors.add(Error::new(

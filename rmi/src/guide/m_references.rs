@@ -1,8 +1,9 @@
 //! References to objects, calls back, and leases.
 //!
 //! A method takes a [`Remote<dyn Trait>`](crate::Remote) where it is to call an object that stays where it is, and gives one
-//! where its caller is to. An `Option`, `Vec` or `Result` of it may be passed too. What is passed is
-//! [exported](crate::Server::export), and needs no name.
+//! where its caller is to. An `Option`, `Vec` or `Result` of it may be passed too, and a struct that has such fields
+//! beside others, which derives `Referring` and is named as [`Referring<Struct>`](type@crate::Referring) in the method. What is
+//! passed is [exported](crate::Server::export), and needs no name.
 //!
 //! ```
 //! use std::sync::{Arc, Mutex};

@@ -9,6 +9,7 @@ mod lanes;
 mod offers;
 mod owners;
 mod passing;
+mod structs;
 
 use std::any::Any;
 use std::fmt;
@@ -18,7 +19,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 pub use self::export::{Export, ReferenceCounts};
-pub use self::passing::{Leads, Passed};
+pub use self::passing::{Giving, Leads, Passed, Taking};
+pub use self::structs::{Form, Referring, owned};
 
 pub(crate) use self::connection::{References, referenced};
 pub(crate) use self::given::As;
@@ -26,15 +28,15 @@ pub(crate) use self::import::Import;
 pub(crate) use self::lanes::Lanes;
 pub(crate) use self::offers::{Key, Offers};
 pub(crate) use self::owners::Owners;
-pub(crate) use self::passing::{Between, Giving, Passing, Taking};
+pub(crate) use self::passing::{Between, Passing};
 
 use crate::interface::{Remotable, Stub};
 use crate::object::Object;
 
 /// A reference to an object: of a peer, or of this program.
 ///
-/// It is an argument or the result of a remote method, by itself or in an [`Option`], [`Vec`] or [`Result`], and called
-/// as the stub that it leads to. As long as the receiver has a clone of it or of its stub, the object's owner knows; when
+/// It is an argument or the result of a remote method, by itself, in an [`Option`], [`Vec`] or [`Result`], or in a struct
+/// that is passed as [`Referring`], and called as the stub that it leads to. As long as the receiver has a clone of it or of its stub, the object's owner knows; when
 /// the last is dropped, or the receiver is gone, the owner is [told](Export::when_unreferenced).
 ///
 /// One that comes back to the program that exports the object is that object: its methods are called without a

@@ -52,11 +52,13 @@ impl Handed {
     }
 }
 
-/// What has references and may be an argument or a result: a [`Remote`], and an [`Option`], [`Vec`] or [`Result`] of
-/// that. The error of a `Result` is any type that travels.
+/// What has references and may be an argument or a result: a [`Remote`], a struct that is
+/// [`Referring`](super::Referring), and an [`Option`], [`Vec`] or [`Result`] of that. The error of a `Result` is any type that
+/// travels.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be passed by reference",
-    note = "`Remote<dyn Trait>` can, where the trait has `#[remote]`, and so can an `Option`, `Vec` or `Result` of it"
+    note = "`Remote<dyn Trait>` can, where the trait has `#[remote]`, and so can an `Option`, `Vec` or `Result` of it, and a \
+            struct that derives `Referring`"
 )]
 pub trait Passed: Sized + 'static {
     /// What stands for it in a message.

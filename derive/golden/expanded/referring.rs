@@ -1,0 +1,152 @@
+#[automatically_derived]
+impl ::jstream_rmi::Passed for Guest {
+    type Wire = (
+        (
+            String,
+            <Remote<dyn Listener> as ::jstream_rmi::Passed>::Wire,
+            Vec<u8>,
+            <Vec<Referring<Friend>> as ::jstream_rmi::Passed>::Wire,
+            u8,
+            u8,
+            u8,
+            u8,
+        ),
+        (<Option<Remote<dyn Listener>> as ::jstream_rmi::Passed>::Wire,),
+    );
+    fn describe(__text: &mut ::std::string::String) {
+        ::std::string::String::push_str(__text, "Guest{");
+        ::std::string::String::push_str(__text, "name");
+        ::std::string::String::push(__text, ',');
+        ::std::string::String::push_str(__text, "listener");
+        <Remote<dyn Listener> as ::jstream_rmi::Passed>::describe(__text);
+        ::std::string::String::push(__text, ',');
+        ::std::string::String::push_str(__text, "type");
+        ::std::string::String::push(__text, ',');
+        ::std::string::String::push_str(__text, "friends");
+        <Vec<Referring<Friend>> as ::jstream_rmi::Passed>::describe(__text);
+        ::std::string::String::push(__text, ',');
+        ::std::string::String::push_str(__text, "a");
+        ::std::string::String::push(__text, ',');
+        ::std::string::String::push_str(__text, "b");
+        ::std::string::String::push(__text, ',');
+        ::std::string::String::push_str(__text, "c");
+        ::std::string::String::push(__text, ',');
+        ::std::string::String::push_str(__text, "d");
+        ::std::string::String::push(__text, ',');
+        ::std::string::String::push_str(__text, "last");
+        <Option<Remote<dyn Listener>> as ::jstream_rmi::Passed>::describe(__text);
+        ::std::string::String::push(__text, ',');
+        ::std::string::String::push(__text, '}');
+    }
+    fn give(self, __giving: &mut ::jstream_rmi::__private::Giving) -> Self::Wire {
+        let Self {
+            name: __field_0,
+            listener: __field_1,
+            r#type: __field_2,
+            friends: __field_3,
+            a: __field_4,
+            b: __field_5,
+            c: __field_6,
+            d: __field_7,
+            last: __field_8,
+        } = self;
+        (
+            (
+                __field_0,
+                <Remote<
+                    dyn Listener,
+                > as ::jstream_rmi::Passed>::give(__field_1, __giving),
+                __field_2,
+                <Vec<
+                    Referring<Friend>,
+                > as ::jstream_rmi::Passed>::give(__field_3, __giving),
+                __field_4,
+                __field_5,
+                __field_6,
+                __field_7,
+            ),
+            (
+                <Option<
+                    Remote<dyn Listener>,
+                > as ::jstream_rmi::Passed>::give(__field_8, __giving),
+            ),
+        )
+    }
+    fn take(
+        __form: &::jstream_rmi::__private::Form<'_, Self::Wire>,
+        __taking: &::jstream_rmi::__private::Taking,
+    ) -> ::core::result::Result<Self, ::jstream_rmi::__private::Unfit> {
+        let (
+            (
+                __field_0,
+                __field_1,
+                __field_2,
+                __field_3,
+                __field_4,
+                __field_5,
+                __field_6,
+                __field_7,
+            ),
+            (__field_8,),
+        ) = __form;
+        let __field_1 = <Remote<
+            dyn Listener,
+        > as ::jstream_rmi::Passed>::take(__field_1, __taking)?;
+        let __field_3 = <Vec<
+            Referring<Friend>,
+        > as ::jstream_rmi::Passed>::take(__field_3, __taking)?;
+        let __field_8 = <Option<
+            Remote<dyn Listener>,
+        > as ::jstream_rmi::Passed>::take(__field_8, __taking)?;
+        let __field_0 = ::jstream_rmi::__private::owned::<String>(__field_0)?;
+        let __field_2 = ::jstream_rmi::__private::owned::<Vec<u8>>(__field_2)?;
+        let __field_4 = ::jstream_rmi::__private::owned::<u8>(__field_4)?;
+        let __field_5 = ::jstream_rmi::__private::owned::<u8>(__field_5)?;
+        let __field_6 = ::jstream_rmi::__private::owned::<u8>(__field_6)?;
+        let __field_7 = ::jstream_rmi::__private::owned::<u8>(__field_7)?;
+        ::core::result::Result::Ok(Self {
+            name: __field_0,
+            listener: __field_1,
+            r#type: __field_2,
+            friends: __field_3,
+            a: __field_4,
+            b: __field_5,
+            c: __field_6,
+            d: __field_7,
+            last: __field_8,
+        })
+    }
+}
+#[automatically_derived]
+impl my::rmi::Passed for Friend {
+    type Wire = ((<Remote<dyn Listener> as my::rmi::Passed>::Wire, u64),);
+    fn describe(__text: &mut ::std::string::String) {
+        ::std::string::String::push_str(__text, "Friend{");
+        ::std::string::String::push_str(__text, "0");
+        <Remote<dyn Listener> as my::rmi::Passed>::describe(__text);
+        ::std::string::String::push(__text, ',');
+        ::std::string::String::push_str(__text, "1");
+        ::std::string::String::push(__text, ',');
+        ::std::string::String::push(__text, '}');
+    }
+    fn give(self, __giving: &mut my::rmi::__private::Giving) -> Self::Wire {
+        let Self { 0: __field_0, 1: __field_1 } = self;
+        (
+            (
+                <Remote<dyn Listener> as my::rmi::Passed>::give(__field_0, __giving),
+                __field_1,
+            ),
+        )
+    }
+    fn take(
+        __form: &my::rmi::__private::Form<'_, Self::Wire>,
+        __taking: &my::rmi::__private::Taking,
+    ) -> ::core::result::Result<Self, my::rmi::__private::Unfit> {
+        let ((__field_0, __field_1),) = __form;
+        let __field_0 = <Remote<
+            dyn Listener,
+        > as my::rmi::Passed>::take(__field_0, __taking)?;
+        let __field_1 = my::rmi::__private::owned::<u64>(__field_1)?;
+        ::core::result::Result::Ok(Self { 0: __field_0, 1: __field_1 })
+    }
+}
