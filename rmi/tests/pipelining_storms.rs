@@ -133,6 +133,11 @@ fn serve(address: &str, change: impl FnOnce(&mut ServerOptions)) -> (Server, Ser
     (server, serving)
 }
 
+/// The object has its server, and would keep it.
+fn let_go(server: &Server) {
+    assert!(server.unbind("root"));
+}
+
 fn is_not_given<T>(result: Result<T, CallError>) {
     let error = result.err().unwrap();
     assert!(matches!(error, CallError::NotGiven { .. }), "{error:?}");
@@ -251,6 +256,7 @@ fn storm(address: &str) {
         assert!(Instant::now() < until, "{:?}", server.references());
         thread::sleep(Duration::from_millis(1));
     }
+    let_go(&server);
 }
 
 #[test]
@@ -302,6 +308,7 @@ fn who_waits_lets_those_behind_it_go_on() {
             // It waited before it noted anything.
             let noted = step.noted().wait().unwrap().get().to_vec();
             assert_eq!(noted.iter().position(|n| *n == 2), Some(0), "{noted:?}");
+            let_go(&server);
         }
     }
 }
@@ -309,7 +316,7 @@ fn who_waits_lets_those_behind_it_go_on() {
 #[test]
 fn what_is_held_ends_with_the_server() {
     for address in ["inproc://pipelining-shutdown", "tcp://127.0.0.1:0"] {
-        let (_server, serving) = serve(address, |_| {});
+        let (server, serving) = serve(address, |_| {});
         let client = Client::connect(serving.address()).unwrap();
         let root = client.lookup::<dyn Step>("root").unwrap();
         // It waits for longer than the server lives.
@@ -331,5 +338,6 @@ fn what_is_held_ends_with_the_server() {
         assert_eq!(error.outcome(), Outcome::DidNotRun, "{error:?}");
         drop(next);
         ending.join().unwrap();
+        let_go(&server);
     }
 }

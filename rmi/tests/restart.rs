@@ -241,6 +241,8 @@ fn restarted(address: &str) {
     until("the server has forgotten all references", || {
         server.references() == before
     });
+    // It has its server, and would keep it.
+    assert!(server.unbind("desk"));
 }
 
 #[test]
