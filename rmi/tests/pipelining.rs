@@ -6,11 +6,14 @@
     reason = "test code"
 )]
 
+mod bound;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bound::Bound;
 use jstream_rmi::{CallError, Client, Outcome, Remote, Server, Serving, Stub, remote};
 
 /// Opens others of its kind.
@@ -112,19 +115,12 @@ impl Folder for Plain {
 }
 
 struct Side {
-    server: Server,
+    server: Bound,
     gate: Arc<Gate>,
     calls: Arc<AtomicU64>,
     _serving: Serving,
     client: Client,
     root: <dyn Folder as jstream_rmi::Remotable>::Stub,
-}
-
-impl Drop for Side {
-    /// The object has the server, and would keep it.
-    fn drop(&mut self) {
-        assert!(self.server.unbind("root"));
-    }
 }
 
 fn side(address: &str) -> Side {
@@ -141,7 +137,7 @@ fn side(address: &str) -> Side {
     let client = Client::connect(serving.address()).unwrap();
     let root = client.lookup::<dyn Folder>("root").unwrap();
     Side {
-        server,
+        server: Bound(server, "root"),
         gate,
         calls,
         _serving: serving,

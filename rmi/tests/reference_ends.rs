@@ -5,10 +5,13 @@
     reason = "test code"
 )]
 
+mod bound;
+
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bound::Bound;
 use jstream_rmi::{
     CallError, Client, ClientOptions, Remote, Server, ServerOptions, Serving, remote,
 };
@@ -56,14 +59,14 @@ const GIVEN: u64 = 125;
 /// So short that renewals are always on their way.
 const LEASE: Duration = Duration::from_millis(20);
 
-fn serve(address: &str) -> (Server, Serving) {
+fn serve(address: &str) -> (Bound, Serving) {
     let mut options = ServerOptions::default();
     options.lease = LEASE;
     let server = Server::new(options);
     let maker = Arc::new(Plain(server.clone()));
     server.bind::<dyn Maker>("maker", maker).unwrap();
     let serving = server.listen(&address.parse().unwrap()).unwrap();
-    (server, serving)
+    (Bound(server, "maker"), serving)
 }
 
 /// Has some references, drops some, and goes in one of several ways.
