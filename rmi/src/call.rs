@@ -281,7 +281,9 @@ impl Sent {
             return Some(answer);
         };
         if reply.word == Code::Kept as u64 && !self.is_fetching {
-            return self.fetch_kept(reply.payload.as_bytes());
+            if let Ok(number) = reply.payload.as_bytes().try_into() {
+                return self.fetch_kept(number);
+            }
         }
         if reply.payload.len() >= MUCH && !self.is_fetching {
             Connection::of(self.ticket.peer()).note_large_result();
@@ -290,7 +292,7 @@ impl Sent {
     }
 
     #[cold]
-    fn fetch_kept(&mut self, number: &[u8]) -> Option<Answered> {
+    fn fetch_kept(&mut self, number: [u8; 4]) -> Option<Answered> {
         self.is_fetching = true;
         match Connection::of(self.ticket.peer()).fetch(number) {
             Ok(ticket) => {
@@ -306,6 +308,8 @@ impl Sent {
         let was_sent = answer.is_some() || self.is_fetching || !self.ticket.withdraw();
         let ended = self.ended(was_sent);
         match self.kept {
+            // The method has them, whatever comes of its result.
+            Some(kept) if self.is_fetching => kept.giving.arrived(true),
             Some(kept) if was_sent => kept.settle(self.ticket, answer),
             Some(kept) => kept.giving.arrived(false),
             None => {}

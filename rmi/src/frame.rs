@@ -54,6 +54,11 @@ impl Word {
         u64::from(self.object) | u64::from(self.method) << 32 | u64::from(time) << 48
     }
 
+    /// The same call of another object.
+    pub(crate) fn aimed(wire: u64, object: u32) -> u64 {
+        wire & !u64::from(u32::MAX) | u64::from(object)
+    }
+
     #[allow(
         clippy::cast_possible_truncation,
         reason = "each part is what its bits are"

@@ -223,11 +223,13 @@ impl Object {
         let word = self.word_until(method, index, deadline)?;
         let watched = self.watched("", method, deadline, message.len() as u64)?;
         let segments = [IoSlice::new(message)];
-        let Some((connection, _)) = self.way() else {
+        // What it leads to may have become known since.
+        let Some((connection, number)) = self.way() else {
             return Err(CallError::Here {
                 method: method.name(),
             });
         };
+        let word = Word::aimed(word, number);
         match connection.call(word, &segments, deadline) {
             Ok(ticket) => Ok(self.sent(ticket, method, deadline, watched)),
             Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
@@ -246,11 +248,12 @@ impl Object {
         let (deadline, word) = self.word(method, index)?;
         let segments = [IoSlice::new(message)];
         if one_way {
-            let Some((connection, _)) = self.way() else {
+            let Some((connection, number)) = self.way() else {
                 return Err(CallError::Here {
                     method: method.name(),
                 });
             };
+            let word = Word::aimed(word, number);
             let watched = self.watched("", method, deadline, message.len() as u64)?;
             return match connection.call_one_way(word, &segments, deadline) {
                 Ok(()) => {
@@ -451,11 +454,13 @@ impl Object {
         let (deadline, word) = self.word(method, index)?;
         let made = carried.as_ref().and_then(|(_, made)| *made);
         let watched = self.watched(interface.name(), method, deadline, 0)?;
-        let Some((connection, _)) = self.way() else {
+        // What it leads to may have become known since.
+        let Some((connection, number)) = self.way() else {
             return Err(CallError::Here {
                 method: method.name(),
             });
         };
+        let word = Word::aimed(word, number);
         let sent = written(arguments, |segments| {
             if let Some(made) = made {
                 let made = made.to_wire();
@@ -499,9 +504,15 @@ impl Object {
         self.note(interface, index);
         let (deadline, word) = self.word(method, index)?;
         let watched = self.watched(interface.name(), method, deadline, 0)?;
-        let sent = written(arguments, |segments| match self.way() {
-            Some((connection, _)) => connection.call_one_way(word, segments, deadline),
-            None => unreachable!("it is at a peer"),
+        let Some((connection, number)) = self.way() else {
+            let here = CallError::Here {
+                method: method.name(),
+            };
+            return Err(ended(watched.as_ref(), here));
+        };
+        let word = Word::aimed(word, number);
+        let sent = written(arguments, |segments| {
+            connection.call_one_way(word, segments, deadline)
         });
         match sent {
             Ok(Ok(())) => {

@@ -146,8 +146,10 @@ impl Ahead {
 pub(crate) struct Promises {
     queues: Mutex<Queues<Held>>,
     next: AtomicU32,
-    /// Wakes when calls are not to be held any more, and when that is.
-    timer: Mutex<(Option<Alarm>, Option<Instant>)>,
+    /// Wakes when calls are not to be held any more.
+    timer: OnceLock<Option<Alarm>>,
+    /// When that is.
+    due: Mutex<Option<Instant>>,
     clock: Clock,
 }
 
@@ -200,7 +202,8 @@ impl Promises {
         Self {
             queues: Mutex::new(Queues::new(Bounds { calls, bytes })),
             next: AtomicU32::new(0),
-            timer: Mutex::default(),
+            timer: OnceLock::new(),
+            due: Mutex::default(),
             clock,
         }
     }
@@ -318,25 +321,30 @@ impl Promises {
     /// Has it looked then whether calls are still to be held. Where no timer is to be had, that is known when the calls
     /// that they name have ended.
     fn set_timer(self: &Arc<Self>, due: Option<Instant>) {
-        let Some(due) = due else { return };
-        let mut timer = lock(&self.timer);
-        let (reminder, set) = &mut *timer;
+        let Some(mut due) = due else { return };
+        let Some(alarm) = self.timer.get_or_init(|| Alarm::new(&self.clock).ok()) else {
+            return;
+        };
+        let mut set = lock(&self.due);
         if set.is_some_and(|set| set <= due) {
             return;
         }
-        if reminder.is_none() {
-            *reminder = Alarm::new(&self.clock).ok();
-        }
-        if let Some(reminder) = reminder {
-            *set = Some(due);
-            let sweep = Waker::from(Arc::new(Sweep(Arc::downgrade(self))));
-            reminder.set(due, &sweep);
+        *set = Some(due);
+        drop(set);
+        let sweep = Waker::from(Arc::new(Sweep(Arc::downgrade(self))));
+        loop {
+            // It may be due by now, and sweep at once. Others may have set it for sooner meanwhile.
+            alarm.set(due, &sweep);
+            match *lock(&self.due) {
+                Some(sooner) if sooner < due => due = sooner,
+                _ => return,
+            }
         }
     }
 
     /// Ends the calls whose time is over.
     fn sweep(self: &Arc<Self>) {
-        lock(&self.timer).1 = None;
+        *lock(&self.due) = None;
         let mut queues = lock(&self.queues);
         let late = queues.expire(self.clock.now());
         let due = queues.due();

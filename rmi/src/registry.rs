@@ -84,8 +84,9 @@ impl Registry for Names {
     fn join(&self, key: [u64; 2]) -> bool {
         let joined = || {
             let of = self.exports.upgrade()?.lanes.of(Key::of_words(key))?;
+            caller()?.session().join(of.clone())?;
             of.results.have_lane();
-            caller()?.session().join(of)
+            Some(())
         };
         joined().is_some()
     }

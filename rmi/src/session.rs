@@ -235,6 +235,11 @@ impl Session {
         joined.ok()
     }
 
+    /// Whether it is the connection's own, and no second one of another.
+    pub(crate) fn is_first(&self) -> bool {
+        self.joined.get().is_none()
+    }
+
     /// Whether one more method may wait.
     pub(crate) fn may_wait(&self) -> bool {
         let waiting = self.waiting.load(Ordering::Relaxed);
@@ -424,7 +429,7 @@ impl Connection {
     }
 
     /// Asks for the result of a call that the other side keeps.
-    pub(crate) fn fetch(&self, number: &[u8]) -> Result<Ticket, RequestError> {
+    pub(crate) fn fetch(&self, number: [u8; 4]) -> Result<Ticket, RequestError> {
         let lane = self.session().lane.as_ref().and_then(Lane::current);
         let on = lane.as_ref().unwrap_or(self);
         let word = Word {
@@ -432,7 +437,7 @@ impl Connection {
             method: 0,
             time: None,
         };
-        on.call_here(word.to_wire(), &[IoSlice::new(number)], None)
+        on.call_here(word.to_wire(), &[IoSlice::new(&number)], None)
     }
 
     /// A large result has come. Further ones go by the lane, where others would have to wait for them.

@@ -254,6 +254,9 @@ fn what_is_kept_outlives_the_registry() {
     assert_eq!(next(&mut changes), event(Event::Unbound, "c"));
 
     drop(fresh);
+    until("they are its own again", || {
+        ["a", "b"].map(|name| of_staying.bind(name, &staying).is_ok()) == [true; 2]
+    });
     drop(of_staying);
     until("the names are gone", || listed(&client).is_empty());
     drop(second);

@@ -113,7 +113,8 @@ fn calls(peers: &[Peer]) -> usize {
     let each = peers.iter().map(|peer| {
         let unread = usize::from(peer.backlog() > 0);
         let session = peer.attached::<Session>();
-        let kept = session.map_or(0, |session| session.references().results.count());
+        let kept = session.filter(|session| session.is_first());
+        let kept = kept.map_or(0, |session| session.references().results.count());
         peer.under_way().saturating_add(unread).saturating_add(kept)
     });
     each.fold(0, usize::saturating_add)

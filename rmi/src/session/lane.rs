@@ -79,9 +79,13 @@ impl Lane {
         }
     }
 
-    /// Whether it was not needed yet.
+    /// Whether it was not needed yet, or has ended.
     pub(super) fn is_closed(&self) -> bool {
-        matches!(&*lock(&self.state), State::Closed)
+        match &*lock(&self.state) {
+            State::Closed => true,
+            State::Open(lane) => lane.peer.has_ended(),
+            _ => false,
+        }
     }
 
     /// Ends it: calls on their way fail, and there are no more.

@@ -101,7 +101,7 @@ impl Session {
     /// The number of a large result that its caller is to fetch.
     #[inline]
     pub(crate) fn keep_result(&self, replier: &Replier, segments: &[IoSlice<'_>]) -> Option<u32> {
-        if length(segments) < MUCH || self.joined.get().is_some() || self.is_ending() {
+        if length(segments) < MUCH || !self.is_first() || self.is_ending() {
             return None;
         }
         let results = &self.references.results;

@@ -111,13 +111,14 @@ pub(super) fn gathering<R>(work: impl FnOnce() -> R) -> R {
 /// Waits for something, maybe inside a handler: what that has woken, or is woken now, goes elsewhere, as it may be
 /// what is waited for.
 pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
+    // It may be kept also where no handler runs here: by what has gone to a worker.
+    drop(TURN.with(|turn| turn.kept.take()));
     if TURN.with(Turn::is_idle) {
         let _absent = Absent::of_thread();
         return work();
     }
     let _back = Back::change(0, false);
     let _absent = Absent::of_thread();
-    drop(TURN.with(|turn| turn.kept.take()));
     send_away();
     if depth() == 0 {
         return work();

@@ -131,6 +131,25 @@ impl Turn {
         gone
     }
 
+    /// Leaves the queue where it waits there still. True then; else what came of it is to be asked for.
+    pub(in crate::active) fn withdraw(&mut self) -> bool {
+        let Some(number) = self.number else {
+            return false;
+        };
+        let mut state = lock_plainly(&self.link.queue.state);
+        let Some(place) = state.waiting.remove(&number) else {
+            return self.link.is_elsewhere();
+        };
+        self.number = None;
+        let outside = self.link.queue.note(&mut state);
+        drop(state);
+        drop(place);
+        outside.into_iter().for_each(Waker::wake);
+        // Others may have waited behind it.
+        self.link.go_on();
+        true
+    }
+
     /// Leaves the queue. True when it was not sent, and won't be.
     pub(in crate::active) fn leave(&mut self) -> bool {
         let Some(number) = self.number.take() else {

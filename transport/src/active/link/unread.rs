@@ -63,9 +63,11 @@ impl Link {
 
     /// Gives up what waits.
     pub(super) fn drop_unread(&self) {
-        let unread = std::mem::take(&mut *lock_plainly(&self.unread));
+        let mut unread = lock_plainly(&self.unread);
+        let given_up = std::mem::take(&mut *unread);
         self.has_unread.store(false, Ordering::Relaxed);
         drop(unread);
+        drop(given_up);
     }
 }
 

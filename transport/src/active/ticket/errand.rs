@@ -80,6 +80,12 @@ impl Errand {
     /// It is not sent again; its number, if it is on its way.
     pub(super) fn revoke(&mut self) -> Option<u32> {
         self.times = u32::MAX;
+        if let State::Queued(turn) = &mut self.state {
+            // It may have gone by now.
+            if let Some(asked) = turn.come(None).and_then(|grant| grant.ok()?.asked) {
+                self.state = State::Sent(asked);
+            }
+        }
         match self.number() {
             Some(number) => Some(number),
             None => self.leave(),
@@ -89,7 +95,7 @@ impl Errand {
     /// Takes it back, unless it is at the other side. Whether that is so.
     pub(super) fn withdraw(&mut self) -> bool {
         let is_here = match &mut self.state {
-            State::Queued(turn) => turn.leave(),
+            State::Queued(turn) => turn.withdraw(),
             State::Paused(..) => true,
             State::Sent(_) | State::Over => false,
         };
