@@ -25,6 +25,7 @@ use crate::intercept::Watched;
 use crate::interface::Method;
 use crate::message::read;
 use crate::object::DropResult;
+use crate::promise::Became;
 use crate::reference::{Giving, Import};
 use crate::session::{Connection, MUCH, Session};
 use crate::stream::{Line, Pumps, until_ready};
@@ -65,7 +66,7 @@ pub(crate) struct Sent {
     /// The object is not given back before the call is over.
     pub(crate) _import: Option<Arc<Import>>,
     /// Those that call the same object behind it call it by the same number.
-    pub(crate) _ahead: Option<Arc<()>>,
+    pub(crate) _ahead: Option<Arc<Became>>,
     /// The references that it has.
     pub(crate) kept: Option<Box<Kept>>,
     pub(crate) watched: Option<Arc<Watched>>,

@@ -71,14 +71,15 @@ impl Made {
     }
 }
 
+/// What a call has given, when that is known: nothing where it has failed.
+pub(crate) type Became = OnceLock<Option<Object>>;
+
 /// What a call on its way will give, at its caller.
 pub(crate) struct Ahead {
     /// None of a call of an object of this program.
     at: Option<(Connection, u32)>,
-    /// None when it has given nothing.
-    became: OnceLock<Option<Object>>,
-    /// Calls that name it have one, too, until they are over.
-    calls: Arc<()>,
+    /// Calls that name it have one, too, until they are over: so long the object is not given back.
+    became: Arc<Became>,
     /// One of these is not answered, so that nobody knows when it is over.
     has_unanswered: AtomicBool,
 }
@@ -87,8 +88,7 @@ impl Ahead {
     pub(crate) fn new(at: Option<(Connection, u32)>) -> Self {
         Self {
             at,
-            became: OnceLock::new(),
-            calls: Arc::default(),
+            became: Arc::default(),
             has_unanswered: AtomicBool::new(false),
         }
     }
@@ -112,7 +112,7 @@ impl Ahead {
     pub(crate) fn way_behind_others(&self) -> Option<(&Connection, u32)> {
         let (connection, number) = self.at.as_ref()?;
         let is_alone =
-            || Arc::strong_count(&self.calls) == 1 && !self.has_unanswered.load(Ordering::Relaxed);
+            || Arc::strong_count(&self.became) == 1 && !self.has_unanswered.load(Ordering::Relaxed);
         let is_gone = self.became.get().is_some()
             && (is_alone() || connection.session().promises.behind(*number) > KNOWN_FOR);
         (!is_gone).then_some((connection, number | PROMISED))
@@ -124,8 +124,8 @@ impl Ahead {
     }
 
     /// What a call that names it has until it is over.
-    pub(crate) fn called(&self) -> Arc<()> {
-        self.calls.clone()
+    pub(crate) fn called(&self) -> Arc<Became> {
+        self.became.clone()
     }
 
     /// Why it can't be called.

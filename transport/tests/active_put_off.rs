@@ -82,8 +82,12 @@ fn requests_wait_until_their_sender_reads(scheme: &str) {
         let reply = ticket.wait().unwrap();
         assert_eq!((reply.word, reply.payload.len()), (word, LENGTH));
     }
-    // One thread serves at a time, and those that have waited come first.
-    let ran = ran.lock().unwrap();
+    // Those that have waited come first; but one may have been at its handler when the connection was moved, beside which
+    // the others serve.
+    let mut ran = ran.lock().unwrap();
+    let late = ran.windows(2).filter(|pair| pair[0] > pair[1]).count();
+    assert!(late <= 1, "{ran:?}");
+    ran.sort_unstable();
     assert!(ran.iter().copied().eq(0..ASKED), "{ran:?}");
     drop(serving);
 }
