@@ -60,8 +60,9 @@ fn case_1_the_largest_length_then_silence(scheme: &str) {
             stream.write_all(&[1; CAME]).unwrap();
             empty(endpoint);
         }
-        // They claimed 1 GiB.
-        assert!(options.pool.stats().mapped >= PEERS * usize::try_from(MAX).unwrap());
+        // They claimed 1 GiB, of which a header alone gets little.
+        let claimed = PEERS * usize::try_from(MAX).unwrap();
+        assert!(options.pool.stats().mapped < claimed / 4);
         // A part of what one of them claimed, with room for what a sanitizer takes.
         let slab = 16 << 20;
         let grown = resident().saturating_sub(before);
