@@ -115,6 +115,9 @@ impl Turn {
         waker: Option<&Waker>,
     ) -> Option<Result<Grant, RequestError>> {
         let number = self.number?;
+        if self.link.is_elsewhere() {
+            return None;
+        }
         self.link.go_on();
         let mut state = lock_plainly(&self.link.queue.state);
         let gone = state.gone.remove(&number);
@@ -136,9 +139,13 @@ impl Turn {
         let Some(number) = self.number else {
             return false;
         };
+        // Whoever had the lock when this process was forked has it for ever.
+        if self.link.is_elsewhere() {
+            return true;
+        }
         let mut state = lock_plainly(&self.link.queue.state);
         let Some(place) = state.waiting.remove(&number) else {
-            return self.link.is_elsewhere();
+            return false;
         };
         self.number = None;
         let outside = self.link.queue.note(&mut state);
