@@ -131,7 +131,7 @@ impl Shape {
 /// # Safety
 ///
 /// `write` must initialise the slot with exactly what `<InPlace as InPlace>::read` expects (every
-/// byte of it when `InPlace::SHAPE.dense`), and meet targets and text in the order in which
+/// byte of it when `InPlace::SHAPE.dense`), leave no byte of it uninitialised that was not, and meet targets and text in the order in which
 /// `read` meets them. `WIRE_IS_MEMORY` may be true only if the type's memory layout is that of
 /// its form, none of its bytes is ever uninitialised or behind a cell, and these bytes are what
 /// `write` would write.

@@ -42,7 +42,8 @@ impl Writer {
         let base = message.as_mut_ptr().cast::<u8>();
         // SAFETY: the root stands where `repr(C)` puts it, so there is room, aligned for it.
         unsafe { self.write_alone(value, base)? };
-        // SAFETY: so many bytes were just written, and nothing writes to them while they are lent.
+        // SAFETY: so many bytes were just zeroed and then written to; by its contract `write` leaves none of them
+        // uninitialised, and memory that is wire form has none. Nothing writes to them while they are lent.
         let bytes = unsafe { slice::from_raw_parts(base, root_end::<T::InPlace<'_>>()) };
         Ok(send(&[IoSlice::new(bytes)]))
     }
