@@ -288,7 +288,7 @@ impl Object {
             },
             kept: None,
             watched,
-            is_fetching: false,
+            fetching: None,
         }
     }
 

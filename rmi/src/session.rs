@@ -16,7 +16,7 @@ use jstream_transport::active::{
 use jstream_transport::{Address, Endpoint, Options};
 
 use self::lane::Lane;
-pub(crate) use self::results::{RESULTS, Results, fetched};
+pub(crate) use self::results::{RESULTS, Results, fetched, number_of};
 use crate::auth::{self, Secret};
 use crate::capture::{Capturing, Tape};
 use crate::clock::Clock;
@@ -242,9 +242,14 @@ impl Session {
 
     /// Whether one more method may wait.
     pub(crate) fn may_wait(&self) -> bool {
-        let waiting = self.waiting.load(Ordering::Relaxed);
+        let waiting = self.waiting.load(Ordering::SeqCst);
         let in_all = || self.load().waiting() < self.terms.max_waiting_in_all;
         waiting < self.terms.max_waiting && (waiting == 0 || in_all())
+    }
+
+    /// Whether a call may as well wait until another one does not any more, which [lets it go on](Promises::go_on).
+    pub(crate) fn has_waiting(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst) > 0
     }
 
     /// Whether calls are not taken any more.
@@ -269,8 +274,10 @@ impl Waits {
 impl Drop for Waits {
     fn drop(&mut self) {
         if let Some(session) = self.0.attached::<Session>() {
-            session.waiting.fetch_sub(1, Ordering::Relaxed);
+            // SYNC POINT: who stands looks at the count behind saying so.
+            session.waiting.fetch_sub(1, Ordering::SeqCst);
             session.all_waiting.leave();
+            session.promises.go_on();
         }
     }
 }
@@ -329,11 +336,7 @@ impl Connection {
         let capture = terms.capture.as_ref();
         let tape = capture.map(|to| to.tape(endpoint.peer().to_string()));
         settings.tap = tape.clone().map(|tape| tape as _).or(settings.tap);
-        let promises = Arc::new(Promises::new(
-            terms.max_waiting,
-            &settings,
-            terms.clock.clone(),
-        ));
+        let promises = Arc::new(Promises::new(&settings, terms.clock.clone()));
         let peer = Peer::join(endpoint, handlers, settings)?;
         let references = parts.references.clone();
         let open = promises.clone();
@@ -432,12 +435,8 @@ impl Connection {
     pub(crate) fn fetch(&self, number: [u8; 4]) -> Result<Ticket, RequestError> {
         let lane = self.session().lane.as_ref().and_then(Lane::current);
         let on = lane.as_ref().unwrap_or(self);
-        let word = Word {
-            object: RESULTS,
-            method: 0,
-            time: None,
-        };
-        on.call_here(word.to_wire(), &[IoSlice::new(&number)], None)
+        let word = Word::results().to_wire();
+        on.call_here(word, &[IoSlice::new(&number)], None)
     }
 
     /// A large result has come. Further ones go by the lane, where others would have to wait for them.

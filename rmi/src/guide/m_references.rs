@@ -96,8 +96,9 @@
 //! elsewhere. [`Export::when_unreferenced`](crate::Export::when_unreferenced) tells when nobody else has one any more, and
 //! [`Server::references`](crate::Server::references) how many there are of all.
 //!
-//! An object that has its [`Server`](crate::Server), to export others, and is bound there keeps that, and is kept by it:
-//! a program that goes on without that server [unbinds](crate::Server::unbind) it.
+//! An object that has its [`Server`](crate::Server), to export others, and is bound there would keep that, and be kept by it:
+//! it has a [`WeakServer`](crate::WeakServer) instead. The same holds for a [`Client`](crate::Client) and the objects that it
+//! [exports](crate::Client::export), with [`WeakClient`](crate::WeakClient).
 //!
 //! A reference that comes back to the program that exports the object is the object: calls need no connection, and
 //! [`Remote::local`](crate::Remote::local) has what was exported. References are equal, and hash the same, when they lead
