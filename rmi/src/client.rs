@@ -291,6 +291,38 @@ impl Client {
 
 /// A connection to a server, without keeping it: for objects that the client [exports](Client::export) over it, of which
 /// each would keep the other one.
+///
+/// ```
+/// use jstream_rmi::{Client, Server, WeakClient, remote};
+/// use std::sync::Arc;
+///
+/// #[remote]
+/// trait Listener {
+///     fn heard(&self, what: &str);
+/// }
+///
+/// struct Plain(WeakClient);
+///
+/// impl Listener for Plain {
+///     fn heard(&self, _: &str) {}
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::default();
+/// let serving = server.listen(&"inproc://doc-weak-client".parse()?)?;
+/// let client = Client::connect(serving.address())?;
+/// let listener = Arc::new(Plain(client.downgrade()));
+/// let own = Server::default();
+/// own.bind::<dyn Listener>("listener", listener.clone())?;
+/// assert!(client.export(&own));
+/// assert!(listener.0.upgrade().is_some());
+/// // The connection ends with that.
+/// drop(client);
+/// # while listener.0.upgrade().is_some() {}
+/// assert!(listener.0.upgrade().is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct WeakClient {
     peer: WeakPeer,

@@ -6,16 +6,13 @@
     reason = "test code"
 )]
 
-mod bound;
-
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bound::Bound;
 use jstream_rmi::{
-    CallError, Client, Outcome, Remote, Server, ServerOptions, Serving, Stub, remote,
+    CallError, Client, Outcome, Remote, Server, ServerOptions, Serving, Stub, WeakServer, remote,
 };
 
 /// Opens others of its kind.
@@ -50,7 +47,7 @@ impl Gate {
 }
 
 struct Plain {
-    server: Server,
+    server: WeakServer,
     gate: Arc<Gate>,
     calls: Arc<AtomicU64>,
     name: String,
@@ -66,7 +63,11 @@ impl Plain {
             name: format!("{}/{name}", self.name),
             noted: Mutex::default(),
         };
-        self.server.export(Arc::new(below)).into_remote()
+        self.server
+            .upgrade()
+            .unwrap()
+            .export(Arc::new(below))
+            .into_remote()
     }
 }
 
@@ -122,7 +123,7 @@ impl Folder for Plain {
 }
 
 struct Side {
-    server: Bound,
+    server: Server,
     gate: Arc<Gate>,
     calls: Arc<AtomicU64>,
     _serving: Serving,
@@ -134,7 +135,7 @@ fn side(address: &str, options: ServerOptions) -> Side {
     let server = Server::new(options);
     let (gate, calls) = (Arc::<Gate>::default(), Arc::default());
     let root = Plain {
-        server: server.clone(),
+        server: server.downgrade(),
         gate: gate.clone(),
         calls: Arc::clone(&calls),
         name: String::new(),
@@ -145,7 +146,7 @@ fn side(address: &str, options: ServerOptions) -> Side {
     let client = Client::connect(serving.address()).unwrap();
     let root = client.lookup::<dyn Folder>("root").unwrap();
     Side {
-        server: Bound(server, "root"),
+        server,
         gate,
         calls,
         _serving: serving,
@@ -243,7 +244,7 @@ fn nothing_runs_on_what_was_not_given() {
         let none = [find.pipelined().name(), ask.pipelined().name()];
         let own = Server::default();
         let export = own.export::<dyn Folder>(Arc::new(Plain {
-            server: own.clone(),
+            server: own.downgrade(),
             gate: side.gate.clone(),
             calls: side.calls.clone(),
             name: "mine".to_owned(),

@@ -8,7 +8,7 @@
 //! ```
 //! use std::sync::{Arc, Mutex};
 //!
-//! use jstream_rmi::{Client, Remote, Server, remote};
+//! use jstream_rmi::{Client, Remote, Server, WeakServer, remote};
 //!
 //! #[remote]
 //! trait Watcher {
@@ -36,7 +36,7 @@
 //! }
 //!
 //! struct Plain {
-//!     server: Server,
+//!     server: WeakServer,
 //!     watchers: Mutex<Vec<Remote<dyn Watcher>>>,
 //! }
 //!
@@ -53,7 +53,7 @@
 //!     }
 //!
 //!     fn cell(&self, key: &str) -> Option<Remote<dyn Cell>> {
-//!         let export = self.server.export::<dyn Cell>(Arc::new(One(key.len() as u64)));
+//!         let export = self.server.upgrade()?.export::<dyn Cell>(Arc::new(One(key.len() as u64)));
 //!         // It lives as long as somebody has a reference.
 //!         Some(export.into_remote())
 //!     }
@@ -69,7 +69,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let server = Server::default();
-//! let table = Plain { server: server.clone(), watchers: Mutex::default() };
+//! let table = Plain { server: server.downgrade(), watchers: Mutex::default() };
 //! server.bind::<dyn Table>("table", Arc::new(table))?;
 //! let serving = server.listen(&"inproc://guide-references".parse()?)?;
 //!

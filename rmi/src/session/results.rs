@@ -10,7 +10,7 @@ use jstream::{Filled, Spent};
 use jstream_transport::active::{Replier, Reply, Request, RequestError, WeakPeer};
 use rustc_hash::FxHashMap;
 
-use super::{Connection, MUCH, Session, length};
+use super::{Connection, Lane, MUCH, Session, length};
 use crate::context;
 use crate::frame::{Code, Word};
 use crate::server::refuse;
@@ -159,7 +159,7 @@ impl Connection {
     /// Whether the other side may keep results of this one's calls.
     pub(crate) fn fetches(&self) -> bool {
         let lane = self.session().lane.as_ref();
-        lane.is_some_and(|lane| lane.current().is_some())
+        lane.is_some_and(Lane::is_known)
     }
 
     /// What the other side keeps is not wanted, as nobody waits for the call any more: it is asked for, and not answered.
