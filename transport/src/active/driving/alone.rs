@@ -41,7 +41,9 @@ impl Core {
             looks < LOOKS && spin.get_or_insert_with(begin).again()
         });
         Some(match looked {
-            Some(looked) => self.received(&link, looked, (message, other), driving),
+            Some(looked) => {
+                self.received(link, &member.handlers, looked, (message, other), driving)
+            }
             None => Looked::Nothing,
         })
     }
