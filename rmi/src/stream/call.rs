@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use jstream::Transportable;
 
+use super::feed::Relayed;
 use super::flow::{Flow, Stop};
+use super::frames::Ending;
 use super::inbox::Inbox;
 use super::line::{Half, Line};
 use super::pump::{Ended, Pump, Pumps};
-use super::receiving::{Ending, Receiving};
-use super::source::{Gone, Source};
+use super::receiving::Receiving;
 use super::word::{Key, Word};
 use super::{Of, Stream, StreamError};
 use crate::clock::Clock;
@@ -53,15 +54,15 @@ impl Carried {
         self.has_streams = true;
         let flow = Arc::new(Flow::default());
         let key = self.line.streams().begin(Half::Sends(flow.clone()));
-        match stream.of {
-            Of::Here(made, _) => self.pumps.add(made.argument(self.line.clone(), key, flow)),
-            Of::Peer(_) | Of::Failed(_) => {
-                let source = Source::Made(Box::new(Gone));
-                let line = self.line.clone();
-                self.pumps
-                    .add(Pump::<u8>::new(line, key, flow, source, true));
+        let line = self.line.clone();
+        self.pumps.add(match stream.of {
+            Of::Here(made, _) => made.argument(line, key, flow),
+            Of::Peer(from) => {
+                let from = Relayed::new(from.into_frames());
+                Pump::new(line, key, flow, from, true)
             }
-        }
+            Of::Failed(error) => Pump::new(line, key, flow, Relayed::failed(error), true),
+        });
         key.number.into()
     }
 
@@ -126,13 +127,12 @@ impl<T: Transportable + 'static> Stream<T> {
         let Some(key) = line.streams().join(number, Half::Sends(flow.clone())) else {
             return Err(broken);
         };
-        let frames = match self.of {
-            Of::Here(made, _) => made.result(line, key, flow).await?,
-            Of::Peer(_) | Of::Failed(_) => {
-                line.streams().remove(key);
-                return Err(Ended::Received);
-            }
+        let from = match self.of {
+            Of::Here(made, _) => return Ok(made.result(line, key, flow).await?.into()),
+            Of::Peer(from) => Relayed::new(from.into_frames()),
+            Of::Failed(error) => Relayed::failed(error),
         };
+        let frames = Pump::new(line, key, flow, from, false).run().await?;
         Ok(frames.into())
     }
 
