@@ -115,9 +115,7 @@ impl Peer {
                 length,
             )),
             Err((error, _)) => {
-                self.link
-                    .ledger()
-                    .unsend(asked.number, length, asked.credit);
+                self.link.unsend(Some(asked.number), length, asked.credit);
                 Err(error.into())
             }
         }
@@ -150,7 +148,7 @@ impl Peer {
         match self.put(header, length, segments, (wait, asked.haste)) {
             Ok(()) => Ok(Ticket::new(link.clone(), handler.number, asked, length)),
             Err(error) => {
-                link.ledger().unsend(asked.number, length, asked.credit);
+                link.unsend(Some(asked.number), length, asked.credit);
                 Err(error.into())
             }
         }
@@ -194,6 +192,7 @@ impl Peer {
             asks,
             payload: None,
         });
+        let _stays = turn.stay();
         let granted = self.link.wait(None, until, |_, waker| turn.come(waker));
         granted.unwrap_or_else(|| {
             Err(RequestError::TimedOut {
@@ -291,7 +290,7 @@ impl Peer {
         };
         let sent = self.put(frame.header(credit), length, segments, (wait, haste));
         if let Err(error) = sent {
-            self.link.ledger().uncharge(length, credit);
+            self.link.unsend(None, length, credit);
             return Err(error.into());
         }
         Ok(())
