@@ -462,7 +462,10 @@ impl Drop for Link {
     /// What waits for others is sent though nobody has the connection any more, and what was put off is given up.
     fn drop(&mut self) {
         self.flush();
-        self.bundle().purge(self.id);
+        // Whoever had a lock when this process was forked has it for ever.
+        if !self.is_elsewhere() {
+            self.bundle().purge(self.id);
+        }
     }
 }
 

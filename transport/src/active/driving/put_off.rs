@@ -145,6 +145,9 @@ impl Core {
 
     /// Takes what is here without serving requests, which wait for who serves, unless somebody else receives.
     pub(in crate::active) fn look_aside(&self) {
+        if self.is_elsewhere() {
+            return;
+        }
         let Some(mut driving) = self.try_drive(None) else {
             return;
         };

@@ -151,8 +151,7 @@ impl Link {
 
     /// Nobody waits for the result of a request any more, but for what comes of it.
     pub(in crate::active) fn revoke(&self, number: u32) {
-        let is_open = self.ledger().is_open(number);
-        if is_open {
+        if !self.is_elsewhere() && self.ledger().is_open(number) {
             let cancel = Frame::Cancel { number }.header(Credit::default());
             let _ = self.send(cancel, &[], Haste::Now);
         }
@@ -168,6 +167,9 @@ impl Link {
 
     /// The same where the request goes on. Whether its answer is still to come.
     pub(in crate::active) fn forget(&self, number: u32) -> bool {
+        if self.is_elsewhere() {
+            return false;
+        }
         let mut ledger = self.ledger();
         let (is_open, call) = ledger.forget(number);
         let freed = ledger.take_freed();
