@@ -204,12 +204,12 @@ impl<R: Transportable + 'static> Call<R> {
     }
 }
 
-/// A call that is given up has references still.
+/// A call that is given up has references still, or a result that is kept.
 impl<R: Transportable + 'static> Drop for Call<R> {
     fn drop(&mut self) {
         if let Some(Ok(sent)) = self
             .sent
-            .take_if(|sent| sent.as_ref().is_ok_and(|sent| sent.kept.is_some()))
+            .take_if(|sent| sent.as_ref().is_ok_and(Sent::leaves_something))
         {
             drop(sent.end(None));
         }

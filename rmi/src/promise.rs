@@ -6,15 +6,17 @@
 //!
 //! Calls are numbered and held as they come, before others receive. Of those that name one call each begins when the one
 //! before it has ended or waits for something: so they begin in the order in which they were made, however many threads
-//! serve. What is held keeps its place in the peer's window, and counts among what waits; of what names a call that has
-//! not come it is half of the window at most, so that this has room to come.
+//! serve. What is held keeps its place in the peer's window, and counts among what waits. Where no more may wait it is held
+//! as well, and begins when there is a place: one that went back would come again behind others. Of such, and of what names
+//! a call that has not come, it is half of the window at most, so that what they wait for has room to come; a call beyond
+//! that fails, as busy.
 
 mod ahead;
 mod queues;
 mod turn;
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Wake, Waker};
 use std::time::Instant;
@@ -40,6 +42,8 @@ const MISSING: &str = "the call that was to give its object has not come, or was
 pub(crate) struct Promises {
     queues: Mutex<Queues<Held>>,
     next: AtomicU32,
+    /// A row waits for a place among those that wait.
+    is_stuck: AtomicBool,
     /// Wakes when calls are not to be held any more.
     timer: OnceLock<Option<Alarm>>,
     /// When that is.
@@ -47,10 +51,11 @@ pub(crate) struct Promises {
     clock: Clock,
 }
 
-/// A call that is held, and counts among those that wait.
+/// A call that is held.
 struct Held {
     request: Request,
-    _waits: Waits,
+    /// It counts among those that wait.
+    place: Option<Waits>,
 }
 
 /// What is kept with a call that names another one, or that others may name.
@@ -59,6 +64,8 @@ pub(crate) struct Named {
     /// Others name its result.
     pub(crate) promise: Option<Promise>,
     pub(crate) aim: Aim,
+    /// It was held, and has a place among those that wait.
+    pub(crate) place: Option<Waits>,
 }
 
 /// What such a call is to call.
@@ -68,8 +75,8 @@ pub(crate) enum Aim {
     Given(Turn),
     /// Nothing: it fails.
     Refused(Code, &'static str),
-    /// It goes back for now.
-    Busy,
+    /// The same, for want of room.
+    Full,
 }
 
 /// Sees the calls that name others, or that others may name, in the order in which they come: those that have to wait are
@@ -89,13 +96,14 @@ pub(crate) fn admit(request: Request) -> Option<Request> {
 
 impl Promises {
     /// Those of a side that takes so much at once.
-    pub(crate) fn new(max_waiting: usize, settings: &Settings, clock: Clock) -> Self {
+    pub(crate) fn new(settings: &Settings, clock: Clock) -> Self {
         // What they wait for has to find room.
-        let calls = usize::from(settings.window_messages).min(max_waiting) / 2;
+        let calls = usize::from(settings.window_messages) / 2;
         let bytes = settings.window_bytes / 2;
         Self {
             queues: Mutex::new(Queues::new(Bounds { calls, bytes })),
             next: AtomicU32::new(0),
+            is_stuck: AtomicBool::new(false),
             timer: OnceLock::new(),
             due: Mutex::default(),
             clock,
@@ -131,6 +139,7 @@ impl Promises {
             deadline,
             promise: None,
             aim: Aim::Object(number),
+            place: None,
         };
         let mut queues = lock(&self.queues);
         let depth = named.map_or(Some(0), |number| queues.depth_behind(number));
@@ -155,7 +164,7 @@ impl Promises {
             } else {
                 drop(queues);
                 request.keep(Box::new(kept));
-                return self.place(number, request, (now, deadline), may_wait && !is_ending);
+                return self.place(number, request, (now, deadline), may_wait, is_ending);
             }
         }
         drop(queues);
@@ -178,10 +187,14 @@ impl Promises {
         request: Request,
         (now, deadline): (Instant, Option<Instant>),
         may_wait: bool,
+        is_ending: bool,
     ) -> Option<Request> {
         let bytes = request.bytes().len() as u64;
-        let _waits = Waits::new(request.mark());
-        let call = Held { request, _waits };
+        let place = may_wait.then(|| Waits::new(request.mark()));
+        let call = Held { request, place };
+        if is_ending {
+            return Some(call.aim(Aim::Full));
+        }
         let mut queues = lock(&self.queues);
         let placed = queues.place(number, (call, bytes), deadline, now, may_wait);
         let due = queues.due_of(number);
@@ -195,7 +208,7 @@ impl Promises {
             Placed::Refused(call, why) => {
                 let aim = match why {
                     Why::NotGiven => Aim::Refused(Code::NotGiven, NOT_GIVEN),
-                    _ => Aim::Busy,
+                    _ => Aim::Full,
                 };
                 Some(call.aim(aim))
             }
@@ -210,6 +223,45 @@ impl Promises {
             object,
             is_open: true,
         }))
+    }
+
+    /// A call that has the turn of its row waits for a place among those that wait.
+    fn stand(
+        self: &Arc<Self>,
+        number: u32,
+        request: Request,
+        deadline: Option<Instant>,
+    ) -> Option<Request> {
+        let bytes = request.bytes().len() as u64;
+        let call = Held {
+            request,
+            place: None,
+        };
+        let mut queues = lock(&self.queues);
+        let back = queues.stand(number, (call, bytes), deadline);
+        self.is_stuck.store(queues.is_stuck(), Ordering::SeqCst);
+        drop(queues);
+        self.set_timer(deadline);
+        back.map(|call| call.request)
+    }
+
+    /// There may be a place: one of the rows that wait for one goes on, and looks.
+    #[inline]
+    pub(crate) fn go_on(self: &Arc<Self>) {
+        if self.is_stuck.load(Ordering::SeqCst) {
+            self.one_goes_on();
+        }
+    }
+
+    #[cold]
+    fn one_goes_on(self: &Arc<Self>) {
+        let mut queues = lock(&self.queues);
+        let first = queues.go_on();
+        self.is_stuck.store(queues.is_stuck(), Ordering::SeqCst);
+        drop(queues);
+        if let Some((call, number, object)) = first {
+            self.aimed(call, number, object).run_again();
+        }
     }
 
     /// Has it looked then whether calls are still to be held. Where no timer is to be had, that is known when the calls
@@ -270,7 +322,7 @@ impl Held {
     fn aim(self, aim: Aim) -> Request {
         let mut request = self.request;
         if let Some(mut named) = request.take_kept::<Named>() {
-            named.aim = aim;
+            (named.aim, named.place) = (aim, self.place);
             request.keep(named);
         }
         request

@@ -14,7 +14,7 @@ use jstream_transport::active::{Executor, Handler, Handlers, Peer, Settings};
 use jstream_transport::{Address, Endpoint, Options};
 
 use self::lane::Lane;
-pub(crate) use self::results::{RESULTS, Results, fetched};
+pub(crate) use self::results::{RESULTS, Results, fetched, number_of};
 use self::sending::length;
 pub(crate) use self::terms::Terms;
 pub(crate) use self::waiting::{Waiting, Waits};
@@ -203,11 +203,7 @@ impl Connection {
         let capture = terms.capture.as_ref();
         let tape = capture.map(|to| to.tape(endpoint.peer().to_string()));
         settings.tap = tape.clone().map(|tape| tape as _).or(settings.tap);
-        let promises = Arc::new(Promises::new(
-            terms.max_waiting,
-            &settings,
-            terms.clock.clone(),
-        ));
+        let promises = Arc::new(Promises::new(&settings, terms.clock.clone()));
         let peer = Peer::join(endpoint, handlers, settings)?;
         let references = parts.references.clone();
         let open = promises.clone();

@@ -15,7 +15,7 @@ use crate::interface::Method;
 use crate::object::DropResult;
 use crate::promise::Became;
 use crate::reference::{Giving, Import};
-use crate::session::{Connection, MUCH, Session};
+use crate::session::{Connection, MUCH, Session, number_of};
 
 /// A call whose reply is to come. The server is told when it is dropped before.
 pub(crate) struct Sent {
@@ -29,8 +29,8 @@ pub(crate) struct Sent {
     /// The references that it has.
     pub(crate) kept: Option<Box<Kept>>,
     pub(crate) watched: Option<Arc<Watched>>,
-    /// It has run, and its result is asked for.
-    pub(crate) is_fetching: bool,
+    /// It has run, and its result is asked for, by this number.
+    pub(crate) fetching: Option<[u8; 4]>,
 }
 
 /// The references of a call on its way.
@@ -50,6 +50,7 @@ impl Kept {
         let settle = move |connection: &Connection, answer: Answered| {
             self.giving
                 .arrived(answer.as_ref().is_some_and(has_arrived));
+            connection.leave_answer(answer.as_ref());
             if let (Some(drop_result), Some(Ok(reply))) = (self.result, answer) {
                 if reply.word == 0 {
                     drop_result(connection, reply.payload);
@@ -94,12 +95,12 @@ impl Sent {
         let Some(Ok(reply)) = &answer else {
             return Some(answer);
         };
-        if reply.word == Code::Kept as u64 && !self.is_fetching {
-            if let Ok(number) = reply.payload.as_bytes().try_into() {
+        if self.fetching.is_none() {
+            if let Some(number) = number_of(reply) {
                 return self.fetch_kept(number);
             }
         }
-        if reply.payload.len() >= MUCH && !self.is_fetching {
+        if reply.payload.len() >= MUCH && self.fetching.is_none() {
             Connection::of(self.ticket.peer()).note_large_result();
         }
         Some(answer)
@@ -107,7 +108,7 @@ impl Sent {
 
     #[cold]
     fn fetch_kept(&mut self, number: [u8; 4]) -> Option<Answered> {
-        self.is_fetching = true;
+        self.fetching = Some(number);
         match Connection::of(self.ticket.peer()).fetch(number) {
             Ok(ticket) => {
                 self.ticket = ticket;
@@ -119,16 +120,31 @@ impl Sent {
 
     /// It is known what came of it, or it is given up.
     pub(super) fn end(mut self, answer: Option<&Result<active::Reply, RequestError>>) -> Ended {
-        let was_sent = answer.is_some() || self.is_fetching || !self.ticket.withdraw();
+        let was_sent = answer.is_some() || self.fetching.is_some() || !self.ticket.withdraw();
         let ended = self.ended(was_sent);
-        match self.kept {
+        match (self.kept, self.fetching) {
             // The method has them, whatever comes of its result.
-            Some(kept) if self.is_fetching => kept.giving.arrived(true),
-            Some(kept) if was_sent => kept.settle(self.ticket, answer),
-            Some(kept) => kept.giving.arrived(false),
-            None => {}
+            (kept, Some(number)) => {
+                if let Some(kept) = kept {
+                    kept.giving.arrived(true);
+                }
+                if answer.is_none() {
+                    Connection::of(self.ticket.peer()).leave_kept(number);
+                }
+            }
+            (Some(kept), None) if was_sent => kept.settle(self.ticket, answer),
+            (Some(kept), None) => kept.giving.arrived(false),
+            (None, None) if was_sent && answer.is_none() => leave(self.ticket),
+            (None, None) => {}
         }
         ended
+    }
+
+    /// Whether something is left of it at the server when nobody waits for it any more.
+    pub(super) fn leaves_something(&self) -> bool {
+        self.kept.is_some()
+            || self.fetching.is_some()
+            || Connection::of(self.ticket.peer()).fetches()
     }
 
     pub(super) fn ended(&mut self, was_sent: bool) -> Ended {
@@ -136,7 +152,7 @@ impl Sent {
             method: self.method,
             watched: self.watched.take(),
             was_sent,
-            has_run: self.is_fetching,
+            has_run: self.fetching.is_some(),
         }
     }
 
@@ -207,6 +223,19 @@ impl Ended {
             watched.end(result.as_ref().map(drop).map_err(CallError::outcome), bytes);
         }
     }
+}
+
+/// A call was given up whose result may be kept.
+fn leave(ticket: Ticket) {
+    let connection = Connection::of(ticket.peer());
+    if !connection.fetches() {
+        return;
+    }
+    let settle = |connection: &Connection, answer: Answered| {
+        connection.leave_answer(answer.as_ref());
+    };
+    let references = connection.references().clone();
+    references.follow(&connection, ticket, Box::new(settle));
 }
 
 /// Whether the arguments of a call have been read, as far as its answer tells.

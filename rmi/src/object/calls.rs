@@ -101,7 +101,7 @@ impl Object {
             },
             kept: None,
             watched,
-            is_fetching: false,
+            fetching: None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use jstream_transport::active::{Request, is_given_back};
 
@@ -83,6 +84,13 @@ impl Turn {
     /// The next call, to be handled now.
     pub(crate) fn next(mut self) -> Option<Request> {
         self.pass()
+    }
+
+    /// The call begins when there is a place for it, and the next one behind it. It comes back where the connection has
+    /// ended.
+    pub(crate) fn stand(mut self, request: Request, deadline: Option<Instant>) -> Option<Request> {
+        self.is_open = false;
+        self.promises.stand(self.number, request, deadline)
     }
 
     fn pass(&mut self) -> Option<Request> {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use jstream_transport::active::{RequestError, Ticket};
 
-use super::{Connection, Lane, MUCH, RESULTS};
+use super::{Connection, Lane, MUCH};
 use crate::frame::{Word, names_a_call};
 
 impl Connection {
@@ -48,12 +48,8 @@ impl Connection {
     pub(crate) fn fetch(&self, number: [u8; 4]) -> Result<Ticket, RequestError> {
         let lane = self.session().lane.as_ref().and_then(Lane::current);
         let on = lane.as_ref().unwrap_or(self);
-        let word = Word {
-            object: RESULTS,
-            method: 0,
-            time: None,
-        };
-        on.call_here(word.to_wire(), &[IoSlice::new(&number)], None)
+        let word = Word::results().to_wire();
+        on.call_here(word, &[IoSlice::new(&number)], None)
     }
 
     /// A large result has come. Further ones go by the lane, where others would have to wait for them.

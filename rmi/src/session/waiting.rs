@@ -74,8 +74,10 @@ impl Waits {
 impl Drop for Waits {
     fn drop(&mut self) {
         if let Some(session) = self.0.attached::<Session>() {
-            session.waiting.fetch_sub(1, Ordering::Relaxed);
+            // SYNC POINT: who stands looks at the count behind saying so.
+            session.waiting.fetch_sub(1, Ordering::SeqCst);
             session.all_waiting.leave();
+            session.promises.go_on();
         }
     }
 }
@@ -88,9 +90,14 @@ impl Session {
 
     /// Whether one more method may wait.
     pub(crate) fn may_wait(&self) -> bool {
-        let waiting = self.waiting.load(Ordering::Relaxed);
+        let waiting = self.waiting.load(Ordering::SeqCst);
         let in_all = || self.load().waiting() < self.terms.max_waiting_in_all;
         waiting < self.terms.max_waiting && (waiting == 0 || in_all())
+    }
+
+    /// Whether a call may as well wait until another one does not any more, which [lets it go on](crate::promise::Promises::go_on).
+    pub(crate) fn has_waiting(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst) > 0
     }
 
     /// Whether calls are not taken any more.
