@@ -140,24 +140,43 @@ fn who_waits_for_its_turn_is_told_of_the_end(scheme: &str) {
     drop(asked);
 }
 
-/// A thread waits for room, and inside of that a handler does. The first has got it when the other one asks, or not.
-fn who_waits_beneath_another_one_does_not_hold_it_up(scheme: &str, has_room: bool) {
+/// When a handler asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    /// There is no room yet.
+    First,
+    /// The thread beneath it has been given what there is.
+    Second,
+    /// The same, and it asks again and again.
+    Again,
+}
+
+/// A thread waits for room, and inside of that a handler does.
+fn who_waits_beneath_another_one_does_not_hold_it_up(scheme: &str, asks: Asks) {
+    let has_room = asks != Asks::First;
     // More than half of the window.
     const LENGTH: usize = 60;
     let (begun, answered) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
     let (begins, goes_on) = (begun.clone(), answered.clone());
-    let asks = Handlers::builder()
+    let handler = Handlers::builder()
         .on("ask", move |request| {
             begins.store(true, Ordering::Release);
             until(|| !has_room || goes_on.load(Ordering::Acquire));
             let peer = request.peer();
             let echo = peer.handler("echo").unwrap();
-            let reply = peer.request(echo, 0, &[3; LENGTH]).unwrap().wait();
+            let asked = match asks {
+                Asks::Again => peer.wait_until(None, |waker| {
+                    let _ = waker.map(|waker| peer.wake_at_credit(waker));
+                    peer.try_request(echo, 0, &[3; LENGTH]).ok()
+                }),
+                _ => peer.request(echo, 0, &[3; LENGTH]).ok(),
+            };
+            let reply = asked.unwrap().wait();
             request.reply(reply.unwrap().payload.len() as u64, &[]);
         })
         .build();
     let told = Arc::new(AtomicU64::new(0));
-    let (client, server) = joined_by(scheme, &asks, &handlers(&told), (8, 100));
+    let (client, server) = joined_by(scheme, &handler, &handlers(&told), (8, 100));
     let (echo, tell) = (
         client.handler("echo").unwrap(),
         client.handler("tell").unwrap(),
@@ -191,11 +210,12 @@ fn who_waits_beneath_another_one_does_not_hold_it_up(scheme: &str, has_room: boo
 }
 
 fn who_waits_beneath_a_handler_that_waits_lets_it_go_first(scheme: &str) {
-    who_waits_beneath_another_one_does_not_hold_it_up(scheme, false);
+    who_waits_beneath_another_one_does_not_hold_it_up(scheme, Asks::First);
 }
 
 fn room_that_was_given_beneath_a_handler_that_waits_is_taken_back(scheme: &str) {
-    who_waits_beneath_another_one_does_not_hold_it_up(scheme, true);
+    who_waits_beneath_another_one_does_not_hold_it_up(scheme, Asks::Second);
+    who_waits_beneath_another_one_does_not_hold_it_up(scheme, Asks::Again);
 }
 
 /// A task that is gone on with where its answer is received waits for a message that has room since that answer.

@@ -242,7 +242,7 @@ impl Link {
     /// Has a message wait for its turn, which may be now.
     #[cold]
     pub(in crate::active) fn enqueue(self: &Arc<Self>, message: Message) -> Turn {
-        // The handler that waits now does so first.
+        // Those beneath a handler can't go before what it asks.
         turn::step_aside();
         let stays = message.payload.is_none();
         let place = Place {
@@ -364,6 +364,20 @@ impl Link {
         }
     }
 
+    /// Has the room back of one who can't use it now, for who does not wait in the queue. Whether there was one.
+    #[cold]
+    pub(in crate::active) fn free_aside(&self) -> bool {
+        if self.is_elsewhere() {
+            return false;
+        }
+        let mut wake = Vec::new();
+        let mut state = lock_plainly(&self.queue.state);
+        let was_held = self.take_back(&mut state, &mut wake);
+        drop(state);
+        wake.into_iter().for_each(Waker::wake);
+        was_held
+    }
+
     /// Whose turn that is waits for something else first.
     pub(in crate::active) fn step_aside(self: &Arc<Self>, number: u64) {
         if self.is_elsewhere() {
@@ -412,9 +426,7 @@ impl Link {
                 is_sent: false,
             });
         }
-        let mut ledger = self.ledger();
-        let (credit, haste) = (ledger.charge(length)?, ledger.haste());
-        drop(ledger);
+        let (credit, haste) = self.charge(length)?;
         Ok(Grant {
             header: Frame::Send { handler, word }.header(credit),
             length,

@@ -61,6 +61,14 @@ impl Link {
         Ok((asked, frame.header(credit)))
     }
 
+    /// Begins a message that nobody answers: what it gives back, and when it goes.
+    #[inline]
+    pub(in crate::active) fn charge(&self, length: u64) -> Result<(Credit, Haste), Held> {
+        let mut ledger = self.ledger();
+        let credit = ledger.charge(length)?;
+        Ok((credit, ledger.haste()))
+    }
+
     /// A message of so many bytes that was charged was not sent after all: a request, if it has a number. Those who wait for
     /// room are told.
     #[cold]

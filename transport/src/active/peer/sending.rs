@@ -132,7 +132,12 @@ impl Peer {
         link.check()?;
         let length = total(segments);
         let begun = match wait.is_free(link) {
-            true => link.begin(handler.number, word, length),
+            true => match link.begin(handler.number, word, length) {
+                Err(Held::NoCredit) if link.free_aside() => {
+                    link.begin(handler.number, word, length)
+                }
+                begun => begun,
+            },
             false => Err(Held::NoCredit),
         };
         let (asked, header) = match begun {
@@ -270,11 +275,10 @@ impl Peer {
         self.link.check()?;
         let length = total(segments);
         let charged = match wait.is_free(&self.link) {
-            true => {
-                let mut ledger = self.link.ledger();
-                let charged = ledger.charge(length);
-                charged.map(|credit| (credit, ledger.haste()))
-            }
+            true => match self.link.charge(length) {
+                Err(Held::NoCredit) if self.link.free_aside() => self.link.charge(length),
+                charged => charged,
+            },
             false => Err(Held::NoCredit),
         };
         let (credit, haste) = match charged {
