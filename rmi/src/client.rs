@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jstream::Limits;
-use jstream_transport::active::{Serving, Settings};
+use jstream_transport::active::{Serving, Settings, WeakPeer};
 use jstream_transport::{Address, Options};
 
 use crate::auth::Secret;
@@ -266,6 +266,15 @@ impl Client {
         self.connection.references().imports.count().0
     }
 
+    /// The connection, without keeping it.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakClient {
+        WeakClient {
+            peer: self.connection.peer().downgrade(),
+            time: self.time,
+        }
+    }
+
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
     }
@@ -277,6 +286,64 @@ impl Client {
 
     fn object(&self, place: Place) -> Object {
         Object::new(place, self.time)
+    }
+}
+
+/// A connection to a server, without keeping it: for objects that the client [exports](Client::export) over it, of which
+/// each would keep the other one.
+///
+/// ```
+/// use jstream_rmi::{Client, Server, WeakClient, remote};
+/// use std::sync::Arc;
+///
+/// #[remote]
+/// trait Listener {
+///     fn heard(&self, what: &str);
+/// }
+///
+/// struct Plain(WeakClient);
+///
+/// impl Listener for Plain {
+///     fn heard(&self, _: &str) {}
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::default();
+/// let serving = server.listen(&"inproc://doc-weak-client".parse()?)?;
+/// let client = Client::connect(serving.address())?;
+/// let listener = Arc::new(Plain(client.downgrade()));
+/// let own = Server::default();
+/// own.bind::<dyn Listener>("listener", listener.clone())?;
+/// assert!(client.export(&own));
+/// assert!(listener.0.upgrade().is_some());
+/// // The connection ends with that.
+/// drop(client);
+/// # while listener.0.upgrade().is_some() {}
+/// assert!(listener.0.upgrade().is_none());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct WeakClient {
+    peer: WeakPeer,
+    time: Duration,
+}
+
+impl WeakClient {
+    /// The connection, while somebody has it.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Client> {
+        let connection = Connection::of(self.peer.upgrade()?);
+        Some(Client {
+            connection,
+            time: self.time,
+        })
+    }
+}
+
+impl fmt::Debug for WeakClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakClient").finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What time it is for leases, deadlines and connections that are not used.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, Weak};
@@ -33,6 +33,9 @@ use crate::sync::lock;
 #[derive(Clone, Default)]
 pub struct Clock(Option<Arc<Paused>>);
 
+/// How many of its moves a clock remembers, for what has waited meanwhile.
+const MOST_MOVES: usize = 1024;
+
 struct Paused {
     begun: Instant,
     state: Mutex<State>,
@@ -41,6 +44,8 @@ struct Paused {
 #[derive(Default)]
 struct State {
     since: Duration,
+    /// When it was moved on, by the system's clock, and where it stood before.
+    moves: VecDeque<(Instant, Duration)>,
     /// The connections that go by it.
     tenders: Vec<Weak<Tender>>,
     /// When whom to wake, by the numbers of the alarms.
@@ -77,7 +82,12 @@ impl Clock {
     pub fn advance(&self, by: Duration) {
         let Some(paused) = &self.0 else { return };
         let mut state = lock(&paused.state);
-        state.since = state.since.saturating_add(by);
+        let before = state.since;
+        if state.moves.len() >= MOST_MOVES {
+            state.moves.pop_front();
+        }
+        state.moves.push_back((Instant::now(), before));
+        state.since = before.saturating_add(by);
         let now = paused.at(state.since);
         state.tenders.retain(|tender| tender.strong_count() > 0);
         let tenders: Vec<_> = state.tenders.iter().filter_map(Weak::upgrade).collect();
@@ -105,6 +115,20 @@ impl Clock {
             None => frame::begin(time),
             Some(_) => self.now(),
         }
+    }
+
+    /// How far it went while something waited for so long, by the clock of the system, until now.
+    #[inline]
+    pub(crate) fn went_in(&self, waited: Duration) -> Duration {
+        let (Some(paused), false) = (&self.0, waited.is_zero()) else {
+            return waited;
+        };
+        let since = Instant::now().checked_sub(waited);
+        let state = lock(&paused.state);
+        let moves = state.moves.iter();
+        let mut seen = moves.skip_while(|(moved, _)| since.is_some_and(|since| *moved < since));
+        let stood = seen.next().map_or(state.since, |(_, before)| *before);
+        state.since.saturating_sub(stood)
     }
 
     /// Whether both are the same clock.
@@ -194,5 +218,24 @@ impl Drop for PausedAlarm {
 impl fmt::Debug for PausedAlarm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("PausedAlarm").field(&self.number).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waited_has_seen_the_moves_since() {
+        let (clock, second) = (Clock::paused(), Duration::from_secs(1));
+        clock.advance(second);
+        assert_eq!(clock.went_in(Duration::ZERO), Duration::ZERO);
+        let begun = Instant::now();
+        clock.advance(second);
+        clock.advance(second);
+        assert_eq!(clock.went_in(begun.elapsed()), second.saturating_mul(2));
+        let longer = begun.elapsed().saturating_add(second.saturating_mul(3600));
+        assert_eq!(clock.went_in(longer), second.saturating_mul(3));
+        assert_eq!(Clock::system().went_in(second), second);
     }
 }

@@ -49,6 +49,15 @@ pub(crate) struct Word {
 }
 
 impl Word {
+    /// That which asks for a result that is kept.
+    pub(crate) fn results() -> Self {
+        Self {
+            object: RESULTS,
+            method: 0,
+            time: None,
+        }
+    }
+
     pub(crate) fn to_wire(self) -> u64 {
         let time = self.time.map_or(0, time::to_wire);
         u64::from(self.object) | u64::from(self.method) << 32 | u64::from(time) << 48
@@ -83,7 +92,7 @@ pub(crate) enum Code {
     TooLate = 5,
     /// It was over while the method waited, which ended it.
     Overdue = 6,
-    /// There are as many streams as may be.
+    /// There are as many streams, or as many calls that wait for another one's object, as may be.
     Streams = 7,
     /// Who makes the items of a stream has panicked.
     Panicked = 8,

@@ -270,7 +270,7 @@ pub use again::Retries;
 pub use auth::{AuthError, Secret, SecretTooShort};
 pub use call::{Call, RemoteCall, Reply};
 pub use capture::{Capture, CaptureOptions};
-pub use client::{Client, ClientOptions};
+pub use client::{Client, ClientOptions, WeakClient};
 pub use clock::Clock;
 pub use context::{Context, context};
 pub use error::{BindError, CallError, ConnectError, LookupError, Outcome, ServeError};
@@ -291,7 +291,7 @@ pub use reflection::{
     Signature, SignatureRef,
 };
 pub use registry::{Found, Registry, RegistryStub};
-pub use server::{Ended, Server, ServerOptions, Serving};
+pub use server::{Ended, Server, ServerOptions, Serving, WeakServer};
 pub use stream::{Item, Next, Sender, Sending, Stream, StreamError, Unwanted, stream};
 pub use workers::Workers;
 

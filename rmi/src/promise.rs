@@ -6,146 +6,44 @@
 //!
 //! Calls are numbered and held as they come, before others receive. Of those that name one call each begins when the one
 //! before it has ended or waits for something: so they begin in the order in which they were made, however many threads
-//! serve. What is held keeps its place in the peer's window, and counts among what waits; of what names a call that has
-//! not come it is half of the window at most, so that this has room to come.
+//! serve. What is held keeps its place in the peer's window, and counts among what waits. Where no more may wait it is held
+//! as well, and begins when there is a place: one that went back would come again behind others. Of such, and of what names
+//! a call that has not come, it is half of the window at most, so that what they wait for has room to come; a call beyond
+//! that fails, as busy.
 
+mod ahead;
 mod queues;
+mod turn;
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::task::{Wake, Waker};
 use std::time::Instant;
 
-use jstream_transport::active::{Request, Settings, is_given_back};
+use jstream_transport::active::{Request, Settings};
 
+pub(crate) use self::ahead::{Ahead, Became, Made};
 use self::queues::{Bounds, Placed, Queues, Why};
-
+pub(crate) use self::turn::{Promise, Turn};
 use crate::clock::{Alarm, Clock};
 use crate::frame::{Code, PROMISE_NUMBERS, PROMISED, PROMISES, Word, is_of_every_server};
 use crate::interface::Interface;
-use crate::object::Object;
-use crate::reference::Between;
 use crate::server::fail;
-use crate::session::{Connection, Session, Waits};
+use crate::session::{Session, Waits};
 use crate::sync::lock;
-
-/// An object is called by its call's number only so long: later the server may have forgotten that.
-const KNOWN_FOR: u32 = 512;
-
-/// What stands behind the arguments of a call that others name: its number and the id of an interface.
-const LENGTH: usize = 12;
 
 /// What the server says of a call that is not begun.
 const NOT_GIVEN: &str =
     "the call that was to give its object failed, gave none, or gave one of somebody else";
 const MISSING: &str = "the call that was to give its object has not come, or was given long ago";
 
-/// A call that others may name, as it says so.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Made {
-    pub(crate) number: u32,
-    interface: u64,
-}
-
-impl Made {
-    /// What stands behind the arguments.
-    pub(crate) fn to_wire(self) -> [u8; LENGTH] {
-        let mut bytes = [0; LENGTH];
-        let (number, interface) = bytes.split_at_mut(4);
-        number.copy_from_slice(&self.number.to_le_bytes());
-        interface.copy_from_slice(&self.interface.to_le_bytes());
-        bytes
-    }
-
-    /// The same, and how long the arguments are.
-    pub(crate) fn of(payload: &[u8]) -> Option<(Self, usize)> {
-        let length = payload.len().checked_sub(LENGTH)?;
-        let (number, interface) = payload.get(length..)?.split_at_checked(4)?;
-        let made = Self {
-            number: u32::from_le_bytes(number.try_into().ok()?),
-            interface: u64::from_le_bytes(interface.try_into().ok()?),
-        };
-        (made.number < PROMISE_NUMBERS).then_some((made, length))
-    }
-}
-
-/// What a call has given, when that is known: nothing where it has failed.
-pub(crate) type Became = OnceLock<Option<Object>>;
-
-/// What a call on its way will give, at its caller.
-pub(crate) struct Ahead {
-    /// None of a call of an object of this program.
-    at: Option<(Connection, u32)>,
-    /// Calls that name it have one, too, until they are over: so long the object is not given back.
-    became: Arc<Became>,
-    /// One of these is not answered, so that nobody knows when it is over.
-    has_unanswered: AtomicBool,
-}
-
-impl Ahead {
-    pub(crate) fn new(at: Option<(Connection, u32)>) -> Self {
-        Self {
-            at,
-            became: Arc::default(),
-            has_unanswered: AtomicBool::new(false),
-        }
-    }
-
-    /// The call is over.
-    pub(crate) fn settle(&self, object: Option<Object>) {
-        drop(self.became.set(object));
-    }
-
-    pub(crate) fn object(&self) -> Option<&Object> {
-        self.became.get()?.as_ref()
-    }
-
-    /// By what number it is called meanwhile.
-    pub(crate) fn way(&self) -> Option<(&Connection, u32)> {
-        let (connection, number) = self.at.as_ref()?;
-        Some((connection, number | PROMISED))
-    }
-
-    /// The same, also of what has come, while others called it so that are not over: none is to overtake them.
-    pub(crate) fn way_behind_others(&self) -> Option<(&Connection, u32)> {
-        let (connection, number) = self.at.as_ref()?;
-        let is_alone =
-            || Arc::strong_count(&self.became) == 1 && !self.has_unanswered.load(Ordering::Relaxed);
-        let is_gone = self.became.get().is_some()
-            && (is_alone() || connection.session().promises.behind(*number) > KNOWN_FOR);
-        (!is_gone).then_some((connection, number | PROMISED))
-    }
-
-    /// A call has named it that nobody answers.
-    pub(crate) fn called_one_way(&self) {
-        self.has_unanswered.store(true, Ordering::Relaxed);
-    }
-
-    /// What a call that names it has until it is over.
-    pub(crate) fn called(&self) -> Arc<Became> {
-        self.became.clone()
-    }
-
-    /// Why it can't be called.
-    pub(crate) fn failure(&self) -> Option<&'static str> {
-        match (self.became.get(), &self.at) {
-            (Some(None), _) => {
-                Some("the call that was to give its object was given up, or gave none")
-            }
-            (None, None) => Some(
-                "the call that gives its object is of an object of this program: wait for that first",
-            ),
-            _ => None,
-        }
-    }
-}
-
 /// The calls of one connection whose results others name, at their server; and the numbers of those that go the other way.
 pub(crate) struct Promises {
     queues: Mutex<Queues<Held>>,
     next: AtomicU32,
+    /// A row waits for a place among those that wait.
+    is_stuck: AtomicBool,
     /// Wakes when calls are not to be held any more.
     timer: OnceLock<Option<Alarm>>,
     /// When that is.
@@ -153,10 +51,11 @@ pub(crate) struct Promises {
     clock: Clock,
 }
 
-/// A call that is held, and counts among those that wait.
+/// A call that is held.
 struct Held {
     request: Request,
-    _waits: Waits,
+    /// It counts among those that wait.
+    place: Option<Waits>,
 }
 
 /// What is kept with a call that names another one, or that others may name.
@@ -165,6 +64,8 @@ pub(crate) struct Named {
     /// Others name its result.
     pub(crate) promise: Option<Promise>,
     pub(crate) aim: Aim,
+    /// It was held, and has a place among those that wait.
+    pub(crate) place: Option<Waits>,
 }
 
 /// What such a call is to call.
@@ -174,8 +75,8 @@ pub(crate) enum Aim {
     Given(Turn),
     /// Nothing: it fails.
     Refused(Code, &'static str),
-    /// It goes back for now.
-    Busy,
+    /// The same, for want of room.
+    Full,
 }
 
 /// Sees the calls that name others, or that others may name, in the order in which they come: those that have to wait are
@@ -195,13 +96,14 @@ pub(crate) fn admit(request: Request) -> Option<Request> {
 
 impl Promises {
     /// Those of a side that takes so much at once.
-    pub(crate) fn new(max_waiting: usize, settings: &Settings, clock: Clock) -> Self {
+    pub(crate) fn new(settings: &Settings, clock: Clock) -> Self {
         // What they wait for has to find room.
-        let calls = usize::from(settings.window_messages).min(max_waiting) / 2;
+        let calls = usize::from(settings.window_messages) / 2;
         let bytes = settings.window_bytes / 2;
         Self {
             queues: Mutex::new(Queues::new(Bounds { calls, bytes })),
             next: AtomicU32::new(0),
+            is_stuck: AtomicBool::new(false),
             timer: OnceLock::new(),
             due: Mutex::default(),
             clock,
@@ -237,6 +139,7 @@ impl Promises {
             deadline,
             promise: None,
             aim: Aim::Object(number),
+            place: None,
         };
         let mut queues = lock(&self.queues);
         let depth = named.map_or(Some(0), |number| queues.depth_behind(number));
@@ -261,7 +164,7 @@ impl Promises {
             } else {
                 drop(queues);
                 request.keep(Box::new(kept));
-                return self.place(number, request, (now, deadline), may_wait && !is_ending);
+                return self.place(number, request, (now, deadline), may_wait, is_ending);
             }
         }
         drop(queues);
@@ -284,10 +187,14 @@ impl Promises {
         request: Request,
         (now, deadline): (Instant, Option<Instant>),
         may_wait: bool,
+        is_ending: bool,
     ) -> Option<Request> {
         let bytes = request.bytes().len() as u64;
-        let _waits = Waits::new(request.mark());
-        let call = Held { request, _waits };
+        let place = may_wait.then(|| Waits::new(request.mark()));
+        let call = Held { request, place };
+        if is_ending {
+            return Some(call.aim(Aim::Full));
+        }
         let mut queues = lock(&self.queues);
         let placed = queues.place(number, (call, bytes), deadline, now, may_wait);
         let due = queues.due_of(number);
@@ -301,7 +208,7 @@ impl Promises {
             Placed::Refused(call, why) => {
                 let aim = match why {
                     Why::NotGiven => Aim::Refused(Code::NotGiven, NOT_GIVEN),
-                    _ => Aim::Busy,
+                    _ => Aim::Full,
                 };
                 Some(call.aim(aim))
             }
@@ -316,6 +223,45 @@ impl Promises {
             object,
             is_open: true,
         }))
+    }
+
+    /// A call that has the turn of its row waits for a place among those that wait.
+    fn stand(
+        self: &Arc<Self>,
+        number: u32,
+        request: Request,
+        deadline: Option<Instant>,
+    ) -> Option<Request> {
+        let bytes = request.bytes().len() as u64;
+        let call = Held {
+            request,
+            place: None,
+        };
+        let mut queues = lock(&self.queues);
+        let back = queues.stand(number, (call, bytes), deadline);
+        self.is_stuck.store(queues.is_stuck(), Ordering::SeqCst);
+        drop(queues);
+        self.set_timer(deadline);
+        back.map(|call| call.request)
+    }
+
+    /// There may be a place: one of the rows that wait for one goes on, and looks.
+    #[inline]
+    pub(crate) fn go_on(self: &Arc<Self>) {
+        if self.is_stuck.load(Ordering::SeqCst) {
+            self.one_goes_on();
+        }
+    }
+
+    #[cold]
+    fn one_goes_on(self: &Arc<Self>) {
+        let mut queues = lock(&self.queues);
+        let first = queues.go_on();
+        self.is_stuck.store(queues.is_stuck(), Ordering::SeqCst);
+        drop(queues);
+        if let Some((call, number, object)) = first {
+            self.aimed(call, number, object).run_again();
+        }
     }
 
     /// Has it looked then whether calls are still to be held. Where no timer is to be had, that is known when the calls
@@ -376,7 +322,7 @@ impl Held {
     fn aim(self, aim: Aim) -> Request {
         let mut request = self.request;
         if let Some(mut named) = request.take_kept::<Named>() {
-            named.aim = aim;
+            (named.aim, named.place) = (aim, self.place);
             request.keep(named);
         }
         request
@@ -407,104 +353,5 @@ impl Wake for Sweep {
         if let Some(promises) = self.0.upgrade() {
             promises.sweep();
         }
-    }
-}
-
-/// A call whose result others name. They fail when it is dropped, and wait on where it goes back and may come again.
-pub(crate) struct Promise {
-    promises: Arc<Promises>,
-    made: Made,
-    is_open: bool,
-}
-
-impl Promise {
-    /// The call has given an object of this side: those that name it begin, one behind the other.
-    pub(crate) fn keep(mut self, object: u32, to: &Between) {
-        let Between::Peers(to) = to else { return };
-        let node = to.references().object(object);
-        if node.is_none_or(|node| node.interface().id() != self.made.interface) {
-            return;
-        }
-        self.is_open = false;
-        let number = self.made.number;
-        let first = lock(&self.promises.queues).gave(number, object);
-        if let Some(first) = first {
-            self.promises.aimed(first, number, object).run_again();
-        }
-    }
-
-    /// Whether calls wait for it.
-    pub(crate) fn is_named(&self) -> bool {
-        lock(&self.promises.queues).is_named(self.made.number)
-    }
-
-    /// The call goes back, and may come again.
-    pub(crate) fn forget(mut self) {
-        self.go_back();
-    }
-
-    /// The call has given nothing: those that name it.
-    fn give_none(&mut self) -> Vec<Held> {
-        self.is_open = false;
-        lock(&self.promises.queues).gave_none(self.made.number)
-    }
-
-    fn go_back(&mut self) {
-        self.is_open = false;
-        let mut queues = lock(&self.promises.queues);
-        queues.went_back(self.made.number, self.promises.clock.now());
-        let due = queues.due_of(self.made.number);
-        drop(queues);
-        self.promises.set_timer(due);
-    }
-}
-
-impl Drop for Promise {
-    fn drop(&mut self) {
-        if !self.is_open {
-            return;
-        }
-        if is_given_back() {
-            return self.go_back();
-        }
-        fail_all(self.give_none(), Code::NotGiven, NOT_GIVEN);
-    }
-}
-
-/// The turn of one of the calls that name another one, to begin. The next one has it when this is dropped.
-pub(crate) struct Turn {
-    promises: Arc<Promises>,
-    number: u32,
-    pub(crate) object: u32,
-    is_open: bool,
-}
-
-impl Turn {
-    /// The next call, to be handled now.
-    pub(crate) fn next(mut self) -> Option<Request> {
-        self.pass()
-    }
-
-    fn pass(&mut self) -> Option<Request> {
-        if !std::mem::take(&mut self.is_open) {
-            return None;
-        }
-        let next = lock(&self.promises.queues).next(self.number)?;
-        Some(self.promises.aimed(next, self.number, self.object))
-    }
-}
-
-/// Where its thread goes on with something else, or waits.
-impl Drop for Turn {
-    fn drop(&mut self) {
-        if let Some(next) = self.pass() {
-            next.run_again();
-        }
-    }
-}
-
-impl fmt::Debug for Promise {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Promise").field(&self.made).finish()
     }
 }

@@ -32,6 +32,7 @@ mod load;
 mod serving;
 mod shutdown;
 mod vain;
+mod weak;
 
 pub(crate) use called::{called, fail};
 pub(crate) use callee::{Callee, callee};
@@ -41,6 +42,7 @@ pub(crate) use load::Load;
 pub(crate) use serving::Listening;
 pub use serving::Serving;
 pub use shutdown::Ended;
+pub use weak::WeakServer;
 
 /// What a server accepts.
 #[derive(Debug, Clone)]
@@ -166,7 +168,8 @@ impl Default for ServerOptions {
     }
 }
 
-/// Exports objects under names. Cheap to clone; clones export the same objects.
+/// Exports objects under names. Cheap to clone; clones export the same objects. An object that is bound to a server and needs
+/// it has a [`WeakServer`].
 #[derive(Clone)]
 pub struct Server {
     exports: Arc<Exports>,

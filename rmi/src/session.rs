@@ -2,33 +2,32 @@
 
 mod lane;
 mod results;
+mod sending;
+mod terms;
+mod waiting;
 
 use std::fmt;
-use std::io::IoSlice;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use jstream::Limits;
-use jstream_transport::active::{
-    Executor, Handler, Handlers, Mark, Peer, RequestError, Settings, Ticket,
-};
+use jstream_transport::active::{Executor, Handler, Handlers, Peer, Settings};
 use jstream_transport::{Address, Endpoint, Options};
 
 use self::lane::Lane;
-pub(crate) use self::results::{RESULTS, Results, fetched};
-use crate::auth::{self, Secret};
-use crate::capture::{Capturing, Tape};
+pub(crate) use self::results::{RESULTS, Results, fetched, number_of};
+use self::sending::length;
+pub(crate) use self::terms::Terms;
+pub(crate) use self::waiting::{Waiting, Waits};
+use crate::auth;
+use crate::capture::Tape;
 use crate::clock::Clock;
 use crate::error::ConnectError;
 use crate::exports::{Callable, Exports, changed, recent};
-use crate::frame::{PROMISED, PROMISES, Word, names_a_call};
-use crate::intercept::Interceptors;
+use crate::frame::{PROMISED, PROMISES};
 use crate::promise::{Promises, admit};
 use crate::reference::{References, referenced};
-use crate::server::{Load, called};
-use crate::stream::{Window, Wire, streamed};
-use crate::sync::lock;
+use crate::server::called;
+use crate::stream::{Wire, streamed};
 use crate::workers::Workers;
 
 /// The handlers of each side, by name.
@@ -61,92 +60,6 @@ pub(crate) struct Session {
     /// How many methods wait for which the other side waits.
     waiting: AtomicUsize,
     all_waiting: Arc<Waiting>,
-}
-
-/// The methods that wait, of several connections.
-#[derive(Debug, Default)]
-pub(crate) struct Waiting {
-    count: Mutex<usize>,
-    changed: Condvar,
-    /// There are to be no more.
-    is_ending: AtomicBool,
-    /// Those of all listeners count here, too.
-    load: Arc<Load>,
-}
-
-impl Waiting {
-    pub(crate) fn new(load: Arc<Load>) -> Self {
-        Self {
-            load,
-            ..Self::default()
-        }
-    }
-
-    /// No call is taken any more.
-    pub(crate) fn end(&self) {
-        self.is_ending.store(true, Ordering::Relaxed);
-    }
-
-    fn add(&self) {
-        self.load.wait();
-        let mut count = lock(&self.count);
-        *count = count.saturating_add(1);
-    }
-
-    fn leave(&self) {
-        self.load.go_on();
-        let mut count = lock(&self.count);
-        *count = count.saturating_sub(1);
-        if *count == 0 {
-            self.changed.notify_all();
-        }
-    }
-
-    /// Waits until none is left.
-    pub(crate) fn wait(&self) {
-        let mut count = lock(&self.count);
-        while *count > 0 {
-            let waited = self.changed.wait(count);
-            count = waited.unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-}
-
-/// What a side accepts of the other one, and how it calls.
-#[derive(Debug, Clone)]
-pub(crate) struct Terms {
-    pub(crate) limits: Limits,
-    /// How long calls wait that say nothing else.
-    pub(crate) time: Duration,
-    /// How many methods may wait at once, for this connection and for all.
-    pub(crate) max_waiting: usize,
-    pub(crate) max_waiting_in_all: usize,
-    /// How many bytes of answers the other side may leave unread.
-    pub(crate) max_backlog: u64,
-    /// How much of a stream that comes may be on its way.
-    pub(crate) window: Window,
-    /// How many streams may come as arguments at once.
-    pub(crate) max_streams: usize,
-    /// How long the other side has references that it says nothing of, and how many.
-    pub(crate) lease: Duration,
-    pub(crate) max_references: usize,
-    /// Whether owners that the other side names are connected to.
-    pub(crate) third_parties: bool,
-    pub(crate) clock: Clock,
-    /// What sees the calls of both sides.
-    pub(crate) interceptors: Interceptors,
-    /// What both sides have to know.
-    pub(crate) secret: Option<Secret>,
-    /// Where its messages are written to.
-    pub(crate) capture: Option<Capturing>,
-}
-
-impl Terms {
-    /// No references, of a connection to a peer that others reach there.
-    fn references(&self, reach: Option<&Address>) -> Arc<References> {
-        let (lease, most, clock) = (self.lease, self.max_references, self.clock.clone());
-        Arc::new(References::new(lease, most, clock, reach.cloned()))
-    }
 }
 
 /// What a session is made of.
@@ -203,11 +116,6 @@ impl Session {
         self.exports.get()
     }
 
-    /// How much the server has to do.
-    pub(crate) fn load(&self) -> &Arc<Load> {
-        &self.all_waiting.load
-    }
-
     /// What both sides have of each other.
     pub(crate) fn references(&self) -> &Arc<References> {
         self.joined.get().unwrap_or(&self.references)
@@ -238,40 +146,6 @@ impl Session {
     /// Whether it is the connection's own, and no second one of another.
     pub(crate) fn is_first(&self) -> bool {
         self.joined.get().is_none()
-    }
-
-    /// Whether one more method may wait.
-    pub(crate) fn may_wait(&self) -> bool {
-        let waiting = self.waiting.load(Ordering::Relaxed);
-        let in_all = || self.load().waiting() < self.terms.max_waiting_in_all;
-        waiting < self.terms.max_waiting && (waiting == 0 || in_all())
-    }
-
-    /// Whether calls are not taken any more.
-    pub(crate) fn is_ending(&self) -> bool {
-        self.all_waiting.is_ending.load(Ordering::Relaxed)
-    }
-}
-
-/// A method that waits, or is waited for to begin, and counts as long as it does.
-pub(crate) struct Waits(Mark);
-
-impl Waits {
-    pub(crate) fn new(mark: Mark) -> Self {
-        if let Some(session) = mark.attached::<Session>() {
-            session.waiting.fetch_add(1, Ordering::Relaxed);
-            session.all_waiting.add();
-        }
-        Self(mark)
-    }
-}
-
-impl Drop for Waits {
-    fn drop(&mut self) {
-        if let Some(session) = self.0.attached::<Session>() {
-            session.waiting.fetch_sub(1, Ordering::Relaxed);
-            session.all_waiting.leave();
-        }
     }
 }
 
@@ -329,11 +203,7 @@ impl Connection {
         let capture = terms.capture.as_ref();
         let tape = capture.map(|to| to.tape(endpoint.peer().to_string()));
         settings.tap = tape.clone().map(|tape| tape as _).or(settings.tap);
-        let promises = Arc::new(Promises::new(
-            terms.max_waiting,
-            &settings,
-            terms.clock.clone(),
-        ));
+        let promises = Arc::new(Promises::new(&settings, terms.clock.clone()));
         let peer = Peer::join(endpoint, handlers, settings)?;
         let references = parts.references.clone();
         let open = promises.clone();
@@ -362,14 +232,6 @@ impl Connection {
         });
         peer.attach(Arc::new(session));
         Ok(Self { peer })
-    }
-
-    /// Where a call with so many bytes of arguments goes.
-    fn road(&self, word: u64, segments: &[IoSlice<'_>]) -> Option<Self> {
-        if length(segments) < MUCH || names_a_call(word) {
-            return None;
-        }
-        self.session().lane.as_ref()?.open(self)
     }
 
     /// Ends it, with its lane.
@@ -401,120 +263,15 @@ impl Connection {
         self.session().exports.set(exports).is_ok()
     }
 
-    /// Makes a call, which goes at its turn. One with many bytes waits for that, until then at most.
-    pub(crate) fn call(
-        &self,
-        word: u64,
-        segments: &[IoSlice<'_>],
-        until: Option<Instant>,
-    ) -> Result<Ticket, RequestError> {
-        let road = self.road(word, segments);
-        road.as_ref()
-            .unwrap_or(self)
-            .call_here(word, segments, until)
-    }
-
-    /// Makes a call over this very connection, which its streams belong to.
-    pub(crate) fn call_here(
-        &self,
-        word: u64,
-        segments: &[IoSlice<'_>],
-        until: Option<Instant>,
-    ) -> Result<Ticket, RequestError> {
-        let (handler, until) = (self.session().calls, self.system(until));
-        if length(segments) < MUCH {
-            return self.peer.request_in_turn(handler, word, segments);
-        }
-        self.peer.request_segments(handler, word, segments, until)
-    }
-
-    /// Asks for the result of a call that the other side keeps.
-    pub(crate) fn fetch(&self, number: [u8; 4]) -> Result<Ticket, RequestError> {
-        let lane = self.session().lane.as_ref().and_then(Lane::current);
-        let on = lane.as_ref().unwrap_or(self);
-        let word = Word {
-            object: RESULTS,
-            method: 0,
-            time: None,
-        };
-        on.call_here(word.to_wire(), &[IoSlice::new(&number)], None)
-    }
-
-    /// A large result has come. Further ones go by the lane, where others would have to wait for them.
-    #[cold]
-    pub(crate) fn note_large_result(&self) {
-        if let Some(lane) = &self.session().lane {
-            if self.peer.outstanding() > 0 && lane.is_closed() {
-                let main = self.clone();
-                // Who waits for the result does not wait for that; where there is no thread, there is no lane.
-                let opened = std::thread::Builder::new().name("jstream-lane".to_owned());
-                let opened = opened.spawn(move || {
-                    let lane = main.session().lane.as_ref();
-                    drop(lane.and_then(|lane| lane.open(&main)));
-                });
-                drop(opened);
-            }
-        }
-    }
-
-    /// Makes a call that nobody answers.
-    pub(crate) fn call_one_way(
-        &self,
-        word: u64,
-        segments: &[IoSlice<'_>],
-        until: Option<Instant>,
-    ) -> Result<(), RequestError> {
-        let road = self.road(word, segments);
-        let on = road.as_ref().unwrap_or(self);
-        let (handler, until) = (on.session().calls, on.system(until));
-        on.peer.send_segments(handler, word, segments, until)
-    }
-
     /// What time it is for its calls.
     pub(crate) fn clock(&self) -> &Clock {
         &self.session().terms.clock
-    }
-
-    /// A moment of its clock by that of the system, where it goes by that.
-    fn system(&self, moment: Option<Instant>) -> Option<Instant> {
-        moment.filter(|_| !self.clock().is_paused())
     }
 
     /// What both sides have of each other.
     pub(crate) fn references(&self) -> &Arc<References> {
         self.session().references()
     }
-
-    /// Says something of references, without waiting.
-    pub(crate) fn tell(&self, word: u64, segments: &[IoSlice<'_>]) -> Result<(), RequestError> {
-        let handler = self.session().referenced;
-        self.peer.try_send_segments(handler, word, segments)
-    }
-
-    /// The same, as soon as the other side takes it.
-    pub(crate) fn tell_waiting(
-        &self,
-        word: u64,
-        segments: &[IoSlice<'_>],
-    ) -> Result<(), RequestError> {
-        let handler = self.session().referenced;
-        self.peer.send_segments(handler, word, segments, None)
-    }
-
-    /// Sends a part of a stream, without waiting.
-    pub(crate) fn send_part(
-        &self,
-        word: u64,
-        segments: &[IoSlice<'_>],
-    ) -> Result<(), RequestError> {
-        let handler = self.session().streams;
-        self.peer.try_send_segments(handler, word, segments)
-    }
-}
-
-fn length(segments: &[IoSlice<'_>]) -> usize {
-    let lengths = segments.iter().map(|segment| segment.len());
-    lengths.fold(0, usize::saturating_add)
 }
 
 impl fmt::Debug for Connection {

@@ -1,13 +1,16 @@
 //! Deadlines, and connections that are not used, by a clock that the test moves on: nothing here waits for time to pass.
 #![allow(
     clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "test code"
 )]
 
 use std::future::pending;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
@@ -17,6 +20,7 @@ use jstream_rmi::{
     CallError, Client, ClientOptions, Clock, Outcome, Server, ServerOptions, Serving, Stream,
     StreamError, Stub, context, remote,
 };
+use jstream_transport::active::{Tap, Tapped, TappedKind};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const SECOND: Duration = Duration::from_secs(1);
@@ -32,6 +36,7 @@ trait Waits {
     /// How long its caller's caller waits still, in seconds.
     fn ask_back(&self) -> u64;
     fn left(&self) -> u64;
+    fn much(&self) -> Vec<u8>;
 }
 
 #[derive(Default)]
@@ -79,6 +84,10 @@ impl Waits for Plain {
 
     fn left(&self) -> u64 {
         seconds_left()
+    }
+
+    fn much(&self) -> Vec<u8> {
+        vec![1; 4 << 20]
     }
 }
 
@@ -268,4 +277,91 @@ fn a_deadline_is_handed_on_from_one_clock_to_another() {
         let left = *waits.within(HOUR).ask_back().wait().unwrap().get();
         assert!((3000..=3600).contains(&left), "{left}");
     }
+}
+
+/// Also where it is used by nobody in no time at all.
+#[test]
+fn a_connection_that_has_no_time_ends() {
+    let clock = Clock::paused();
+    let mut options = ServerOptions::default();
+    options.clock = clock;
+    options.first_call_timeout = Duration::ZERO;
+    let server = Server::new(options);
+    let serving = server.listen(&"inproc://clock-no-time".parse().unwrap());
+    let serving = serving.unwrap();
+    let unused = Client::connect(serving.address()).unwrap();
+    until(|| unused.lookup::<dyn Waits>("waits").is_err());
+    until(|| server.health().connections == 0);
+}
+
+/// Counts the requests that have come.
+#[derive(Debug, Default)]
+struct Arrived(AtomicU64);
+
+impl Tap for Arrived {
+    fn joined(&self, _: &[&str], _: &[&str]) {}
+
+    fn message(&self, message: &Tapped<'_>) {
+        if !message.sent && matches!(message.kind, TappedKind::Request { .. }) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Where a client reaches a server that it reads of only while the gate is open.
+fn behind_a_gate(serving: &Serving) -> (Arc<AtomicBool>, jstream_rmi::Address) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp://{}", listener.local_addr().unwrap());
+    let server = serving.address().to_string().replace("tcp://", "");
+    let gate = Arc::new(AtomicBool::new(true));
+    let is_open = gate.clone();
+    thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        let mut server = TcpStream::connect(server).unwrap();
+        let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+        thread::spawn(move || std::io::copy(&mut from, &mut to));
+        let mut buffer = vec![0; 64 << 10];
+        while let Ok(count @ 1..) = server.read(&mut buffer) {
+            until(|| is_open.load(Ordering::SeqCst));
+            if client.write_all(&buffer[..count]).is_err() {
+                break;
+            }
+        }
+    });
+    (gate, address.parse().unwrap())
+}
+
+/// Calls wait for their client to read, and their time goes on.
+#[test]
+fn what_waits_to_begin_has_its_time_from_its_arrival() {
+    let (clock, arrived) = (Clock::paused(), Arc::new(Arrived::default()));
+    let mut options = ServerOptions::default();
+    options.clock = clock.clone();
+    options.max_backlog = 64 << 10;
+    options.threads = 1;
+    options.messages.tap = Some(arrived.clone());
+    let server = Server::new(options);
+    let object = Arc::new(Plain::default());
+    server.bind::<dyn Waits>("waits", object).unwrap();
+    let serving = server.listen(&"tcp://127.0.0.1:0".parse().unwrap());
+    let serving = serving.unwrap();
+    let (gate, address) = behind_a_gate(&serving);
+    // It does not give up by itself.
+    let mut options = ClientOptions::default();
+    options.clock = Clock::paused();
+    let client = Client::connect_with(&address, &options).unwrap();
+    let waits = client.lookup::<dyn Waits>("waits").unwrap();
+    gate.store(false, Ordering::SeqCst);
+    let before = arrived.0.load(Ordering::SeqCst);
+    let brief = waits.within(HOUR);
+    let calls: Vec<_> = (0..8).map(|_| brief.much()).collect();
+    // All but the last have been looked at then.
+    until(|| arrived.0.load(Ordering::SeqCst) == before + 8);
+    clock.advance(HOUR * 2);
+    gate.store(true, Ordering::SeqCst);
+    let mut results: Vec<_> = calls.into_iter().map(jstream_rmi::Call::wait).collect();
+    drop(results.pop());
+    let error = results.pop().unwrap().unwrap_err();
+    assert!(is_overdue(&error, Outcome::DidNotRun), "{error}");
+    assert_eq!(waits.much().wait().unwrap().get().len(), 4 << 20);
 }

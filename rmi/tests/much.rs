@@ -280,6 +280,41 @@ fn results_that_are_given_up_take_no_room() {
     drop(waiting);
 }
 
+/// Nothing is left of what a client has given up, long before its time is over: the server ends at once.
+#[test]
+fn results_that_are_given_up_are_let_go() {
+    let serving = server(ServerOptions::default())
+        .listen(&"inproc://much-let-go".parse().unwrap())
+        .unwrap();
+    let client = Client::connect(serving.address()).unwrap();
+    let store = client.lookup::<dyn Store>("store").unwrap();
+    let waiting = store.wait();
+    let count = MUCH as u64 / 16;
+    loop {
+        drop(store.many(count).wait().unwrap());
+        if client
+            .reflection()
+            .health()
+            .wait()
+            .unwrap()
+            .get()
+            .connections
+            == 2
+        {
+            break;
+        }
+    }
+    drop(store.many(count).wait().unwrap());
+    for _ in 0..10 {
+        let many = [store.many(count), store.many(count)];
+        // Both are answered by now.
+        store.ping().wait().unwrap();
+        drop(many);
+    }
+    drop(waiting);
+    assert_eq!(serving.shutdown(Duration::from_secs(40)).cut_off, 0);
+}
+
 fn tokio_block_on<F: Future>(future: F) -> F::Output {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_time().build().unwrap().block_on(future)

@@ -6,15 +6,14 @@
     reason = "test code"
 )]
 
-mod bound;
-
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bound::Bound;
-use jstream_rmi::{CallError, Client, Outcome, Remote, Server, Serving, Stub, remote};
+use jstream_rmi::{
+    CallError, Client, Outcome, Remote, Server, ServerOptions, Serving, Stub, WeakServer, remote,
+};
 
 /// Opens others of its kind.
 #[remote]
@@ -29,6 +28,7 @@ trait Folder {
     fn fail(&self) -> Remote<dyn Folder>;
     fn note(&self, what: u64);
     fn noted(&self) -> Vec<u64>;
+    async fn wait(&self);
 }
 
 #[derive(Default)]
@@ -47,7 +47,7 @@ impl Gate {
 }
 
 struct Plain {
-    server: Server,
+    server: WeakServer,
     gate: Arc<Gate>,
     calls: Arc<AtomicU64>,
     name: String,
@@ -63,7 +63,11 @@ impl Plain {
             name: format!("{}/{name}", self.name),
             noted: Mutex::default(),
         };
-        self.server.export(Arc::new(below)).into_remote()
+        self.server
+            .upgrade()
+            .unwrap()
+            .export(Arc::new(below))
+            .into_remote()
     }
 }
 
@@ -112,10 +116,14 @@ impl Folder for Plain {
     fn noted(&self) -> Vec<u64> {
         self.noted.lock().unwrap().clone()
     }
+
+    async fn wait(&self) {
+        std::future::pending().await
+    }
 }
 
 struct Side {
-    server: Bound,
+    server: Server,
     gate: Arc<Gate>,
     calls: Arc<AtomicU64>,
     _serving: Serving,
@@ -123,10 +131,11 @@ struct Side {
     root: <dyn Folder as jstream_rmi::Remotable>::Stub,
 }
 
-fn side(address: &str) -> Side {
-    let (server, gate, calls) = (Server::default(), Arc::<Gate>::default(), Arc::default());
+fn side(address: &str, options: ServerOptions) -> Side {
+    let server = Server::new(options);
+    let (gate, calls) = (Arc::<Gate>::default(), Arc::default());
     let root = Plain {
-        server: server.clone(),
+        server: server.downgrade(),
         gate: gate.clone(),
         calls: Arc::clone(&calls),
         name: String::new(),
@@ -137,7 +146,7 @@ fn side(address: &str) -> Side {
     let client = Client::connect(serving.address()).unwrap();
     let root = client.lookup::<dyn Folder>("root").unwrap();
     Side {
-        server: Bound(server, "root"),
+        server,
         gate,
         calls,
         _serving: serving,
@@ -148,7 +157,7 @@ fn side(address: &str) -> Side {
 
 fn each(name: &str, test: impl Fn(&Side)) {
     for address in [&format!("inproc://pipelining-{name}"), "tcp://127.0.0.1:0"] {
-        test(&side(address));
+        test(&side(address, ServerOptions::default()));
     }
 }
 
@@ -235,7 +244,7 @@ fn nothing_runs_on_what_was_not_given() {
         let none = [find.pipelined().name(), ask.pipelined().name()];
         let own = Server::default();
         let export = own.export::<dyn Folder>(Arc::new(Plain {
-            server: own.clone(),
+            server: own.downgrade(),
             gate: side.gate.clone(),
             calls: side.calls.clone(),
             name: "mine".to_owned(),
@@ -308,4 +317,77 @@ fn chains_have_an_end() {
         not_given(calls.pop().unwrap().wait());
         calls.swap_remove(60).wait().unwrap();
     });
+}
+
+/// Where no more may wait, calls do so in their row, and those that are made when there is a place come behind them.
+#[test]
+fn who_finds_no_place_keeps_its_turn() {
+    for address in ["inproc://pipelining-places", "tcp://127.0.0.1:0"] {
+        let mut options = ServerOptions::default();
+        options.max_waiting = 2;
+        let side = side(address, options);
+        let waiting = || side.server.health().waiting;
+        // The first is held, and the others behind it.
+        let (open, fills) = (side.root.open_later("a"), side.root.wait());
+        let a = open.pipelined();
+        until(|| waiting() == 2);
+        let mut notes: Vec<_> = (0..20).map(|n| a.note(n)).collect();
+        thread::sleep(Duration::from_millis(20));
+        side.gate.open();
+        until(|| waiting() < 2);
+        notes.extend((20..40).map(|n| a.note(n)));
+        notes
+            .into_iter()
+            .for_each(|note| drop(note.wait().unwrap()));
+        // Now it is known what is called, and two wait again.
+        let open = side.root.open("b");
+        let b = open.pipelined();
+        b.note(0).wait().unwrap();
+        let also = side.root.wait();
+        until(|| waiting() == 2);
+        let mut notes: Vec<_> = (1..20).map(|n| b.note(n)).collect();
+        thread::sleep(Duration::from_millis(20));
+        drop(also);
+        until(|| waiting() < 2);
+        notes.extend((20..40).map(|n| b.note(n)));
+        notes
+            .into_iter()
+            .for_each(|note| drop(note.wait().unwrap()));
+        for folder in [&a, &b] {
+            let noted = folder.noted().wait().unwrap().get().to_vec();
+            assert!(noted.iter().copied().eq(0..40), "{noted:?}");
+        }
+        assert_eq!(side.server.health().refused_calls, 0);
+        drop((fills, open));
+    }
+}
+
+/// Rows that wait for a place begin one after another, though none of their calls waits itself; what is too late ends
+/// where it stands.
+#[test]
+fn many_rows_wait_for_one_place() {
+    let mut options = ServerOptions::default();
+    options.max_waiting = 1;
+    let side = side("inproc://pipelining-rows", options);
+    let opened: Vec<_> = (0..20).map(|_| side.root.open("a")).collect();
+    let folders: Vec<_> = opened.iter().map(|open| open.pipelined()).collect();
+    folders
+        .iter()
+        .for_each(|of| drop(of.note(0).wait().unwrap()));
+    let fills = side.root.wait();
+    until(|| side.server.health().waiting == 1);
+    let brief = folders[3].within(Duration::from_millis(50)).note(9);
+    let notes: Vec<_> = folders
+        .iter()
+        .flat_map(|of| [of.note(1), of.note(2)])
+        .collect();
+    let late = brief.wait().unwrap_err();
+    assert!(matches!(late, CallError::Deadline { .. }), "{late:?}");
+    drop(fills);
+    notes
+        .into_iter()
+        .for_each(|note| drop(note.wait().unwrap()));
+    for of in folders {
+        assert_eq!(of.noted().wait().unwrap().get(), &[0, 1, 2]);
+    }
 }

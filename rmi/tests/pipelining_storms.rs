@@ -6,14 +6,13 @@
     reason = "test code"
 )]
 
-mod bound;
-
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bound::Bound;
-use jstream_rmi::{CallError, Client, Outcome, Remote, Server, ServerOptions, Serving, remote};
+use jstream_rmi::{
+    CallError, Client, Outcome, Remote, Server, ServerOptions, Serving, WeakServer, remote,
+};
 use jstream_transport::active::yield_now;
 
 #[remote]
@@ -39,7 +38,7 @@ trait Ask {
 }
 
 struct Plain {
-    server: Server,
+    server: WeakServer,
     way: Vec<u64>,
     noted: Mutex<Vec<u64>>,
 }
@@ -53,7 +52,11 @@ impl Plain {
             way,
             noted: Mutex::default(),
         };
-        self.server.export(Arc::new(below)).into_remote()
+        self.server
+            .upgrade()
+            .unwrap()
+            .export(Arc::new(below))
+            .into_remote()
     }
 }
 
@@ -121,19 +124,19 @@ impl Random {
 const CALLERS: u64 = 4;
 const CHAINS: u64 = 600;
 
-fn serve(address: &str, change: impl FnOnce(&mut ServerOptions)) -> (Bound, Serving) {
+fn serve(address: &str, change: impl FnOnce(&mut ServerOptions)) -> (Server, Serving) {
     let mut options = ServerOptions::default();
     options.threads = 4;
     change(&mut options);
     let server = Server::new(options);
     let root = Plain {
-        server: server.clone(),
+        server: server.downgrade(),
         way: Vec::new(),
         noted: Mutex::default(),
     };
     server.bind::<dyn Step>("root", Arc::new(root)).unwrap();
     let serving = server.listen(&address.parse().unwrap()).unwrap();
-    (Bound(server, "root"), serving)
+    (server, serving)
 }
 
 fn is_not_given<T>(result: Result<T, CallError>) {

@@ -5,15 +5,12 @@
     reason = "test code"
 )]
 
-mod bound;
-
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bound::Bound;
 use jstream_rmi::{
-    CallError, Client, ClientOptions, Remote, Server, ServerOptions, Serving, remote,
+    CallError, Client, ClientOptions, Remote, Server, ServerOptions, Serving, WeakServer, remote,
 };
 
 #[remote]
@@ -35,13 +32,17 @@ trait Maker {
     fn take(&self, all: Vec<Remote<dyn Part>>) -> u64;
 }
 
-struct Plain(Server);
+struct Plain(WeakServer);
 
 #[remote]
 impl Maker for Plain {
     fn make(&self, count: u64) -> Vec<Remote<dyn Part>> {
         let part = |number| {
-            let export = self.0.export::<dyn Part>(Arc::new(Number(number)));
+            let export = self
+                .0
+                .upgrade()
+                .unwrap()
+                .export::<dyn Part>(Arc::new(Number(number)));
             export.into_remote()
         };
         (0..count).map(part).collect()
@@ -59,14 +60,14 @@ const GIVEN: u64 = 125;
 /// So short that renewals are always on their way.
 const LEASE: Duration = Duration::from_millis(20);
 
-fn serve(address: &str) -> (Bound, Serving) {
+fn serve(address: &str) -> (Server, Serving) {
     let mut options = ServerOptions::default();
     options.lease = LEASE;
     let server = Server::new(options);
-    let maker = Arc::new(Plain(server.clone()));
+    let maker = Arc::new(Plain(server.downgrade()));
     server.bind::<dyn Maker>("maker", maker).unwrap();
     let serving = server.listen(&address.parse().unwrap()).unwrap();
-    (Bound(server, "maker"), serving)
+    (server, serving)
 }
 
 /// Has some references, drops some, and goes in one of several ways.

@@ -6,18 +6,15 @@
     reason = "test code"
 )]
 
-mod bound;
-
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bound::Bound;
 use jstream_rmi::{
     CallError, Client, ClientOptions, Clock, Exclusive, Export, Outcome, Remote, Server,
-    ServerOptions, Serving, Stub, context, remote,
+    ServerOptions, Serving, Stub, WeakServer, context, remote,
 };
 
 /// Something that counts.
@@ -70,7 +67,7 @@ trait Shelf {
 }
 
 struct Board {
-    server: Server,
+    server: WeakServer,
     kept: Mutex<Vec<Remote<dyn Counter>>>,
     /// Made here, and told when nobody uses it.
     unreferenced: Arc<AtomicUsize>,
@@ -107,6 +104,8 @@ impl Shelf for Board {
     fn make(&self) -> Remote<dyn Counter> {
         let export = self
             .server
+            .upgrade()
+            .unwrap()
             .export::<dyn Counter>(Arc::new(Count::default()));
         let unreferenced = self.unreferenced.clone();
         export.when_unreferenced(move || {
@@ -147,7 +146,7 @@ impl Shelf for Board {
 }
 
 struct Setup {
-    server: Bound,
+    server: Server,
     serving: Serving,
     client: Client,
     shelf: ShelfStub,
@@ -160,7 +159,7 @@ struct Setup {
 fn setup(address: &str, options: ServerOptions) -> Setup {
     let server = Server::new(options.clone());
     let board = Arc::new(Board {
-        server: server.clone(),
+        server: server.downgrade(),
         kept: Mutex::default(),
         unreferenced: Arc::default(),
         own: Mutex::default(),
@@ -174,7 +173,7 @@ fn setup(address: &str, options: ServerOptions) -> Setup {
     let shelf = client.lookup::<dyn Shelf>("shelf").unwrap();
     Setup {
         own: Server::default(),
-        server: Bound(server, "shelf"),
+        server,
         serving,
         _hears: client.start().unwrap(),
         client,
@@ -398,7 +397,7 @@ fn calls_of_a_local_reference_are_calls() {
 
     // References of such calls are passed as they are.
     let board = Arc::new(Board {
-        server: own.clone(),
+        server: own.downgrade(),
         kept: Mutex::default(),
         unreferenced: Arc::default(),
         own: Mutex::default(),

@@ -7,17 +7,14 @@
     reason = "test code"
 )]
 
-mod bound;
-
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use bound::Bound;
 use jstream_rmi::{
-    Address, CallError, Client, Outcome, Remote, Server, Stream, StreamError, remote,
+    Address, CallError, Client, Outcome, Remote, Server, Stream, StreamError, WeakServer, remote,
 };
 
 /// Long enough for any machine; only what hangs takes it.
@@ -71,7 +68,7 @@ impl Book {
 
 struct Here {
     book: Arc<Book>,
-    server: Server,
+    server: WeakServer,
 }
 
 #[remote]
@@ -109,7 +106,11 @@ impl Desk for Here {
     fn give(&self, call: u64) -> Remote<dyn Asked> {
         self.book.ran(call);
         let answers = Arc::new(Answers(self.book.clone()));
-        self.server.export::<dyn Asked>(answers).into_remote()
+        self.server
+            .upgrade()
+            .unwrap()
+            .export::<dyn Asked>(answers)
+            .into_remote()
     }
 }
 
@@ -206,10 +207,9 @@ fn restarted(address: &str) {
     let book = Arc::new(Book::default());
     let here = Here {
         book: book.clone(),
-        server: server.clone(),
+        server: server.downgrade(),
     };
     server.bind::<dyn Desk>("desk", Arc::new(here)).unwrap();
-    let server = Bound(server, "desk");
     let before = server.references();
     let mut serving = server.listen(&address.parse().unwrap()).unwrap();
     let address = serving.address().clone();

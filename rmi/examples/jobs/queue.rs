@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use jstream_rmi::{Export, Remote, Server, remote};
+use jstream_rmi::{Export, Remote, Server, WeakServer, remote};
 
 /// A job that a worker has. Where its reference is lost before it is done, the job is given to another one.
 #[remote]
@@ -22,7 +22,7 @@ pub(crate) trait Queue {
 }
 
 pub(crate) struct Jobs {
-    server: Server,
+    server: WeakServer,
     state: Mutex<State>,
     this: Weak<Self>,
 }
@@ -40,7 +40,7 @@ impl Jobs {
     pub(crate) fn new(server: &Server, jobs: impl Iterator<Item = u64>) -> Arc<Self> {
         let waiting: VecDeque<u64> = jobs.collect();
         Arc::new_cyclic(|this| Self {
-            server: server.clone(),
+            server: server.downgrade(),
             state: Mutex::new(State {
                 count: waiting.len(),
                 waiting,
@@ -79,12 +79,13 @@ impl Jobs {
 
 impl Queue for Jobs {
     fn take(&self, worker: &str) -> Option<Remote<dyn Job>> {
+        let server = self.server.upgrade()?;
         let number = self.lock().waiting.pop_front()?;
         let given = Arc::new(Given {
             number,
             jobs: self.this.clone(),
         });
-        let export = self.server.export::<dyn Job>(given);
+        let export = server.export::<dyn Job>(given);
         let (jobs, name) = (self.this.clone(), worker.to_owned());
         export.when_unreferenced(move || {
             if let Some(jobs) = jobs.upgrade() {

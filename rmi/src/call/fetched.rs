@@ -136,7 +136,7 @@ impl<P> RemoteCall<P> {
     /// The result of a call of an object of this program is waited for first.
     ///
     /// ```
-    /// use jstream_rmi::{Client, Remote, Server, remote};
+    /// use jstream_rmi::{Client, Remote, Server, WeakServer, remote};
     /// use std::sync::Arc;
     ///
     /// #[remote]
@@ -157,18 +157,18 @@ impl<P> RemoteCall<P> {
     ///     }
     /// }
     ///
-    /// struct Plain(Server);
+    /// struct Plain(WeakServer);
     ///
     /// impl Folder for Plain {
     ///     fn open(&self, name: &str) -> Option<Remote<dyn File>> {
     ///         let file = Arc::new(Text(name.to_owned()));
-    ///         Some(self.0.export::<dyn File>(file).into_remote())
+    ///         Some(self.0.upgrade()?.export::<dyn File>(file).into_remote())
     ///     }
     /// }
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let server = Server::default();
-    /// server.bind::<dyn Folder>("folder", Arc::new(Plain(server.clone())))?;
+    /// server.bind::<dyn Folder>("folder", Arc::new(Plain(server.downgrade())))?;
     /// let serving = server.listen(&"inproc://doc-pipelined".parse()?)?;
     /// let folder = Client::connect(serving.address())?.lookup::<dyn Folder>("folder")?;
     /// // One round trip.

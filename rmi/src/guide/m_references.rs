@@ -8,7 +8,7 @@
 //! ```
 //! use std::sync::{Arc, Mutex};
 //!
-//! use jstream_rmi::{Client, Remote, Server, remote};
+//! use jstream_rmi::{Client, Remote, Server, WeakServer, remote};
 //!
 //! #[remote]
 //! trait Watcher {
@@ -36,7 +36,7 @@
 //! }
 //!
 //! struct Plain {
-//!     server: Server,
+//!     server: WeakServer,
 //!     watchers: Mutex<Vec<Remote<dyn Watcher>>>,
 //! }
 //!
@@ -53,7 +53,7 @@
 //!     }
 //!
 //!     fn cell(&self, key: &str) -> Option<Remote<dyn Cell>> {
-//!         let export = self.server.export::<dyn Cell>(Arc::new(One(key.len() as u64)));
+//!         let export = self.server.upgrade()?.export::<dyn Cell>(Arc::new(One(key.len() as u64)));
 //!         // It lives as long as somebody has a reference.
 //!         Some(export.into_remote())
 //!     }
@@ -69,7 +69,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let server = Server::default();
-//! let table = Plain { server: server.clone(), watchers: Mutex::default() };
+//! let table = Plain { server: server.downgrade(), watchers: Mutex::default() };
 //! server.bind::<dyn Table>("table", Arc::new(table))?;
 //! let serving = server.listen(&"inproc://guide-references".parse()?)?;
 //!
@@ -96,8 +96,9 @@
 //! elsewhere. [`Export::when_unreferenced`](crate::Export::when_unreferenced) tells when nobody else has one any more, and
 //! [`Server::references`](crate::Server::references) how many there are of all.
 //!
-//! An object that has its [`Server`](crate::Server), to export others, and is bound there keeps that, and is kept by it:
-//! a program that goes on without that server [unbinds](crate::Server::unbind) it.
+//! An object that has its [`Server`](crate::Server), to export others, and is bound there would keep that, and be kept by it:
+//! it has a [`WeakServer`](crate::WeakServer) instead. The same holds for a [`Client`](crate::Client) and the objects that it
+//! [exports](crate::Client::export), with [`WeakClient`](crate::WeakClient).
 //!
 //! A reference that comes back to the program that exports the object is the object: calls need no connection, and
 //! [`Remote::local`](crate::Remote::local) has what was exported. References are equal, and hash the same, when they lead

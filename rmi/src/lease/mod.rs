@@ -80,6 +80,11 @@ impl Tending {
         due.at(connection, clock, then);
     }
 
+    /// A result is kept until then.
+    pub(crate) fn keeps(&self, connection: &Connection, until: Instant, clock: &Clock) {
+        lock(&self.due).at(connection, clock, until);
+    }
+
     /// Something is to be sent, soon.
     pub(crate) fn soon(&self, connection: &Connection, clock: &Clock) {
         lock(&self.due).after(connection, clock, TOGETHER);

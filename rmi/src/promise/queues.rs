@@ -14,7 +14,7 @@ const LONGEST_CHAIN: usize = 64;
 /// How long a call is held that names one which has not come, or went back.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many calls may be held that name such a one, and how many bytes.
+/// How many calls may be held that name such a one, or have no place among those that wait, and how many bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) calls: usize,
@@ -28,8 +28,10 @@ pub(super) struct Queues<C> {
     known: FxHashMap<u32, Option<u32>>,
     order: VecDeque<u32>,
     bounds: Bounds,
-    /// Those that are held for calls which have not come.
-    early: Bounds,
+    /// Those that are held for calls which have not come, or without a place.
+    spare: Bounds,
+    /// Rows that wait for a place: the first of each has the turn.
+    stuck: VecDeque<u32>,
     has_ended: bool,
 }
 
@@ -56,12 +58,35 @@ struct Waiting<C> {
     deadline: Option<Instant>,
     /// When the call that it names has to have come.
     patience: Option<Instant>,
+    /// Whether it counts among those that wait.
+    has_place: bool,
 }
 
 impl<C> Waiting<C> {
     fn until(&self) -> Option<Instant> {
         let both = self.deadline.into_iter().chain(self.patience);
         both.min()
+    }
+
+    /// Whether it is bounded as one that is early, or has no place.
+    fn is_spare(&self) -> bool {
+        self.patience.is_some() || !self.has_place
+    }
+}
+
+impl Bounds {
+    const NONE: Self = Self { calls: 0, bytes: 0 };
+
+    fn add(&mut self, bytes: u64) {
+        self.calls = self.calls.saturating_add(1);
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    fn remove<C>(&mut self, waiting: &Waiting<C>) {
+        if waiting.is_spare() {
+            self.calls = self.calls.saturating_sub(1);
+            self.bytes = self.bytes.saturating_sub(waiting.bytes);
+        }
     }
 }
 
@@ -93,7 +118,8 @@ impl<C> Queues<C> {
             known: FxHashMap::default(),
             order: VecDeque::new(),
             bounds,
-            early: Bounds { calls: 0, bytes: 0 },
+            spare: Bounds::NONE,
+            stuck: VecDeque::new(),
             has_ended: false,
         }
     }
@@ -122,21 +148,23 @@ impl<C> Queues<C> {
         }
         (queue.stage, queue.depth) = (Stage::Open, depth);
         for waiting in &mut queue.held {
+            if waiting.has_place {
+                self.spare.remove(waiting);
+            }
             waiting.patience = None;
-            self.early.calls = self.early.calls.saturating_sub(1);
-            self.early.bytes = self.early.bytes.saturating_sub(waiting.bytes);
         }
         true
     }
 
-    /// A call has come that names another one, and waits until then at most; where it `may_wait`, and there is room.
+    /// A call has come that names another one, and waits until then at most, where there is room; with a place among those
+    /// that wait, or without.
     pub(super) fn place(
         &mut self,
         number: u32,
         (call, bytes): (C, u64),
         deadline: Option<Instant>,
         now: Instant,
-        may_wait: bool,
+        has_place: bool,
     ) -> Placed<C> {
         if self.has_ended {
             return Placed::Refused(call, Why::Full);
@@ -153,26 +181,65 @@ impl<C> Queues<C> {
                 None => {}
             }
         }
-        if !may_wait {
-            return Placed::Refused(call, Why::Full);
-        }
         let is_early = matches!(stage, None | Some(Stage::Unseen));
-        if is_early {
-            let bytes = self.early.bytes.saturating_add(bytes);
-            if self.early.calls >= self.bounds.calls || bytes > self.bounds.bytes {
-                return Placed::Refused(call, Why::Full);
-            }
-            self.early.calls = self.early.calls.saturating_add(1);
-            self.early.bytes = bytes;
-        }
         let patience = is_early.then(|| now.checked_add(PATIENCE)).flatten();
-        self.enter(number, Stage::Unseen).held.push_back(Waiting {
+        let waiting = Waiting {
             call,
             bytes,
             deadline,
             patience,
-        });
+            has_place,
+        };
+        if waiting.is_spare() {
+            let bytes = self.spare.bytes.saturating_add(bytes);
+            if self.spare.calls >= self.bounds.calls || bytes > self.bounds.bytes {
+                return Placed::Refused(waiting.call, Why::Full);
+            }
+            self.spare.add(waiting.bytes);
+        }
+        let queue = self.enter(number, Stage::Unseen);
+        queue.held.push_back(waiting);
         Placed::Held
+    }
+
+    /// A call that has the turn of its row is to wait for a place: the others do behind it. Given back where the connection
+    /// has ended.
+    pub(super) fn stand(
+        &mut self,
+        number: u32,
+        (call, bytes): (C, u64),
+        deadline: Option<Instant>,
+    ) -> Option<C> {
+        let Some(queue) = self.queues.get_mut(&number) else {
+            return Some(call);
+        };
+        self.spare.add(bytes);
+        queue.held.push_front(Waiting {
+            call,
+            bytes,
+            deadline,
+            patience: None,
+            has_place: false,
+        });
+        self.stuck.push_back(number);
+        None
+    }
+
+    /// Whether a row waits for a place.
+    pub(super) fn is_stuck(&self) -> bool {
+        !self.stuck.is_empty()
+    }
+
+    /// There may be a place: the call that has waited longest for one, of that number, and its object.
+    pub(super) fn go_on(&mut self) -> Option<(C, u32, u32)> {
+        while let Some(number) = self.stuck.pop_front() {
+            let stage = self.queues.get(&number).map(|queue| queue.stage);
+            let next = self.next(number);
+            if let (Some(call), Some(Stage::Gave(object))) = (next, stage) {
+                return Some((call, number, object));
+            }
+        }
+        None
     }
 
     /// The queue of that number; a new one where there is none.
@@ -200,11 +267,12 @@ impl<C> Queues<C> {
     /// One of those that name a call has begun: the next one does.
     pub(super) fn next(&mut self, number: u32) -> Option<C> {
         let queue = self.queues.get_mut(&number)?;
-        let next = queue.held.pop_front();
-        if next.is_none() {
+        let Some(next) = queue.held.pop_front() else {
             self.queues.remove(&number);
-        }
-        next.map(|waiting| waiting.call)
+            return None;
+        };
+        self.spare.remove(&next);
+        Some(next.call)
     }
 
     /// A call has given nothing: those that name it.
@@ -212,7 +280,9 @@ impl<C> Queues<C> {
         self.note(number, None);
         let queue = self.queues.remove(&number);
         let held = queue.into_iter().flat_map(|queue| queue.held);
-        held.map(|waiting| waiting.call).collect()
+        held.inspect(|waiting| self.spare.remove(waiting))
+            .map(|waiting| waiting.call)
+            .collect()
     }
 
     /// A call went back, and may come again: those that name it wait for that.
@@ -226,9 +296,10 @@ impl<C> Queues<C> {
         }
         queue.stage = Stage::Unseen;
         for waiting in &mut queue.held {
+            if !waiting.is_spare() {
+                self.spare.add(waiting.bytes);
+            }
             waiting.patience = now.checked_add(PATIENCE);
-            self.early.calls = self.early.calls.saturating_add(1);
-            self.early.bytes = self.early.bytes.saturating_add(waiting.bytes);
         }
     }
 
@@ -284,10 +355,7 @@ impl<C> Queues<C> {
             for waiting in std::mem::take(&mut queue.held) {
                 match goes(&waiting) {
                     Some(why) => {
-                        if waiting.patience.is_some() {
-                            self.early.calls = self.early.calls.saturating_sub(1);
-                            self.early.bytes = self.early.bytes.saturating_sub(waiting.bytes);
-                        }
+                        self.spare.remove(&waiting);
                         gone.push((waiting.call, why));
                     }
                     None => queue.held.push_back(waiting),
@@ -304,6 +372,7 @@ impl<C> Queues<C> {
         self.has_ended = true;
         let all = self.take_all();
         self.queues.clear();
+        self.stuck.clear();
         self.known.clear();
         self.order.clear();
         all

@@ -192,6 +192,9 @@ impl References {
         if let Some(exports) = connection.session().exports() {
             exports.offers.purge(self.clock.now());
         }
+        if let Some(until) = self.results.purge(self.clock.now()) {
+            self.tending.keeps(connection, until, &self.clock);
+        }
         let has = (self.count_of_leases() > 0, self.imports.count().1 > 0);
         let now = self.tending.now(connection, &self.clock, has);
         if now.expire {
@@ -327,6 +330,7 @@ impl References {
         let followed = std::mem::take(&mut *lock(&self.followed));
         lock(&self.dropped).clear();
         self.tending.end();
+        self.results.end();
         drop((gone, followed));
     }
 }

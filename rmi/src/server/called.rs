@@ -1,6 +1,6 @@
 //! What becomes of a call when it arrives.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use jstream_transport::active::{Request, until_waiting};
 
@@ -26,6 +26,8 @@ struct Arrived {
     promise: Option<Promise>,
     /// It need not wait for its caller to read.
     is_read: bool,
+    /// It has found a place among those that wait.
+    has_place: bool,
 }
 
 /// A call of the other side has come.
@@ -40,11 +42,7 @@ pub(crate) fn called(request: Request) {
     let clock = clock(&request);
     let now = clock.begin(word.time);
     // It may have waited here for its turn.
-    let waited = if clock.is_paused() {
-        Duration::ZERO
-    } else {
-        request.waited()
-    };
+    let waited = clock.went_in(request.waited());
     let deadline = word
         .time
         .and_then(|time| now.checked_add(time)?.checked_sub(waited));
@@ -58,6 +56,7 @@ pub(crate) fn called(request: Request) {
         deadline,
         promise: None,
         is_read: false,
+        has_place: false,
     });
 }
 
@@ -88,20 +87,18 @@ fn begin_named(mut request: Request) -> Option<Request> {
         request.put_off(most);
         return None;
     }
+    let named: Box<Named> = request.take_kept()?;
     let Named {
         deadline,
         promise,
         aim,
-    } = *request.take_kept()?;
+        place,
+    } = *named;
     let (object, turn) = match aim {
         Aim::Object(number) => (number, None),
         Aim::Given(turn) => (turn.object, Some(turn)),
-        Aim::Busy if is_ending => {
-            fail(request, Code::Ending, "");
-            return None;
-        }
-        Aim::Busy => {
-            nack(request, promise);
+        Aim::Full => {
+            refuse_full(request, is_ending);
             return None;
         }
         Aim::Refused(code, why) => {
@@ -109,11 +106,25 @@ fn begin_named(mut request: Request) -> Option<Request> {
             return None;
         }
     };
+    if turn.is_some() && may_wait(&request) {
+        // What it needs may be there for one more.
+        go_on(&request);
+    }
     let is_late = deadline.is_some_and(|deadline| deadline <= clock(&request).now());
     if is_late || (turn.is_some() && request.mark().is_cancelled()) {
         fail(request, Code::TooLate, "");
         return turn.and_then(Turn::next);
     }
+    let has_place = place.is_some() || may_wait(&request);
+    let is_named = promise.as_ref().is_some_and(Promise::is_named);
+    let turn = match turn {
+        Some(turn) if !has_place && !is_named && !is_ending && has_waiting(&request) => {
+            stand(request, turn, deadline, promise);
+            return None;
+        }
+        turn => turn,
+    };
+    drop(place);
     let method = Word::of(request.word()).method;
     let arrived = Arrived {
         request,
@@ -122,6 +133,7 @@ fn begin_named(mut request: Request) -> Option<Request> {
         deadline,
         promise,
         is_read: true,
+        has_place,
     };
     let Some(turn) = turn else {
         begin(arrived);
@@ -130,6 +142,55 @@ fn begin_named(mut request: Request) -> Option<Request> {
     // What it waits for may need those behind it.
     let (turn, ()) = until_waiting(turn, || begin(arrived));
     turn.and_then(Turn::next)
+}
+
+/// Refuses a call that names another one, and has found no room. It does not go back: one that came again would come
+/// behind others.
+fn refuse_full(request: Request, is_ending: bool) {
+    if let Some(session) = request.attached::<Session>() {
+        session.load().refuse();
+    }
+    let why = if is_ending {
+        Code::Ending
+    } else {
+        Code::Streams
+    };
+    fail(request, why, "");
+}
+
+fn may_wait(request: &Request) -> bool {
+    let session = request.attached::<Session>();
+    session.is_some_and(Session::may_wait)
+}
+
+fn has_waiting(request: &Request) -> bool {
+    let session = request.attached::<Session>();
+    session.is_some_and(Session::has_waiting)
+}
+
+fn go_on(request: &Request) {
+    if let Some(session) = request.attached::<Session>() {
+        session.promises.go_on();
+    }
+}
+
+/// Has a call that has the turn of its row wait for a place among those that wait.
+fn stand(mut request: Request, turn: Turn, deadline: Option<Instant>, promise: Option<Promise>) {
+    let mark = request.mark();
+    request.keep(Box::new(Named {
+        deadline,
+        promise,
+        aim: Aim::Object(turn.object),
+        place: None,
+    }));
+    // It comes back where the connection has ended.
+    drop(turn.stand(request, deadline));
+    let session = mark.attached::<Session>();
+    let session = session.filter(|session| session.may_wait() || !session.has_waiting());
+    if let Some(session) = session {
+        // Others have ended meanwhile, and did not see that it stands.
+        session.promises.go_on();
+    }
 }
 
 /// Gives a call back for now. It may come again at once.
@@ -151,6 +212,7 @@ fn begin(arrived: Arrived) {
         deadline,
         promise,
         is_read,
+        has_place,
     } = arrived;
     let Some(session) = request.attached::<Session>() else {
         return nack(request, promise);
@@ -176,7 +238,8 @@ fn begin(arrived: Arrived) {
         return fail(request, Code::Ending, "");
     }
     // One that others wait for frees more than it takes.
-    if !session.may_wait() && !promise.as_ref().is_some_and(Promise::is_named) {
+    let is_named = || promise.as_ref().is_some_and(Promise::is_named);
+    if !has_place && !session.may_wait() && !is_named() {
         return nack(request, promise);
     }
     let watched = session.terms.interceptors.before(|| CallInfo {

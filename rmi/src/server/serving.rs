@@ -273,14 +273,16 @@ impl State {
         let connection = joined.ok()?;
         drop(greeting);
         let peer = connection.peer();
+        let open = Open {
+            peer: peer.clone(),
+            unused: None,
+        };
+        lock(&self.connections).insert(number, open);
+        // It may be due at once, and looks for the entry then.
         let unused = self.remind(number);
-        lock(&self.connections).insert(
-            number,
-            Open {
-                peer: peer.clone(),
-                unused,
-            },
-        );
+        if let Some(open) = lock(&self.connections).get_mut(&number) {
+            open.unused = unused;
+        }
         let entry = Entry {
             state: Arc::downgrade(self),
             number,

@@ -79,6 +79,11 @@ impl Lane {
         }
     }
 
+    /// Whether the other side may know of one, now or from before.
+    pub(super) fn is_known(&self) -> bool {
+        !matches!(&*lock(&self.state), State::Closed | State::Ended)
+    }
+
     /// Whether it was not needed yet, or has ended.
     pub(super) fn is_closed(&self) -> bool {
         match &*lock(&self.state) {

@@ -1,18 +1,18 @@
 //! Large results that wait for their callers to fetch them over another connection, so that no others wait behind them.
 
 use std::io::IoSlice;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
 use jstream::{Filled, Spent};
-use jstream_transport::active::{Replier, Request};
+use jstream_transport::active::{Replier, Reply, Request, RequestError, WeakPeer};
 use rustc_hash::FxHashMap;
 
-use super::{Connection, MUCH, Session, length};
-use crate::clock::Clock;
+use super::{Connection, Lane, MUCH, Session, length};
 use crate::context;
-use crate::frame::Code;
+use crate::frame::{Code, Word};
 use crate::server::refuse;
 use crate::sync::lock;
 
@@ -35,22 +35,31 @@ pub(crate) struct Results {
 #[derive(Debug, Default)]
 struct Kept {
     results: FxHashMap<u32, (Filled, Option<Instant>)>,
+    /// With those that are being copied.
     bytes: u64,
     next: u32,
+    /// The connection has.
+    has_ended: bool,
 }
 
 impl Kept {
-    /// Forgets those whose callers wait no more.
-    fn purge(&mut self) {
-        let now = Instant::now();
-        let bytes = &mut self.bytes;
-        self.results.retain(|_, (result, until)| {
-            let stays = until.is_none_or(|until| until > now);
-            if !stays {
-                *bytes = bytes.saturating_sub(result.len() as u64);
-            }
-            stays
-        });
+    /// Those whose callers wait no more.
+    fn expire(&mut self, now: Instant) -> Vec<Filled> {
+        let is_over = |until: Option<Instant>| until.is_some_and(|until| until <= now);
+        let all = self.results.iter();
+        let over: Vec<u32> = all
+            .filter(|(_, (_, until))| is_over(*until))
+            .map(|(number, _)| *number)
+            .collect();
+        over.into_iter()
+            .filter_map(|number| self.take(number))
+            .collect()
+    }
+
+    fn take(&mut self, number: u32) -> Option<Filled> {
+        let (result, _) = self.results.remove(&number)?;
+        self.bytes = self.bytes.saturating_sub(result.len() as u64);
+        Some(result)
     }
 }
 
@@ -59,41 +68,60 @@ impl Results {
         self.has_lane.store(true, Ordering::Relaxed);
     }
 
-    /// Keeps a result, where others would wait for it and there is room: its number.
-    fn keep(&self, segments: &[IoSlice<'_>], most: u64) -> Option<u32> {
+    /// Keeps a result until then, where there is room for it: its number.
+    fn keep(&self, segments: &[IoSlice<'_>], most: u64, until: Option<Instant>) -> Option<u32> {
         let length = length(segments);
         let mut kept = lock(&self.kept);
-        kept.purge();
         let bytes = kept.bytes.saturating_add(length as u64);
-        if bytes > most {
+        if kept.has_ended || bytes > most {
             return None;
         }
         kept.bytes = bytes;
         let number = kept.next;
         kept.next = number.wrapping_add(1);
+        drop(kept);
+        // It has its place, and others need not wait while it is copied.
         let mut filling = Spent::heap(length).filling();
         for segment in segments {
             let fits = filling.extend(segment);
             debug_assert!(fits, "there is room for all of them");
         }
-        let until = context::deadline(&Clock::SYSTEM, Instant::now());
-        let until = until.and_then(|until| until.checked_add(SLACK));
-        kept.results.insert(number, (filling.finish(), until));
+        let result = filling.finish();
+        let mut kept = lock(&self.kept);
+        if kept.has_ended {
+            return None;
+        }
+        kept.results.insert(number, (result, until));
         Some(number)
     }
 
     /// How many are kept.
     pub(crate) fn count(&self) -> usize {
-        let mut kept = lock(&self.kept);
-        kept.purge();
-        kept.results.len()
+        lock(&self.kept).results.len()
     }
 
     fn take(&self, number: u32) -> Option<Filled> {
+        lock(&self.kept).take(number)
+    }
+
+    /// Forgets those whose callers wait no more. When that will be so of the next one.
+    pub(crate) fn purge(&self, now: Instant) -> Option<Instant> {
         let mut kept = lock(&self.kept);
-        let (result, _) = kept.results.remove(&number)?;
-        kept.bytes = kept.bytes.saturating_sub(result.len() as u64);
-        Some(result)
+        let over = kept.expire(now);
+        let next = kept.results.values().filter_map(|(_, until)| *until).min();
+        drop(kept);
+        drop(over);
+        next
+    }
+
+    /// The connection has ended: nobody fetches anything any more.
+    pub(crate) fn end(&self) {
+        let mut kept = lock(&self.kept);
+        kept.has_ended = true;
+        kept.bytes = 0;
+        let results = std::mem::take(&mut kept.results);
+        drop(kept);
+        drop(results);
     }
 }
 
@@ -115,7 +143,73 @@ impl Session {
             }
             results.is_shared.store(true, Ordering::Relaxed);
         }
-        results.keep(segments, self.terms.max_backlog)
+        let clock = &self.terms.clock;
+        let until = context::deadline(clock, clock.now());
+        let until = until.and_then(|until| until.checked_add(SLACK));
+        let number = results.keep(segments, self.terms.max_backlog, until)?;
+        if let Some(until) = until {
+            let connection = Connection::of(replier.peer());
+            self.references.tending.keeps(&connection, until, clock);
+        }
+        Some(number)
+    }
+}
+
+impl Connection {
+    /// Whether the other side may keep results of this one's calls.
+    pub(crate) fn fetches(&self) -> bool {
+        let lane = self.session().lane.as_ref();
+        lane.is_some_and(Lane::is_known)
+    }
+
+    /// What the other side keeps is not wanted, as nobody waits for the call any more: it is asked for, and not answered.
+    pub(crate) fn leave_kept(&self, number: [u8; 4]) {
+        let leaving = Arc::new(Leaving {
+            peer: self.peer().downgrade(),
+            number,
+        });
+        if leaving.is_stuck(self) {
+            self.peer().wake_at_credit(&Waker::from(leaving.clone()));
+            // There may be some since.
+            leaving.is_stuck(self);
+        }
+    }
+
+    /// The same of what answers a call that was given up.
+    pub(crate) fn leave_answer(&self, answer: Option<&Result<Reply, RequestError>>) {
+        if let Some(number) = answer.and_then(|answer| number_of(answer.as_ref().ok()?)) {
+            self.leave_kept(number);
+        }
+    }
+}
+
+/// The number of a result that is kept.
+pub(crate) fn number_of(reply: &Reply) -> Option<[u8; 4]> {
+    let number = reply.payload.as_bytes().try_into().ok()?;
+    (reply.word == Code::Kept as u64).then_some(number)
+}
+
+/// Says that a result is not wanted, when there is credit.
+struct Leaving {
+    peer: WeakPeer,
+    number: [u8; 4],
+}
+
+impl Leaving {
+    fn is_stuck(&self, connection: &Connection) -> bool {
+        let word = Word::results().to_wire();
+        let handler = connection.session().calls;
+        let number = [IoSlice::new(&self.number)];
+        let sent = connection.peer().try_send_segments(handler, word, &number);
+        matches!(sent, Err(RequestError::NoCredit))
+    }
+}
+
+impl Wake for Leaving {
+    fn wake(self: Arc<Self>) {
+        if let Some(peer) = self.peer.upgrade() {
+            self.is_stuck(&Connection::of(peer));
+        }
     }
 }
 
@@ -136,5 +230,35 @@ pub(crate) fn fetched(request: Request) {
     match result {
         Some(result) => replier.reply_filled(0, result),
         None => refuse(replier, Code::Result, "the result is not kept any more"),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "test code")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_bounded_and_goes() {
+        let (results, now) = (Results::default(), Instant::now());
+        let later = now.checked_add(SLACK);
+        let bytes = [IoSlice::new(&[1; 40]), IoSlice::new(&[2; 20])];
+        let first = results.keep(&bytes, 150, None).unwrap();
+        let second = results.keep(&bytes, 150, later).unwrap();
+        assert_eq!(results.keep(&bytes, 150, None), None);
+        assert_eq!(results.take(first).unwrap().as_bytes().len(), 60);
+        assert!(results.take(first).is_none());
+        let third = results.keep(&bytes, 150, None).unwrap();
+        assert_eq!(results.purge(now), later);
+        assert_eq!(results.count(), 2);
+        // Their time is over.
+        assert_eq!(results.purge(later.unwrap()), None);
+        assert!(results.take(second).is_none());
+        assert_eq!(lock(&results.kept).bytes, 60);
+        // Nobody is there any more.
+        results.end();
+        assert_eq!((results.count(), lock(&results.kept).bytes), (0, 0));
+        assert!(results.take(third).is_none());
+        assert_eq!(results.keep(&bytes, 150, None), None);
     }
 }

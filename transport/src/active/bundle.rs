@@ -67,6 +67,7 @@ impl Bundle {
             link: None,
             number: None,
             until,
+            slept: false,
         };
         self.core
             .wait(&wait, |_, _| self.core.is_empty().then_some(()));

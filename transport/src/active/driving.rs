@@ -2,6 +2,7 @@
 //!
 //! Who receives frees the right to do so before a handler runs. So handlers may wait themselves, and others go on.
 
+mod direct;
 mod members;
 mod put_off;
 mod waiting;
@@ -12,11 +13,13 @@ use std::task::Wake;
 use std::thread;
 use std::time::Duration;
 
+pub(super) use self::direct::Directly;
 use self::members::Member;
 pub(super) use self::members::Seen;
 use self::put_off::PutOff;
 use self::waiting::Progress;
 pub(super) use self::waiting::Wait;
+use super::handlers::Handlers;
 use super::ledger::Answer;
 use super::link::Link;
 use super::request::Request;
@@ -188,11 +191,14 @@ impl Core {
         self.has_more.load(Ordering::Acquire)
     }
 
-    fn deliver(&self, link: &Arc<Link>, arrived: Arrived, driving: &mut Driving<'_>) {
+    fn deliver(&self, link: Arc<Link>, arrived: Arrived, driving: &mut Driving<'_>) {
         let pool = &link.endpoint().shared().facts().pool;
         match arrived.into_bytes(pool) {
-            Ok((header, payload)) => link.arrived(&header, payload, driving),
-            Err(_) => Self::lost(link, &RecvError::Empty, driving),
+            Ok((header, payload)) => {
+                let handlers = link.handlers().clone();
+                link.arrived(&handlers, &header, payload, driving);
+            }
+            Err(_) => Self::lost(&link, &RecvError::Empty, driving),
         }
     }
 
@@ -207,14 +213,33 @@ impl Core {
     #[inline]
     fn received(
         &self,
-        link: &Arc<Link>,
+        link: Arc<Link>,
+        handlers: &Handlers,
         received: Result<(), RecvError>,
         (message, other): (Message, Option<Arrived>),
         driving: &mut Driving<'_>,
     ) -> Looked {
         match (received, other) {
-            (Ok(()), None) => link.arrived(&message.header, message.payload, driving),
+            (Ok(()), None) => {
+                link.arrived(handlers, &message.header, message.payload, driving);
+                Looked::Something
+            }
+            (received, other) => self.received_else(link, received, other, driving),
+        }
+    }
+
+    /// The same of what is not a message of bytes.
+    #[cold]
+    fn received_else(
+        &self,
+        link: Arc<Link>,
+        received: Result<(), RecvError>,
+        other: Option<Arrived>,
+        driving: &mut Driving<'_>,
+    ) -> Looked {
+        match (received, other) {
             (Ok(()), Some(arrived)) => self.deliver(link, arrived, driving),
+            (Ok(()), None) => {}
             (Err(RecvError::TimedOut { .. } | RecvError::Empty), _) => return Looked::Nothing,
             // It waits in the connection until others have left the pool.
             (Err(error @ RecvError::NoBuffer { .. }), _) => {
@@ -222,7 +247,7 @@ impl Core {
                 driving.release();
                 thread::sleep(SOON);
             }
-            (Err(error), _) => Self::lost(link, &error, driving),
+            (Err(error), _) => Self::lost(&link, &error, driving),
         }
         Looked::Something
     }
@@ -269,7 +294,8 @@ impl Core {
         for offset in 0..count {
             let place = first.wrapping_add(offset).checked_rem(count).unwrap_or(0);
             let member = seen.all().get(place);
-            let Some(link) = member.and_then(|member| member.link.upgrade()) else {
+            let upgraded = member.and_then(|member| Some((member.link.upgrade()?, member)));
+            let Some((link, member)) = upgraded else {
                 continue;
             };
             if link.is_posted() {
@@ -282,7 +308,7 @@ impl Core {
             let looked = shared.look(&mut message, &mut other);
             if let Some(looked) = looked {
                 self.next.store(place.wrapping_add(1), Ordering::Relaxed);
-                return self.received(&link, looked, (message, other), driving);
+                return self.received(link, &member.handlers, looked, (message, other), driving);
             }
         }
         if is_posted {
@@ -304,7 +330,7 @@ impl Core {
         };
         link.set_posted(self, false);
         match receipt {
-            Ok(arrived) => self.deliver(&link, arrived, driving),
+            Ok(arrived) => self.deliver(link, arrived, driving),
             Err(missed) => match missed.error {
                 RecvError::Cancelled | RecvError::NoBuffer { .. } => {}
                 error => Self::lost(&link, &error, driving),
@@ -353,7 +379,8 @@ impl Core {
                 }
                 match shared.receive_within(&mut message, &mut other, SLICE, wait.until) {
                     Some(received) => {
-                        self.received(link, received, (message, other), driving);
+                        let (link, handlers) = (link.clone(), link.handlers());
+                        self.received(link, handlers, received, (message, other), driving);
                     }
                     None => progress.slept = true,
                 }
@@ -393,7 +420,9 @@ impl Core {
             looks < LOOKS && spin.get_or_insert_with(begin).again()
         });
         Some(match looked {
-            Some(looked) => self.received(&link, looked, (message, other), driving),
+            Some(looked) => {
+                self.received(link, &member.handlers, looked, (message, other), driving)
+            }
             None => Looked::Nothing,
         })
     }

@@ -210,6 +210,13 @@ impl Work {
 pub(super) struct Absent(Arc<Work>);
 
 impl Absent {
+    /// Whether this thread is one, and does not wait already.
+    #[inline]
+    pub(super) fn is_needed() -> bool {
+        POOL.try_with(|pool| pool.borrow().is_some())
+            .unwrap_or(false)
+    }
+
     /// Of this thread, if it is one, and does not wait already.
     pub(super) fn of_thread() -> Option<Self> {
         let work = POOL.try_with(|pool| pool.take()).ok()??;

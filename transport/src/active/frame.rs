@@ -126,6 +126,17 @@ impl Frame {
         )
     }
 
+    /// What `header` gives back, if it is that of a reply to that request and of nothing else.
+    #[inline]
+    pub(super) fn replies(header: &Header, number: u32) -> Option<Credit> {
+        let [one, _, three] = header.words;
+        let is_reply = header.kind == REPLY && one & 0xffff_ffff_ffff == u64::from(number);
+        (is_reply && three >> 48 == 0).then_some(Credit {
+            messages: u16::try_from(one >> 48).ok()?,
+            bytes: three,
+        })
+    }
+
     /// What travels in `header`; `None` for what nobody of this version sends.
     #[inline]
     pub(super) fn of(header: &Header) -> Option<(Self, Credit)> {
@@ -217,6 +228,10 @@ mod tests {
             let bytes = frame.header(CREDIT_OF_ALL).with_length(length).to_bytes();
             let header = Header::from_bytes(&bytes).unwrap();
             assert_eq!(Frame::of(&header), Some((frame, CREDIT_OF_ALL)));
+            let is_reply = matches!(frame, Frame::Reply { .. });
+            let replied = Frame::replies(&header, 3);
+            assert_eq!(replied, is_reply.then_some(CREDIT_OF_ALL), "{frame:?}");
+            assert_eq!(Frame::replies(&header, 4), None);
         }
         let hello = Frame::Hello {
             version: VERSION,
@@ -232,6 +247,7 @@ mod tests {
         let refused = |kind, words, length| {
             let header = Header::new(kind, words).with_length(length);
             assert_eq!(Frame::of(&header), None, "{header:?}");
+            assert_eq!(Frame::replies(&header, 0), None, "{header:?}");
         };
         refused(0, [0; 3], 0);
         refused(CANCEL + 1, [0; 3], 0);

@@ -14,7 +14,6 @@ pub use self::builder::Builder;
 pub use self::counters::Counters;
 pub(super) use self::counters::Tally;
 use super::budget::Budget;
-use super::link::Link;
 use super::request::Request;
 use super::runs::Runs;
 use super::task::Place;
@@ -67,7 +66,10 @@ struct Table {
 }
 
 /// What sees messages in order, and the bits of their words by which it is known which.
-pub(super) type First = (u64, Box<dyn Fn(Request) -> Option<Request> + Send + Sync>);
+pub(super) type First = (u64, Box<See>);
+
+/// Sees a message, and gives it back unless it keeps it.
+pub(super) type See = dyn Fn(Request) -> Option<Request> + Send + Sync;
 
 /// What runs, on cache lines of its own: who asks has its memory elsewhere.
 #[repr(align(128))]
@@ -153,16 +155,6 @@ impl Handlers {
         }
     }
 
-    /// Shows a message to who sees it first. None where that keeps it.
-    #[inline]
-    pub(super) fn first(&self, request: Request) -> Option<Request> {
-        let entry = self.entry(request.handler());
-        match entry.and_then(|entry| entry.first.as_ref()) {
-            Some((mask, first)) if request.word() & mask != 0 => first(request),
-            _ => Some(request),
-        }
-    }
-
     #[inline]
     pub(super) fn entry(&self, number: u16) -> Option<&Entry> {
         self.table.entries.get(usize::from(number))
@@ -176,19 +168,26 @@ impl Entry {
         self.place.get().is_none_or(|executor| executor.has_room())
     }
 
+    /// Who sees a message with that word first, and may keep it.
+    #[inline]
+    pub(super) fn first(&self, word: u64) -> Option<&See> {
+        let (mask, see) = self.first.as_ref()?;
+        (word & mask != 0).then_some(&**see)
+    }
+
     /// Runs the handler: here, unless it is to run elsewhere.
     #[inline]
-    pub(super) fn run(&self, link: &Arc<Link>, request: Request, nested: bool) {
-        let nested = nested && !self.short;
+    pub(super) fn run(&self, request: Request) {
+        let nested = !self.short && turn::depth() >= request.link().settings.nesting;
         if self.worker || nested {
             if nested && !self.has_room() {
                 return request.nack();
             }
             self.tally.moved();
-            return self.runs.send(link, request, self);
+            return self.runs.send(request, self);
         }
         let begun = self.budget.begin();
-        turn::handling(|| self.runs.run(link, request, self));
+        turn::handling(|| self.runs.run(request, self));
         self.budget.end(&begun, &self.name, &self.tally.overrun);
     }
 }

@@ -18,19 +18,18 @@ use std::task::Waker;
 use std::time::Instant;
 
 use self::unread::Unread;
-use super::driving::{Core, Wait};
+use super::driving::{Core, Directly, Wait};
 use super::error::{JoinError, RequestError, Returned};
 use super::frame::{Credit, Frame};
 use super::handlers::Handlers;
 use super::hello::{Known, Theirs};
 use super::ledger::{Answer, Ledger, Number, Violation, Window};
-use super::request::Request;
 use super::settings::Settings;
 use super::sync::lock;
 use super::tap::{Tap, tapped};
 use super::task::Cancel;
 use crate::device::deadline::Deadline;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Message as EndpointMessage};
 use crate::error::RecvError;
 use crate::header::Header;
 
@@ -219,6 +218,21 @@ impl Link {
         endpoint.shared().attached()?.downcast().ok()
     }
 
+    /// Waits for the answer that was `asked` for, where nobody but the caller receives over a connection that was never
+    /// moved.
+    #[inline]
+    pub(super) fn receive_answer(
+        self: &Arc<Self>,
+        asked: &Asked,
+        until: Deadline,
+        message: &mut EndpointMessage,
+    ) -> Directly {
+        if self.moves.load(Ordering::Acquire) > 0 || self.is_elsewhere() {
+            return Directly::Else;
+        }
+        self.first.receive_answer(self, asked, until, message)
+    }
+
     /// Serves the bundle that it is in, until `attempt` answers or the time is over; `number` is the request whose
     /// answer is waited for. What `attempt` gets [`Core::wait`] says.
     #[inline]
@@ -226,12 +240,24 @@ impl Link {
         self: &Arc<Self>,
         number: Option<u32>,
         until: Deadline,
+        attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
+    ) -> Option<R> {
+        self.wait_on((number, false), until, attempt)
+    }
+
+    /// As [`wait`](Self::wait), where nothing may have come for a while.
+    #[inline]
+    pub(super) fn wait_on<R>(
+        self: &Arc<Self>,
+        (number, slept): (Option<u32>, bool),
+        until: Deadline,
         mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
     ) -> Option<R> {
         let wait = Wait {
             link: Some(self),
             number,
             until,
+            slept,
         };
         loop {
             let moves = self.moves.load(Ordering::Acquire);
@@ -384,11 +410,6 @@ impl Link {
     /// Whether nobody wants the answer to a request that is open.
     pub(super) fn is_cancelled(&self, number: Number) -> bool {
         self.ledger().is_cancelled(number)
-    }
-
-    /// Runs a request again, a little later.
-    pub(super) fn run_later(&self, request: Request) {
-        self.bundle().run_later(request);
     }
 
     /// Takes no more requests: they go back.

@@ -179,6 +179,12 @@ impl Request {
         link.bundle().run_soon(self);
     }
 
+    /// Has its handler run with it a little later.
+    pub(super) fn run_later(self) {
+        let bundle = self.replier.link.bundle();
+        bundle.run_later(self);
+    }
+
     /// Keeps something with the request, instead of what was kept before. It is dropped where the request goes back, before
     /// its sender knows; and where that may send it again, so that it [says so](super::is_given_back).
     pub fn keep<T: Any + Send>(&mut self, what: Box<T>) {

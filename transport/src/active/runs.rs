@@ -7,17 +7,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::handlers::{Entry, Outcome};
-use super::link::Link;
 use super::request::Request;
 use super::task::{Cancel, First, Place, Slots, forget_panic};
 
 /// A handler.
 pub(super) trait Runs: Send + Sync {
     /// Runs it in the receive loop.
-    fn run(&self, link: &Arc<Link>, request: Request, entry: &Entry);
+    fn run(&self, request: Request, entry: &Entry);
 
     /// Has it run by the executor.
-    fn send(&self, link: &Arc<Link>, request: Request, entry: &Entry);
+    fn send(&self, request: Request, entry: &Entry);
 }
 
 /// A function.
@@ -45,14 +44,14 @@ where
     O: Into<Outcome>,
     F: Fn(Request) -> O + Send + Sync + 'static,
 {
-    fn run(&self, link: &Arc<Link>, request: Request, entry: &Entry) {
+    fn run(&self, request: Request, entry: &Entry) {
         // The program's own objects are shared, so it guards them with locks, which are poisoned.
         let done = catch_unwind(AssertUnwindSafe(|| (self.handler)(request).into()));
         match done {
             Ok(Outcome::Done) => entry.tally.inline(),
             Ok(Outcome::Rerun(request)) => {
                 entry.tally.rerun();
-                link.run_later(request);
+                request.run_later();
             }
             Err(panic) => {
                 entry.tally.panicked();
@@ -61,8 +60,8 @@ where
         }
     }
 
-    fn send(&self, link: &Arc<Link>, mut request: Request, _: &Entry) {
-        let moved = noted(link, &request);
+    fn send(&self, mut request: Request, _: &Entry) {
+        let moved = noted(&request);
         request.wait();
         let future = AtWorker {
             handler: self.handler.clone(),
@@ -140,8 +139,8 @@ where
     F: Fn(Request) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = ()> + Send + 'static,
 {
-    fn run(&self, link: &Arc<Link>, request: Request, entry: &Entry) {
-        let moved = noted(link, &request);
+    fn run(&self, request: Request, entry: &Entry) {
+        let moved = noted(&request);
         let Some(future) = self.begin(request, entry) else {
             return;
         };
@@ -152,8 +151,8 @@ where
         }
     }
 
-    fn send(&self, link: &Arc<Link>, mut request: Request, entry: &Entry) {
-        let moved = noted(link, &request);
+    fn send(&self, mut request: Request, entry: &Entry) {
+        let moved = noted(&request);
         request.wait();
         if let Some(future) = self.begin(request, entry) {
             self.slots.send(future, moved);
@@ -162,10 +161,7 @@ where
 }
 
 /// Notes the task of a request that waits, so that it can be cancelled. Whether it is still wanted.
-fn noted<'l>(
-    link: &'l Arc<Link>,
-    request: &Request,
-) -> impl FnOnce(&Arc<dyn Cancel>) -> bool + use<'l> {
-    let number = request.number();
-    move |task| link.note_moved(number, task)
+fn noted(request: &Request) -> impl FnOnce(&Arc<dyn Cancel>) -> bool + use<> {
+    let mark = request.mark();
+    move |task| mark.note(task)
 }

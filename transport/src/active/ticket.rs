@@ -16,11 +16,12 @@ use jstream::buffer::Filled;
 
 use self::errand::{Errand, Outcome};
 pub use self::object::ObjectTicket;
-use super::driving::Core;
+use super::driving::{Core, Directly};
 use super::error::RequestError;
 use super::link::{Asked, Link, Turn};
 use super::peer::Peer;
 use crate::device::deadline::Deadline;
+use crate::endpoint::Message;
 use crate::endpoint::timer::Timer;
 
 /// What a handler answered.
@@ -134,13 +135,27 @@ impl Ticket {
     #[inline]
     fn wait_until(&mut self, until: Deadline) -> Option<Outcome> {
         let (link, errand) = (&self.link, &mut self.errand);
+        let mut slept = false;
+        if let Some(asked) = errand.asked() {
+            let mut message = Message::nothing();
+            match link.receive_answer(asked, until, &mut message) {
+                Directly::Answered => {
+                    errand.leave();
+                    let [_, word, _] = message.header.words;
+                    let payload = message.payload;
+                    return Some(Ok(Reply { word, payload }));
+                }
+                Directly::Else => {}
+                Directly::Slept => slept = true,
+            }
+        }
         loop {
             if errand.is_over() {
                 return None;
             }
             let was_paused = errand.paused();
             let pause = was_paused.map_or(until, |then| until.or_sooner(then));
-            let waited = link.wait(errand.number(), pause, |found, waker| {
+            let waited = link.wait_on((errand.number(), slept), pause, |found, waker| {
                 match errand.attempt(link, found, waker) {
                     Some(outcome) => Some(Some(outcome)),
                     // How long to wait has changed.

@@ -131,6 +131,16 @@ pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
+/// Whether this thread may wait as it is: no handler runs here, and nobody has to see to what is woken meanwhile. What
+/// is kept until it waits is dropped then.
+#[inline]
+pub(super) fn is_free() -> bool {
+    let (is_idle, kept) = TURN.with(|turn| (turn.is_idle(), turn.kept.take()));
+    let is_free = is_idle && !Absent::is_needed();
+    drop(kept);
+    is_free
+}
+
 /// Does something, and gives back what was kept meanwhile; that is dropped as soon as this thread waits for an answer, for
 /// credit or for whatever else others may bring about, inside of that.
 pub fn until_waiting<T: 'static, R>(kept: T, work: impl FnOnce() -> R) -> (Option<T>, R) {

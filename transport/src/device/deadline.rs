@@ -17,6 +17,9 @@ impl Deadline {
 
     /// The moment `timeout` from now; never, when there is no such moment.
     pub(crate) fn after(timeout: Duration) -> Self {
+        if timeout == Duration::MAX {
+            return Self::NEVER;
+        }
         Self(clock().checked_add(timeout))
     }
 

@@ -1,25 +1,24 @@
 //! The direction that sends, under its lock: the half, and what was posted.
 
 mod costly;
+mod direction;
 mod gathered;
 
 pub(super) use self::gathered::Flushed;
 
 use std::collections::VecDeque;
-use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
 use super::alarm::Alarm;
 use super::counters::Tally;
-use super::facts::{End, Facts, Trouble};
+use super::facts::{End, Facts};
 use super::gate::{Credit, Gate};
 use super::ops::{Notify, OpId, Ops, Sink};
 use super::remote::MOST_REQUESTS;
 use super::turn::{Common, Direction};
-use crate::device::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing, Push};
-use crate::device::deadline::Deadline;
+use crate::device::connection::{Body, Outbound, Outgoing};
 use crate::error::SendError;
 use crate::header::Header;
 
@@ -407,124 +406,6 @@ pub(super) fn progress(message: &Outbound<'_>) -> (u64, u64) {
         .length
         .saturating_add(Header::WIRE_LENGTH as u64);
     (message.taken, total)
-}
-
-impl Direction for Sending {
-    type Half = Box<dyn Outgoing>;
-
-    fn common(&mut self) -> &mut Common {
-        &mut self.common
-    }
-
-    #[inline]
-    fn drive(&mut self) {
-        while let Some(id) = self.posted.front() {
-            let (Some(half), Some(op)) = (&mut self.half, self.ops.get_mut(*id)) else {
-                return;
-            };
-            match half.push(&mut op.message) {
-                Ok(Push::Done) => self.complete_first(Ok(())),
-                Ok(Push::Begun) => {
-                    self.begun = true;
-                    return;
-                }
-                Ok(Push::Untouched) => return,
-                Err(fault) => match Trouble::of(fault, 0) {
-                    Trouble::NoBuffer { length, source } => {
-                        let peer = self.facts.peer.clone();
-                        self.complete_first(Err(SendError::NoBuffer {
-                            length,
-                            peer,
-                            source,
-                        }));
-                    }
-                    Trouble::End(end) => return self.fail(end, true),
-                },
-            }
-        }
-    }
-
-    fn has_posted(&self) -> bool {
-        !self.posted.is_empty() || !self.gate.is_empty()
-    }
-
-    /// What waits for credit waits for what is received.
-    fn wants_half(&self) -> bool {
-        !self.posted.is_empty()
-    }
-
-    fn has_half(&self) -> bool {
-        self.half.is_some()
-    }
-
-    fn patience(&mut self) -> Option<Duration> {
-        self.left()
-    }
-
-    fn take_half(&mut self) -> Option<Self::Half> {
-        self.half.take()
-    }
-
-    fn sleep(half: &mut Self::Half, deadline: Deadline) -> Result<(), Fault> {
-        half.wait(deadline)
-    }
-
-    fn arm_bare(half: &mut Self::Half) -> Armed {
-        half.arm(None)
-    }
-
-    fn source(half: &Self::Half) -> (BorrowedFd<'_>, Interest) {
-        half.source()
-    }
-
-    fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration) {
-        self.half = Some(half);
-        match slept.map_err(|fault| Trouble::of(fault, 0)) {
-            Err(Trouble::End(end)) => self.fail(end, false),
-            Ok(()) | Err(Trouble::NoBuffer { .. }) => {
-                self.clock = self.clock.saturating_add(elapsed);
-                self.drive();
-                while self.left().is_some_and(|left| left.is_zero()) {
-                    self.expire();
-                }
-            }
-        }
-    }
-
-    fn disown(&mut self) {
-        std::mem::forget((self.half.take(), self.common.watch.take()));
-        if self.end.is_none() {
-            self.begun = false;
-            self.fail(End::Forked, false);
-        }
-    }
-
-    fn arm(&mut self) -> bool {
-        let Some(half) = &mut self.half else {
-            return true;
-        };
-        self.alarm.set_armed();
-        match half.arm(Some(&self.alarm_waker)) {
-            Armed::Ready => {
-                self.alarm.disarm();
-                return false;
-            }
-            Armed::Waker => {}
-            Armed::Source => {
-                let (source, interest) = half.source();
-                let watch = &mut self.common.watch;
-                let watched = self
-                    .alarm
-                    .watcher()
-                    .and_then(|watcher| watcher.watch(watch, source, interest, &self.alarm_waker));
-                // Nobody is going to call, so the tasks look themselves, once the lock is released.
-                if watched.is_err() {
-                    self.alarm.take(&mut self.common.to_wake);
-                }
-            }
-        }
-        true
-    }
 }
 
 impl Drop for Sending {

@@ -5,87 +5,23 @@
 //! waits until it is back. Whoever leaves sees to it that somebody is left who is going to look:
 //! a thread that waits, or, if only tasks do, the device.
 
+mod direction;
+mod sleeping;
+
+pub(super) use self::direction::{Common, Direction};
+
 use std::ops::{Deref, DerefMut};
-use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::task::Waker;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::alarm::Alarm;
 use super::spin::Spin;
 use super::timer::Timer;
-use super::watcher::{Watch, wake};
-use crate::device::connection::{Armed, Fault, Interest};
+use super::watcher::wake;
 use crate::device::deadline::Deadline;
-use crate::device::poll::sleep_on;
 use crate::process::Origin;
-
-/// What a direction does under its lock.
-pub(super) trait Direction {
-    /// What a sleep needs.
-    type Half;
-
-    fn common(&mut self) -> &mut Common;
-
-    /// Carries on what was posted, as far as it goes now.
-    fn drive(&mut self);
-
-    /// Whether something is posted that has not ended.
-    fn has_posted(&self) -> bool;
-
-    /// Whether the half has to go on for it.
-    fn wants_half(&self) -> bool {
-        self.has_posted()
-    }
-
-    /// Whether nobody has taken the half, and it has not ended.
-    fn has_half(&self) -> bool;
-
-    /// For how long what is on its way may still take; `None` when nothing is.
-    fn patience(&mut self) -> Option<Duration>;
-
-    fn take_half(&mut self) -> Option<Self::Half>;
-
-    fn sleep(half: &mut Self::Half, deadline: Deadline) -> Result<(), Fault>;
-
-    /// Prepares a half for a sleep on its source.
-    fn arm_bare(half: &mut Self::Half) -> Armed;
-
-    fn source(half: &Self::Half) -> (BorrowedFd<'_>, Interest);
-
-    /// Puts the half back. It slept for so long.
-    fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration);
-
-    /// Has the alarm rung when the half can go on. False when it can go on now.
-    fn arm(&mut self) -> bool;
-
-    /// Ends it in a process that has only a copy of it. What it shares with the one that it belongs to stays as it
-    /// is.
-    fn disown(&mut self);
-}
-
-/// What the states of both directions have.
-#[derive(Default)]
-pub(super) struct Common {
-    /// How many threads wait for the half to come back, or for their operations.
-    waiting: u32,
-    /// An operation has ended that a thread may wait for.
-    pub(super) news: bool,
-    /// The tasks whose operations have ended.
-    pub(super) to_wake: Vec<Waker>,
-    /// This direction has ended, and the other one is to be told.
-    pub(super) broke: bool,
-    /// How waits have ended lately.
-    pub(super) habit: u8,
-    /// Where the alarm is registered, if it is the system that rings it.
-    pub(super) watch: Option<Watch>,
-    /// Rings the alarm when the patience of tasks is over; there once one was needed.
-    timer: Option<Timer>,
-    /// Since when tasks wait with what was on its way then. Nothing when that has ended.
-    pub(super) waited_since: Option<Instant>,
-}
 
 /// A direction and its lock.
 pub(super) struct Turn<D> {
@@ -387,44 +323,6 @@ impl<D: Direction> Turn<D> {
         self.lock()
     }
 
-    /// Waits until somebody else has put the half back, or has news.
-    fn wait_for_change<'t, E: Direction>(
-        &'t self,
-        other: &Turn<E>,
-        mut held: Held<'t, D>,
-        mut until: Deadline,
-    ) -> Held<'t, D> {
-        // Who has the half may sleep since before something was posted to the other direction.
-        let is_pending = other.is_pending();
-        if is_pending {
-            until = until.or_sooner(Deadline::after(Duration::from_millis(1)));
-        }
-        held.common().waiting = held.common().waiting.saturating_add(1);
-        let state = match until.left() {
-            None => self
-                .changed
-                .wait(held.state)
-                .unwrap_or_else(PoisonError::into_inner),
-            Some(left) => {
-                self.changed
-                    .wait_timeout(held.state, left)
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .0
-            }
-        };
-        let mut held = Held { state };
-        held.common().waiting = held.common().waiting.saturating_sub(1);
-        if is_pending {
-            drop(held);
-            let mut beside = other.lock();
-            beside.drive();
-            let broke = other.leave(beside);
-            held = self.lock();
-            held.common().broke |= broke.0;
-        }
-        held
-    }
-
     /// Whether something is posted, as far as is known without the lock.
     #[inline]
     pub(super) fn is_pending(&self) -> bool {
@@ -443,95 +341,6 @@ impl<D: Direction> Turn<D> {
         // With those of `sleep_beside` and `is_pending_by_now`: either this sees who sleeps, or they what was posted.
         fence(Ordering::SeqCst);
         self.beside.load(Ordering::Relaxed) > 0
-    }
-
-    /// Sleeps until the half may go on.
-    fn sleep<'t, E: Direction>(
-        &'t self,
-        other: &Turn<E>,
-        mut held: Held<'t, D>,
-        until: Deadline,
-    ) -> Held<'t, D> {
-        let patience = held.patience();
-        // Whoever sleeps measures the time itself.
-        held.common().waited_since = None;
-        let Some(mut half) = held.take_half() else {
-            return held;
-        };
-        self.tell(held);
-        let before = Instant::now();
-        let until = patience.map_or(until, |left| until.or_sooner(Deadline::after(left)));
-        let (slept, broke) = other.sleep_beside::<D>(&mut half, until);
-        let elapsed = before.elapsed();
-        let mut held = self.lock();
-        held.common().broke |= broke.0;
-        // The sleep may have taken what the alarm was armed for.
-        self.alarm.disarm();
-        held.put_back(half, slept, elapsed);
-        held
-    }
-
-    /// Sleeps until a half of the other direction may go on. What is posted to this one goes on
-    /// meanwhile, if nobody else sees to it.
-    pub(super) fn sleep_beside<E: Direction>(
-        &self,
-        half: &mut E::Half,
-        until: Deadline,
-    ) -> (Result<(), Fault>, Broke) {
-        self.beside.fetch_add(1, Ordering::Relaxed);
-        let slept = self.sleep_seeing::<E>(half, until);
-        self.beside.fetch_sub(1, Ordering::Relaxed);
-        slept
-    }
-
-    fn sleep_seeing<E: Direction>(
-        &self,
-        half: &mut E::Half,
-        until: Deadline,
-    ) -> (Result<(), Fault>, Broke) {
-        if !self.is_pending_by_now() {
-            return (E::sleep(half, until), Broke(false));
-        }
-        let mut held = self.lock();
-        held.drive();
-        let patience = held.patience();
-        let ours = if held.wants_half() {
-            held.take_half()
-        } else {
-            None
-        };
-        let Some(mut ours) = ours else {
-            let broke = self.leave(held);
-            return (E::sleep(half, until), broke);
-        };
-        held.common().waited_since = None;
-        self.tell(held);
-        let before = Instant::now();
-        let mut slept = Ok(());
-        if E::arm_bare(half) != Armed::Ready && D::arm_bare(&mut ours) != Armed::Ready {
-            let until = patience.map_or(until, |left| until.or_sooner(Deadline::after(left)));
-            let sources = [E::source(half), D::source(&ours)];
-            slept = match sleep_on(sources, until) {
-                Ok(_) => Ok(()),
-                // A system without memory for so little: one at a time.
-                Err(_) => E::sleep(half, Deadline::after(Duration::from_millis(1))),
-            };
-        }
-        let mut held = self.lock();
-        self.alarm.disarm();
-        held.put_back(ours, Ok(()), before.elapsed());
-        held.drive();
-        (slept, self.leave(held))
-    }
-
-    /// Tells the news before a sleep.
-    fn tell(&self, mut held: Held<'_, D>) {
-        self.note_posted(&held);
-        let common = held.common();
-        if std::mem::take(&mut common.news) && common.waiting > 0 {
-            self.changed.notify_all();
-        }
-        self.wake_tasks(held);
     }
 }
 

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
 
@@ -48,12 +48,12 @@ fn what_names_a_call_that_has_not_come_waits_for_it_a_while() {
     assert_eq!(gone.len(), 3);
     assert!(gone.iter().all(|(_, why)| *why == Why::Missing), "{gone:?}");
     assert_eq!(
-        (queues.due(), queues.early.calls, queues.early.bytes),
+        (queues.due(), queues.spare.calls, queues.spare.bytes),
         (None, 0, 0)
     );
     // One that goes back may come again.
     queues.went_back(0, then);
-    assert_eq!(queues.early.calls, 2);
+    assert_eq!(queues.spare.calls, 2);
     assert!(queues.open(0, 0));
     assert_eq!(queues.gave(0, 5), Some(0));
     assert_eq!((queues.next(0), queues.next(0)), (Some(2), None));
@@ -95,6 +95,12 @@ fn chains_have_an_end() {
 enum Event {
     Opens(u32),
     Names(u32),
+    /// The same, without a place.
+    NamesOnly(u32),
+    /// The one that begins waits for a place.
+    Stands(u32),
+    /// There is one.
+    GoesOn,
     Gives(u32),
     Fails(u32),
     GoesBack(u32),
@@ -107,6 +113,9 @@ fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         2 => number.clone().prop_map(Event::Opens),
         6 => number.clone().prop_map(Event::Names),
+        3 => number.clone().prop_map(Event::NamesOnly),
+        2 => number.clone().prop_map(Event::Stands),
+        2 => Just(Event::GoesOn),
         1 => number.clone().prop_map(Event::Gives),
         1 => number.clone().prop_map(Event::Fails),
         1 => number.clone().prop_map(Event::GoesBack),
@@ -123,21 +132,46 @@ proptest! {
         let (mut call, mut open) = (0, [false; 4]);
         // By number, what is held.
         let mut held: HashMap<u32, Vec<u32>> = HashMap::new();
-        let mut running = [false; 4];
+        let mut running = [None; 4];
+        // Rows that wait for a place, and calls that have none.
+        let (mut standing, mut placeless) = (VecDeque::new(), HashSet::new());
         for event in events {
             match event {
                 Event::Opens(n) => open[n as usize] |= queues.open(n, 0),
-                Event::Names(n) => {
+                Event::Names(n) | Event::NamesOnly(n) => {
                     call += 1;
-                    match place(&mut queues, n, call, now) {
-                        Placed::Held => held.entry(n).or_default().push(call),
+                    let has_place = matches!(event, Event::Names(_));
+                    match queues.place(n, (call, 10), None, now, has_place) {
+                        Placed::Held => {
+                            held.entry(n).or_default().push(call);
+                            if !has_place {
+                                placeless.insert(call);
+                            }
+                        }
                         Placed::Begins(begins, _) => {
-                            prop_assert!(begins == call && !running[n as usize]);
+                            prop_assert!(begins == call && running[n as usize].is_none());
                             prop_assert!(held.get(&n).is_none_or(Vec::is_empty));
-                            running[n as usize] = true;
+                            running[n as usize] = Some(call);
                         }
                         Placed::Refused(refused, _) => prop_assert_eq!(refused, call),
                     }
+                }
+                Event::Stands(n) if running[n as usize].is_some() => {
+                    let call = running[n as usize].take().unwrap();
+                    prop_assert_eq!(queues.stand(n, (call, 10), None), None);
+                    held.entry(n).or_default().insert(0, call);
+                    placeless.insert(call);
+                    standing.push_back(n);
+                }
+                Event::GoesOn => {
+                    let expected = standing
+                        .pop_front()
+                        .map(|n| (held.entry(n).or_default().remove(0), n, n));
+                    prop_assert_eq!(queues.go_on(), expected);
+                    if let Some((call, n, _)) = expected {
+                        running[n as usize] = Some(call);
+                    }
+                    prop_assert_eq!(queues.is_stuck(), !standing.is_empty());
                 }
                 Event::Gives(n) if open[n as usize] => {
                     open[n as usize] = false;
@@ -145,7 +179,7 @@ proptest! {
                     let all = held.entry(n).or_default();
                     let expected = (!all.is_empty()).then(|| all.remove(0));
                     prop_assert_eq!(first, expected);
-                    running[n as usize] = first.is_some();
+                    running[n as usize] = first;
                 }
                 Event::Fails(n) if open[n as usize] => {
                     open[n as usize] = false;
@@ -155,12 +189,12 @@ proptest! {
                     open[n as usize] = false;
                     queues.went_back(n, now);
                 }
-                Event::Next(n) if running[n as usize] => {
+                Event::Next(n) if running[n as usize].is_some() => {
                     let next = queues.next(n);
                     let all = held.entry(n).or_default();
                     let expected = (!all.is_empty()).then(|| all.remove(0));
                     prop_assert_eq!(next, expected);
-                    running[n as usize] = next.is_some();
+                    running[n as usize] = next;
                 }
                 Event::TimePasses => {
                     now += PATIENCE;
@@ -171,11 +205,14 @@ proptest! {
                 }
                 _ => {}
             }
-            let unseen = |n: &u32| !open[*n as usize] && !running[*n as usize];
-            let early = held.iter().filter(|(n, _)| unseen(n));
-            let early: usize = early.map(|(_, all)| all.len()).sum();
-            prop_assert_eq!(queues.early.calls, early);
-            prop_assert_eq!(queues.early.bytes, early as u64 * 10);
+            let unseen = |n: &u32| {
+                !open[*n as usize] && running[*n as usize].is_none() && !standing.contains(n)
+            };
+            let spare = held.iter().flat_map(|(n, all)| all.iter().map(move |one| (n, one)));
+            let spare = spare.filter(|(n, one)| unseen(n) || placeless.contains(*one));
+            let spare = spare.count();
+            prop_assert_eq!(queues.spare.calls, spare);
+            prop_assert_eq!(queues.spare.bytes, spare as u64 * 10);
         }
         let mut rest = queues.end();
         rest.sort_unstable();

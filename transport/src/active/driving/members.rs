@@ -4,12 +4,15 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
 use super::{Core, lock};
+use crate::active::handlers::Handlers;
 use crate::active::link::Link;
 
 #[derive(Clone)]
 pub(super) struct Member {
     id: u64,
     pub(super) link: Weak<Link>,
+    /// Those of the connection: a request takes its handle of that with it.
+    pub(super) handlers: Handlers,
 }
 
 /// The members, as somebody who serves has seen them last.
@@ -33,6 +36,7 @@ impl Core {
             all.push(Member {
                 id: link.id,
                 link: Arc::downgrade(link),
+                handlers: link.handlers().clone(),
             });
         });
         self.call();

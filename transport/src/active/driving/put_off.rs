@@ -214,7 +214,7 @@ impl Core {
         let Some((link, arrived)) = late else {
             return false;
         };
-        self.deliver(&link, arrived, driving);
+        self.deliver(link, arrived, driving);
         true
     }
 

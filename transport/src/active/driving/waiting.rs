@@ -20,6 +20,8 @@ pub(in crate::active) struct Wait<'w> {
     /// The request there whose answer is waited for.
     pub(in crate::active) number: Option<u32>,
     pub(in crate::active) until: Deadline,
+    /// The connection alone had nothing for a while.
+    pub(in crate::active) slept: bool,
 }
 
 /// What somebody who waits has seen and done so far.
@@ -62,7 +64,10 @@ impl Core {
         mut attempt: impl FnMut(Option<Answer>, Option<&Waker>) -> Option<R>,
     ) -> Option<R> {
         let (mut own, mut parker) = (None, None::<Parker>);
-        let mut progress = Progress::default();
+        let mut progress = Progress {
+            slept: wait.slept,
+            ..Progress::default()
+        };
         let mut is_new = driving.is_some();
         let answer = loop {
             let held = driving.take().or_else(|| {
@@ -134,6 +139,7 @@ impl Core {
             link: None,
             number: None,
             until: Deadline::NEVER,
+            slept: false,
         };
         turn::waiting(|| {
             let (mut driving, mut waits, mut stands) = (None, is_more, false);

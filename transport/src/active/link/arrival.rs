@@ -1,6 +1,7 @@
 //! What comes from the other side of a connection.
 
 use std::io::IoSlice;
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
@@ -11,41 +12,69 @@ use super::{Link, lock_plainly};
 use crate::active::driving::Driving;
 use crate::active::error::{Reason, Returned};
 use crate::active::frame::Frame;
+use crate::active::handlers::Handlers;
 use crate::active::ledger::{Answer, Ledger, Number, Violation};
 use crate::active::request::Request;
 use crate::active::sync::MutexGuard;
 use crate::active::turn;
 use crate::header::Header;
 
+/// A message for a handler.
+struct Served {
+    number: Number,
+    handler: u16,
+    word: u64,
+}
+
 impl Link {
     /// A message has come. Before a handler runs, others may receive.
     #[inline]
     pub(in crate::active) fn arrived(
-        self: &Arc<Self>,
+        self: Arc<Self>,
+        handlers: &Handlers,
         header: &Header,
-        payload: Filled,
+        mut payload: Filled,
         driving: &mut Driving<'_>,
     ) {
         if self.starves() {
             self.has_room();
         }
         let mut wake = Vec::new();
-        let taken = self.take_in(header, payload, driving, &mut wake);
+        let taken = self.take_in(header, &mut payload, driving, &mut wake);
+        // A handler may take long, or wait for one of them.
         wake_all(&mut wake);
-        if let Err(violation) = taken {
-            driving.release();
-            self.break_off(violation);
+        match taken {
+            Ok(None) => {}
+            Ok(Some(message)) => self.serve(handlers, message, payload, driving),
+            Err(violation) => {
+                driving.release();
+                self.break_off(violation);
+            }
         }
     }
 
+    /// Takes the answer that is waited for past the ways of all others. False, and nothing was done, where it is
+    /// something else, or others have to know.
+    #[inline]
+    pub(in crate::active) fn take_reply(&self, header: &Header, number: u32) -> bool {
+        let Some(credit) = Frame::replies(header, number) else {
+            return false;
+        };
+        if self.starves() || self.settings.tap.is_some() {
+            return false;
+        }
+        self.ledger().settle_answer(number, credit)
+    }
+
+    /// Takes a message into the accounts. One for a handler comes back: its payload is where it was.
     #[inline]
     fn take_in(
-        self: &Arc<Self>,
+        &self,
         header: &Header,
-        payload: Filled,
+        payload: &mut Filled,
         driving: &mut Driving<'_>,
         wake: &mut Vec<Waker>,
-    ) -> Result<(), Violation> {
+    ) -> Result<Option<Served>, Violation> {
         let unknown = Violation("it sends what is no active message");
         let (frame, credit) = Frame::of(header).ok_or(unknown)?;
         if let Some(tap) = &self.settings.tap {
@@ -60,16 +89,22 @@ impl Link {
                 word,
             } => {
                 let number = self.accept(ledger, Some(number), header.length)?;
-                // The handler may take long, or wait for one of them.
-                wake_all(wake);
-                self.serve(number, handler, word, payload, driving);
+                return Ok(Some(Served {
+                    number,
+                    handler,
+                    word,
+                }));
             }
             Frame::Send { handler, word } => {
                 let number = self.accept(ledger, None, header.length)?;
-                wake_all(wake);
-                self.serve(number, handler, word, payload, driving);
+                return Ok(Some(Served {
+                    number,
+                    handler,
+                    word,
+                }));
             }
             Frame::Reply { number, word } => {
+                let payload = mem::replace(payload, Filled::nothing());
                 let answer = Answer::Reply { word, payload };
                 self.take_answer(ledger, number, answer, driving)?;
             }
@@ -79,6 +114,7 @@ impl Link {
                 word,
                 text,
             } => {
+                let payload = mem::replace(payload, Filled::nothing());
                 let answer = Answer::Returned {
                     reason,
                     word,
@@ -94,6 +130,7 @@ impl Link {
                 text,
             } => {
                 drop(ledger);
+                let payload = mem::replace(payload, Filled::nothing());
                 self.keep(returned(handler, reason, word, payload, text));
             }
             Frame::Cancel { number } => {
@@ -108,7 +145,7 @@ impl Link {
             Frame::Credit => drop(ledger),
             Frame::Hello { .. } => return Err(unknown),
         }
-        Ok(())
+        Ok(None)
     }
 
     /// Takes a message of the peer into the accounts. Where its window is used up as far as is known, frames that gave
@@ -153,31 +190,40 @@ impl Link {
         Ok(())
     }
 
+    /// Has a message seen to by its handler, one of `handlers`, which are those of the connection.
     #[inline]
     fn serve(
-        self: &Arc<Self>,
-        number: Number,
-        handler: u16,
-        word: u64,
+        self: Arc<Self>,
+        handlers: &Handlers,
+        message: Served,
         payload: Filled,
         driving: &mut Driving<'_>,
     ) {
         if !self.has_served() {
             self.served.store(true, Ordering::Relaxed);
         }
-        let request = Request::new(self.clone(), number, handler, word, payload);
-        let Some(request) = self.handlers.first(request) else {
-            return;
-        };
+        let Served {
+            number,
+            handler,
+            word,
+        } = message;
+        let entry = handlers.entry(handler);
+        let mut request = Request::new(self, number, handler, word, payload);
+        if let Some(first) = entry.and_then(|entry| entry.first(word)) {
+            match first(request) {
+                Some(left) => request = left,
+                None => return,
+            }
+        }
         if driving.is_aside() {
             return driving.put_aside(request);
         }
         driving.release();
-        if self.stopping.load(Ordering::Relaxed) {
+        if request.link().stopping.load(Ordering::Relaxed) {
             return request.give_back(Reason::Ending, "");
         }
-        match self.handlers.entry(handler) {
-            Some(entry) => entry.run(self, request, turn::depth() >= self.settings.nesting),
+        match entry {
+            Some(entry) => entry.run(request),
             None => request.give_back(Reason::NoSuchHandler, ""),
         }
     }
@@ -187,9 +233,9 @@ impl Link {
         if request.link().is_cancelled(request.number()) {
             return request.give_back(Reason::Cancelled, "");
         }
-        let link = request.link().clone();
-        match link.handlers.entry(request.handler()) {
-            Some(entry) => entry.run(&link, request, turn::depth() >= link.settings.nesting),
+        let handlers = request.link().handlers.clone();
+        match handlers.entry(request.handler()) {
+            Some(entry) => entry.run(request),
             None => request.give_back(Reason::NoSuchHandler, ""),
         }
     }

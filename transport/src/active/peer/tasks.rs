@@ -9,7 +9,8 @@ use std::task::{Context, Poll};
 use jstream::Transportable;
 use jstream::buffer::Filled;
 
-use super::{Function, Handler, Peer, Wait};
+use super::sending::Wait;
+use super::{Function, Handler, Peer};
 use crate::active::error::RequestError;
 use crate::active::ledger::Held;
 use crate::active::link::{Message, Turn};

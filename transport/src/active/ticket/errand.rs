@@ -30,7 +30,7 @@ enum State {
     Queued(Turn),
     Sent(Asked),
     /// It came back, and is sent again then.
-    Paused(Deadline, Message),
+    Paused(Deadline, Box<Message>),
     Over,
 }
 
@@ -62,8 +62,14 @@ impl Errand {
     /// Its number, while it is on its way.
     #[inline]
     pub(super) fn number(&self) -> Option<u32> {
+        self.asked().map(|asked| asked.number)
+    }
+
+    /// What was asked, while it is on its way.
+    #[inline]
+    pub(super) fn asked(&self) -> Option<&Asked> {
         match &self.state {
-            State::Sent(asked) => Some(asked.number),
+            State::Sent(asked) => Some(asked),
             _ => None,
         }
     }
@@ -189,7 +195,7 @@ impl Errand {
                         self.state = State::Paused(then, message);
                         return None;
                     }
-                    self.state = State::Queued(link.enqueue(message));
+                    self.state = State::Queued(link.enqueue(*message));
                 }
                 State::Over => return None,
             }
@@ -223,7 +229,7 @@ impl Errand {
                 asks: true,
                 payload: Some(payload.unwrap_or_else(Filled::nothing)),
             };
-            self.state = State::Paused(then, message);
+            self.state = State::Paused(then, Box::new(message));
             return None;
         }
         Some(Err(RequestError::Returned {

@@ -1,0 +1,149 @@
+//! Calls with streams or references among their arguments, or as their results.
+
+use std::sync::Arc;
+
+use jstream::{Filled, Transportable};
+
+use super::{Object, Place};
+use crate::call::{Call, Kept, RemoteCall};
+use crate::error::CallError;
+use crate::interface::Interface;
+use crate::promise::Made;
+use crate::reference::{As, Between, Giving, Passed};
+use crate::reflection::REFLECTION;
+use crate::session::Connection;
+use crate::stream::{Carried, Nowhere, Pumps, Stream, StreamError, Taken};
+
+/// A call whose result is references.
+struct Fetching {
+    drop_result: DropResult,
+    /// Others may name it.
+    made: Option<Made>,
+}
+
+/// Drops a result with references, so that their owner knows.
+pub(crate) type DropResult = fn(&Connection, Filled);
+
+impl Object {
+    /// The streams and references of a call that is about to be made.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn carried(&self) -> Carried {
+        let argument = |between| Giving::new(between, As::Argument);
+        match self.way() {
+            Some((connection, _)) => Carried::new(
+                Arc::new(connection.clone()),
+                argument(Between::Peers(connection.clone())),
+            ),
+            None => Carried::new(
+                Arc::new(Nowhere::default()),
+                argument(Between::Here(Arc::default())),
+            ),
+        }
+    }
+
+    /// As [`call`](Self::call), with streams or references among the arguments.
+    #[doc(hidden)]
+    pub fn call_with<A, R>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        carried: Carried,
+    ) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        self.call_carrying(interface, index, arguments, carried, None)
+    }
+
+    fn call_carrying<A, R>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        carried: Carried,
+        fetch: Option<Fetching>,
+    ) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        let method = interface.method(index);
+        let (pumps, mut giving, has_streams) = carried.into_parts();
+        let failed = |error| Call::new(Err(error), None, Pumps::default());
+        if let Some(reason) = giving.take_failure() {
+            let method = method.name();
+            return failed(CallError::Reference { method, reason });
+        }
+        if let Place::Here(node) = self.place() {
+            if has_streams {
+                let method = method.name();
+                return failed(CallError::Here { method });
+            }
+            return self.begin_here(node, (index, method), arguments, giving);
+        }
+        let result = fetch.as_ref().map(|fetch| fetch.drop_result);
+        let made = fetch.and_then(|fetch| fetch.made);
+        let kept = (result.is_some() || !giving.is_empty()).then(|| Kept { giving, result });
+        let begun = self.begin(interface, index, arguments, Some((kept, made)));
+        Call::new(begun, None, pumps)
+    }
+
+    /// As [`call_with`](Self::call_with), with references as the result.
+    #[doc(hidden)]
+    pub fn fetch<A, P>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        carried: Carried,
+    ) -> RemoteCall<P>
+    where
+        A: Transportable,
+        P: Passed,
+    {
+        let method = interface.method(index);
+        let between = carried.between().clone();
+        let drop_result = crate::call::drop_result::<P>;
+        let made = match (self.way(), P::interface()) {
+            (Some((connection, number)), Some(leads_to)) if number != REFLECTION => {
+                Some(connection.session().promises.make(leads_to))
+            }
+            _ => None,
+        };
+        let fetch = Fetching { drop_result, made };
+        let call = self.call_carrying(interface, index, arguments, carried, Some(fetch));
+        RemoteCall::new(call, between, method, made)
+    }
+
+    /// As [`call_with`](Self::call_with), with a stream as the result.
+    #[doc(hidden)]
+    pub fn stream<A, T>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        carried: Carried,
+        taken: Taken<T>,
+    ) -> Stream<T>
+    where
+        A: Transportable,
+        T: Transportable + 'static,
+    {
+        let method = interface.method(index);
+        let deadline = match self.deadline(method) {
+            Ok(deadline) => deadline,
+            Err(error) => return Stream::failed(StreamError::Call(error)),
+        };
+        let call: Call<u64> = self.call_carrying(interface, index, arguments, carried, None);
+        match call.into_failure() {
+            Ok(call) => {
+                let ending = Box::pin(async move { Ok(*call.await?.get()) });
+                taken.stream(ending, deadline, self.clock())
+            }
+            Err(error) => Stream::failed(StreamError::Call(error)),
+        }
+    }
+}

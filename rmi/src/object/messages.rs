@@ -1,0 +1,71 @@
+//! Calls whose arguments have been written before.
+
+use std::io::IoSlice;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use jstream::Filled;
+
+use super::Object;
+use super::calls::{ended, sent_one_way};
+use crate::call::{Sent, unsent};
+use crate::error::CallError;
+use crate::frame::Word;
+use crate::interface::Method;
+
+impl Object {
+    /// Makes a call whose arguments have been written, which ends then at the latest.
+    pub(crate) fn send_message(
+        &self,
+        method: &'static Method,
+        index: usize,
+        message: &[u8],
+        deadline: Option<Instant>,
+    ) -> Result<Sent, CallError> {
+        let word = self.word_until(method, index, deadline)?;
+        let watched = self.watched("", method, deadline, message.len() as u64)?;
+        let segments = [IoSlice::new(message)];
+        // What it leads to may have become known since.
+        let Some((connection, number)) = self.way() else {
+            return Err(CallError::Here {
+                method: method.name(),
+            });
+        };
+        let word = Word::aimed(word, number);
+        match connection.call(word, &segments, deadline) {
+            Ok(ticket) => Ok(self.sent(ticket, method, deadline, watched)),
+            Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
+        }
+    }
+
+    /// Calls the method at `index`, whatever its interface, with a message of its arguments: the message of its result.
+    pub(crate) fn call_described(
+        &self,
+        index: usize,
+        message: &[u8],
+        one_way: bool,
+    ) -> Result<Filled, CallError> {
+        static METHOD: OnceLock<Method> = OnceLock::new();
+        let method = METHOD.get_or_init(|| Method::new::<(), ()>("the method", "its description"));
+        let (deadline, word) = self.word(method, index)?;
+        let segments = [IoSlice::new(message)];
+        if one_way {
+            let Some((connection, number)) = self.way() else {
+                return Err(CallError::Here {
+                    method: method.name(),
+                });
+            };
+            let word = Word::aimed(word, number);
+            let watched = self.watched("", method, deadline, message.len() as u64)?;
+            return match connection.call_one_way(word, &segments, deadline) {
+                Ok(()) => {
+                    sent_one_way(watched.as_ref());
+                    Ok(Filled::nothing())
+                }
+                Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
+            };
+        }
+        self.send_message(method, index, message, deadline)?
+            .wait_for_message()
+    }
+}

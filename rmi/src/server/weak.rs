@@ -1,0 +1,79 @@
+//! Servers, as their own objects have them.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use super::{Load, Server, ServerOptions};
+use crate::exports::Exports;
+
+/// A server, without keeping it: for objects that are bound to it, of which each would keep the other one.
+///
+/// ```
+/// use jstream_rmi::{Client, Remote, Server, WeakServer, remote};
+/// use std::sync::Arc;
+///
+/// #[remote]
+/// trait Folder {
+///     fn open(&self, name: &str) -> Remote<dyn Folder>;
+/// }
+///
+/// struct Plain(WeakServer);
+///
+/// impl Folder for Plain {
+///     fn open(&self, _: &str) -> Remote<dyn Folder> {
+///         let server = self.0.upgrade().expect("it serves");
+///         let below = Arc::new(Self(self.0.clone()));
+///         server.export::<dyn Folder>(below).into_remote()
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = Server::default();
+/// let root = Arc::new(Plain(server.downgrade()));
+/// server.bind::<dyn Folder>("root", root.clone())?;
+/// let serving = server.listen(&"inproc://doc-weak".parse()?)?;
+/// let client = Client::connect(serving.address())?;
+/// client.lookup::<dyn Folder>("root")?.open("a").wait()?;
+/// // With its last handle, and what serves it, the server goes, and its objects with it.
+/// drop((client, serving, server));
+/// # while Arc::strong_count(&root) > 1 {}
+/// assert!(root.0.upgrade().is_none());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct WeakServer {
+    exports: Weak<Exports>,
+    options: Arc<ServerOptions>,
+    load: Weak<Load>,
+}
+
+impl Server {
+    /// The server, without keeping it.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakServer {
+        WeakServer {
+            exports: Arc::downgrade(&self.exports),
+            options: Arc::new(self.options.clone()),
+            load: Arc::downgrade(&self.load),
+        }
+    }
+}
+
+impl WeakServer {
+    /// The server, while somebody has it, or it serves.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Server> {
+        Some(Server {
+            exports: self.exports.upgrade()?,
+            options: (*self.options).clone(),
+            load: self.load.upgrade()?,
+        })
+    }
+}
+
+impl fmt::Debug for WeakServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakServer").finish_non_exhaustive()
+    }
+}

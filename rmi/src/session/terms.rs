@@ -1,0 +1,51 @@
+//! What a side accepts of the other one, and how it calls.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jstream::Limits;
+use jstream_transport::Address;
+
+use crate::auth::Secret;
+use crate::capture::Capturing;
+use crate::clock::Clock;
+use crate::intercept::Interceptors;
+use crate::reference::References;
+use crate::stream::Window;
+
+/// What a side accepts of the other one, and how it calls.
+#[derive(Debug, Clone)]
+pub(crate) struct Terms {
+    pub(crate) limits: Limits,
+    /// How long calls wait that say nothing else.
+    pub(crate) time: Duration,
+    /// How many methods may wait at once, for this connection and for all.
+    pub(crate) max_waiting: usize,
+    pub(crate) max_waiting_in_all: usize,
+    /// How many bytes of answers the other side may leave unread.
+    pub(crate) max_backlog: u64,
+    /// How much of a stream that comes may be on its way.
+    pub(crate) window: Window,
+    /// How many streams may come as arguments at once.
+    pub(crate) max_streams: usize,
+    /// How long the other side has references that it says nothing of, and how many.
+    pub(crate) lease: Duration,
+    pub(crate) max_references: usize,
+    /// Whether owners that the other side names are connected to.
+    pub(crate) third_parties: bool,
+    pub(crate) clock: Clock,
+    /// What sees the calls of both sides.
+    pub(crate) interceptors: Interceptors,
+    /// What both sides have to know.
+    pub(crate) secret: Option<Secret>,
+    /// Where its messages are written to.
+    pub(crate) capture: Option<Capturing>,
+}
+
+impl Terms {
+    /// No references, of a connection to a peer that others reach there.
+    pub(super) fn references(&self, reach: Option<&Address>) -> Arc<References> {
+        let (lease, most, clock) = (self.lease, self.max_references, self.clock.clone());
+        Arc::new(References::new(lease, most, clock, reach.cloned()))
+    }
+}
