@@ -159,8 +159,14 @@ impl References {
     /// Something that the other side gave is not used here any more.
     pub(crate) fn give_back(&self, connection: &Connection, number: u32, times: u64) {
         let mut dropped = lock(&self.dropped);
-        dropped.push((number, times));
-        let is_first = dropped.len() == 1;
+        let is_first = dropped.is_empty();
+        match dropped.last_mut() {
+            // What goes home is known by a number of its own, which stands for the times.
+            Some((last, more)) if *last == number && number != 0 => {
+                *more = more.saturating_add(times);
+            }
+            _ => dropped.push((number, times)),
+        }
         drop(dropped);
         if is_first && !connection.peer().has_ended() {
             self.tending.soon(connection, &self.clock);
@@ -195,7 +201,7 @@ impl References {
         if let Some(until) = self.results.purge(self.clock.now()) {
             self.tending.keeps(connection, until, &self.clock);
         }
-        let has = (self.count_of_leases() > 0, self.imports.count().1 > 0);
+        let has = || (self.count_of_leases() > 0, self.imports.count().1 > 0);
         let now = self.tending.now(connection, &self.clock, has);
         if now.expire {
             let lost = lock(&self.given).expire();

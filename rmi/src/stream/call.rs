@@ -11,6 +11,7 @@ use super::flow::{Flow, Stop};
 use super::frames::Ending;
 use super::inbox::Inbox;
 use super::line::{Half, Line};
+use super::nowhere::Nowhere;
 use super::pump::{Ended, Pump, Pumps};
 use super::receiving::Receiving;
 use super::word::{Key, Word};
@@ -20,7 +21,8 @@ use crate::reference::{Between, Giving, Passed};
 
 /// The streams of a call that is about to be made.
 pub struct Carried {
-    line: Arc<dyn Line>,
+    /// What streams need of the connection, once there is one.
+    line: Option<Arc<dyn Line>>,
     pumps: Pumps,
     has_streams: bool,
     giving: Giving,
@@ -31,9 +33,9 @@ pub struct Carried {
 pub struct Taken<T: Transportable + 'static>(Receiving<T>);
 
 impl Carried {
-    pub(crate) fn new(line: Arc<dyn Line>, giving: Giving) -> Self {
+    pub(crate) fn new(giving: Giving) -> Self {
         Self {
-            line,
+            line: None,
             pumps: Pumps::default(),
             has_streams: false,
             giving,
@@ -49,12 +51,31 @@ impl Carried {
         self.giving.between()
     }
 
+    /// That of a test.
+    #[cfg(test)]
+    pub(super) fn over(line: Arc<dyn Line>) -> Self {
+        Self {
+            line: Some(line),
+            ..Self::new(Giving::none())
+        }
+    }
+
+    fn line(&mut self) -> Arc<dyn Line> {
+        let line = self
+            .line
+            .get_or_insert_with(|| match self.giving.between() {
+                Between::Peers(connection) => Arc::new(connection.clone()),
+                Between::Here(_) => Arc::new(Nowhere::default()),
+            });
+        line.clone()
+    }
+
     /// Takes an argument along. What stands for it in the call.
     pub fn send<T: Transportable + 'static>(&mut self, stream: Stream<T>) -> u64 {
         self.has_streams = true;
         let flow = Arc::new(Flow::default());
-        let key = self.line.streams().begin(Half::Sends(flow.clone()));
-        let line = self.line.clone();
+        let line = self.line();
+        let key = line.streams().begin(Half::Sends(flow.clone()));
         self.pumps.add(match stream.of {
             Of::Here(made, _) => made.argument(line, key, flow),
             Of::Peer(from) => {
@@ -69,10 +90,11 @@ impl Carried {
     /// Expects a stream as the result. What stands for it in the call.
     pub fn take<T: Transportable + 'static>(&mut self) -> (Taken<T>, u64) {
         self.has_streams = true;
-        let window = self.line.window();
+        let line = self.line();
+        let window = line.window();
         let inbox = Arc::new(Inbox::new(window));
-        let key = self.line.streams().begin(Half::Takes(inbox.clone()));
-        let taken = Taken(Receiving::new(self.line.clone(), key, inbox));
+        let key = line.streams().begin(Half::Takes(inbox.clone()));
+        let taken = Taken(Receiving::new(line, key, inbox));
         (taken, Word::Open(window).pack(key))
     }
 

@@ -40,7 +40,6 @@ pub use self::sender::{Sender, Sending, Unwanted, stream};
 
 pub(crate) use self::flow::Stop;
 pub(crate) use self::line::Line;
-pub(crate) use self::nowhere::Nowhere;
 pub(crate) use self::pump::{Ended, Pumps};
 pub(crate) use self::tasks::{Tasks, until_ready};
 pub(crate) use self::wire::{Wire, streamed};

@@ -2,6 +2,7 @@
 //!
 //! Who receives frees the right to do so before a handler runs. So handlers may wait themselves, and others go on.
 
+mod alone;
 mod direct;
 mod members;
 mod put_off;
@@ -42,9 +43,6 @@ const SOON: Duration = Duration::from_micros(100);
 
 /// After how many messages what was put off is run, though more have come.
 const PUT_OFF: usize = 8;
-
-/// How often a connection that is alone is looked at before its bundle is looked after.
-const LOOKS: u32 = 64;
 
 /// How many messages a call that does not wait takes at most.
 const MOST: usize = 64;
@@ -390,55 +388,25 @@ impl Core {
         self.step_among_many(driving, wait.until, progress);
     }
 
-    /// Takes one message of a connection that is alone here, if there is one: looks a number of times, without letting
-    /// go of it in between. `None` where there are others to look after.
-    #[inline]
-    fn look_alone(
-        &self,
-        driving: &mut Driving<'_>,
-        until: Deadline,
-        progress: &mut Progress,
-    ) -> Option<Looked> {
-        self.see(&mut progress.seen);
-        let [member] = progress.seen.all() else {
-            return None;
-        };
-        let link = member.link.upgrade()?;
-        if self.has_more() || link.is_posted() {
-            return None;
-        }
-        let (mut message, mut other) = (Message::nothing(), None);
-        let shared = link.endpoint().shared();
-        if !shared.has_more() {
-            turn::flush();
-            shared.flush_before_look();
-        }
-        let (spin, mut looks) = (&mut progress.spin, 0u32);
-        let looked = shared.look_again(&mut message, &mut other, || {
-            looks = looks.wrapping_add(1);
-            let begin = || Spin::begin(self.spin, self.habit(), until);
-            looks < LOOKS && spin.get_or_insert_with(begin).again()
-        });
-        Some(match looked {
-            Some(looked) => {
-                self.received(link, &member.handlers, looked, (message, other), driving)
-            }
-            None => Looked::Nothing,
-        })
-    }
-
     fn step_among_many(
         &self,
         driving: &mut Driving<'_>,
         mut until: Deadline,
         progress: &mut Progress,
     ) {
+        let is_awake = std::mem::take(&mut progress.is_awake);
+        if !is_awake && self.spin.is_zero() && self.sleep_alone(until, progress) {
+            return;
+        }
         let looked = self.look_alone(driving, until, progress);
         if let Looked::Something = looked.unwrap_or_else(|| self.look(driving, &mut progress.seen))
         {
             return self.has_come(progress);
         }
         turn::flush();
+        if is_awake {
+            return self.look_after_sleep(driving, progress);
+        }
         let spinning = progress
             .spin
             .get_or_insert_with(|| Spin::begin(self.spin, self.habit(), until));
@@ -447,6 +415,9 @@ impl Core {
         }
         if !progress.is_entered {
             progress.slept = true;
+            return;
+        }
+        if self.sleep_alone(until, progress) {
             return;
         }
         if self.has_more() {
@@ -458,7 +429,9 @@ impl Core {
         };
         self.post_all(queue, &mut progress.seen);
         let done = queue.wait_done(until);
-        spinning.has_slept();
+        if let Some(spin) = &mut progress.spin {
+            spin.has_slept();
+        }
         if let Some(done) = done {
             self.take(done, driving);
             self.has_come(progress);

@@ -251,6 +251,12 @@ pub(crate) trait Incoming: Send {
         false
     }
 
+    /// Whether nothing is here that was not given, and [`wait`](Self::wait) receives by the call that sleeps: then a look
+    /// before it is a call in vain.
+    fn receives_asleep(&self) -> bool {
+        false
+    }
+
     /// How many bytes of a message are here that is not complete: what a slow peer is measured by.
     fn begun(&self) -> u64;
 

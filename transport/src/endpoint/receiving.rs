@@ -146,6 +146,17 @@ impl Receiving {
         other.is_some()
     }
 
+    /// Whether a look would find nothing, or what a sleep finds as well, in one call of the system less.
+    #[inline]
+    pub(super) fn receives_asleep(&self) -> bool {
+        let is_free = self.posted.is_empty() && self.kept.is_empty() && !self.begun && !self.taken;
+        is_free
+            && self
+                .half
+                .as_ref()
+                .is_some_and(|half| half.receives_asleep())
+    }
+
     /// Learns of an end that the device knows of already; a message stays where it is.
     pub(super) fn look(&mut self) {
         let half = self.half.as_mut();

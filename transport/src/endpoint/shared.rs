@@ -50,7 +50,20 @@ pub(crate) enum Patience {
     Endless,
 }
 
+/// Who waits for less looks before a sleep, which may be over before it has begun.
+const LONG: Duration = Duration::from_millis(1);
+
 impl Patience {
+    /// Whether there is time for a sleep.
+    #[inline]
+    fn is_long(self) -> bool {
+        match self {
+            Self::None => false,
+            Self::For(timeout) => timeout > LONG,
+            Self::Endless => true,
+        }
+    }
+
     pub(super) fn deadline(self) -> Deadline {
         match self {
             Self::None => Deadline::after(Duration::ZERO),

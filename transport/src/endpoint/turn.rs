@@ -209,10 +209,21 @@ impl<D: Direction> Turn<D> {
         deadline: impl FnMut() -> Deadline,
         attempt: impl FnMut(&mut D) -> Option<R>,
     ) -> (Held<'t, D>, Option<R>) {
-        self.wait_spinning(other, held, None, deadline, attempt)
+        self.wait_spinning(other, held, (None, false), deadline, attempt)
     }
 
-    /// As [`wait_until`](Self::wait_until), where the time counts from when spinning is over: so whoever is answered
+    /// As [`wait_until`](Self::wait_until), for who has looked under this lock, or knows that a look would be in vain.
+    pub(super) fn wait_after_look<'t, R, E: Direction>(
+        &'t self,
+        other: &Turn<E>,
+        held: Held<'t, D>,
+        deadline: impl FnMut() -> Deadline,
+        attempt: impl FnMut(&mut D) -> Option<R>,
+    ) -> (Held<'t, D>, Option<R>) {
+        self.wait_spinning(other, held, (None, true), deadline, attempt)
+    }
+
+    /// As [`wait_after_look`](Self::wait_after_look), where the time counts from when spinning is over: so whoever is answered
     /// before that asks for no time.
     pub(super) fn wait_beyond_spinning<'t, R, E: Direction>(
         &'t self,
@@ -222,7 +233,7 @@ impl<D: Direction> Turn<D> {
         mut attempt: impl FnMut(&mut D) -> Option<R>,
     ) -> (Held<'t, D>, Option<R>) {
         if self.spin == Duration::MAX {
-            return self.wait_until(other, held, deadline, attempt);
+            return self.wait_after_look(other, held, deadline, attempt);
         }
         let mut spin = Spin::begin(self.spin, held.common().habit, Deadline::NEVER);
         let (mut held, answer) = self.spin_until(other, held, || spin.again(), &mut attempt);
@@ -230,7 +241,7 @@ impl<D: Direction> Turn<D> {
             Spin::end(spin, &mut held.common().habit);
             return (held, Some(answer));
         }
-        self.wait_spinning(other, held, Some(spin), deadline, attempt)
+        self.wait_spinning(other, held, (Some(spin), true), deadline, attempt)
     }
 
     /// Carries on what was posted until `attempt` answers, as long as it is to be looked `again` and nothing was posted
@@ -259,18 +270,22 @@ impl<D: Direction> Turn<D> {
         &'t self,
         other: &Turn<E>,
         mut held: Held<'t, D>,
-        mut spin: Option<Spin>,
+        (mut spin, mut has_looked): (Option<Spin>, bool),
         mut deadline: impl FnMut() -> Deadline,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
     ) -> (Held<'t, D>, Option<R>) {
         let mut until = None;
+        // Who looks for itself does not go on with what was posted.
+        has_looked &= !held.has_posted();
         loop {
-            held.drive();
-            if let Some(answer) = attempt(&mut held) {
-                if let Some(spin) = spin {
-                    Spin::end(spin, &mut held.common().habit);
+            if !std::mem::take(&mut has_looked) {
+                held.drive();
+                if let Some(answer) = attempt(&mut held) {
+                    if let Some(spin) = spin {
+                        Spin::end(spin, &mut held.common().habit);
+                    }
+                    return (held, Some(answer));
                 }
-                return (held, Some(answer));
             }
             let until = *until.get_or_insert_with(&mut deadline);
             if !held.has_half() {
@@ -302,6 +317,12 @@ impl<D: Direction> Turn<D> {
                 spin.has_slept();
             }
         }
+    }
+
+    /// Whether who waits sleeps at once.
+    #[inline]
+    pub(super) fn never_spins(&self) -> bool {
+        self.spin.is_zero()
     }
 
     /// Whether threads wait for the lock itself.

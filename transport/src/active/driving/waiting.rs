@@ -33,6 +33,8 @@ pub(super) struct Progress {
     pub(super) slept: bool,
     /// What is waited for was asked to call. Nobody sleeps in the queue before that.
     pub(super) is_entered: bool,
+    /// A sleep in the connection alone is over, and nobody has looked since.
+    pub(super) is_awake: bool,
 }
 
 impl Core {

@@ -4,11 +4,16 @@ use std::io::IoSlice;
 
 use jstream::buffer::{Filling, Spent};
 
+/// How much room there is at first. Few connections have much to say at once, and many say little ever.
+const FIRST: usize = 512;
+
 /// Bytes that are to be sent.
 ///
 /// Invariant: `sent` and `start` are at most as many as there are bytes.
 pub(super) struct Gathered {
     bytes: Filling,
+    /// How many there may be.
+    most: usize,
     /// How many of them the wire has taken.
     sent: usize,
     /// Where the message begins that is sent now; behind all, if none is.
@@ -16,9 +21,11 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    pub(super) fn new(room: usize) -> Self {
+    /// Room for `most` bytes, of which memory is taken as it is needed.
+    pub(super) fn new(most: usize) -> Self {
         Self {
-            bytes: Spent::heap(room).filling(),
+            bytes: Spent::heap(most.min(FIRST)).filling(),
+            most,
             sent: 0,
             start: 0,
         }
@@ -29,7 +36,7 @@ impl Gathered {
         let start = self.bytes.len();
         let parts = segments.iter().map(|segment| &**segment);
         for part in std::iter::once(head).chain(parts) {
-            if !self.bytes.extend(part) {
+            if !(self.bytes.extend(part) || self.grow(part.len()) && self.bytes.extend(part)) {
                 self.bytes.truncate(start);
                 return false;
             }
@@ -43,6 +50,20 @@ impl Gathered {
         let fits = self.append(head, segments);
         self.start = self.bytes.len();
         fits
+    }
+
+    /// Makes room for so many bytes more. False where that would be too much.
+    #[cold]
+    fn grow(&mut self, more: usize) -> bool {
+        let wanted = self.bytes.len().saturating_add(more);
+        if wanted > self.most {
+            return false;
+        }
+        let mut larger = Spent::heap(wanted.next_power_of_two().min(self.most)).filling();
+        let fits = larger.extend(self.bytes.as_bytes());
+        debug_assert!(fits, "there is room for all of it");
+        self.bytes = larger;
+        true
     }
 
     /// What is to be sent.

@@ -124,6 +124,10 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
         self.broken.is_none() && self.assembly.has_whole()
     }
 
+    fn receives_asleep(&self) -> bool {
+        self.broken.is_none() && self.assembly.has_none() && self.line.wire.reads_asleep()
+    }
+
     fn begun(&self) -> u64 {
         self.assembly.begun()
     }

@@ -103,6 +103,11 @@ pub(crate) unsafe trait Wire: Send + Sync + 'static {
         self.try_read(slices)
     }
 
+    /// Whether [`read`](Self::read) is one call of the system.
+    fn reads_asleep(&self) -> bool {
+        false
+    }
+
     /// Sleeps until reading or writing may get further, the deadline has passed, or for no reason.
     fn sleep(&self, interest: Interest, deadline: Deadline) -> io::Result<()> {
         sleep_on([self.source(interest)], deadline)?;

@@ -85,6 +85,10 @@ unsafe impl Wire for SocketWire {
         Ok(received)
     }
 
+    fn reads_asleep(&self) -> bool {
+        true
+    }
+
     fn end_sending(&self) {
         // It fails only if the connection has ended already.
         let _ = self.0.shutdown(Shutdown::Write);

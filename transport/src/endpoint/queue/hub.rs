@@ -1,6 +1,7 @@
 //! What a queue shares with the directions that it has posted to.
 
 use std::collections::VecDeque;
+use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Wake, Waker};
 use std::time::Duration;
@@ -391,6 +392,23 @@ impl Hub {
         drop(state);
         self.watcher.call(&mut room);
         self.lock().rooms.push(room);
+    }
+
+    /// Has `sleep` sleep until its argument is readable, or for something else. Nothing where something is to be
+    /// done first.
+    pub(super) fn sleep_beside<R>(&self, sleep: impl FnOnce(BorrowedFd<'_>) -> R) -> Option<R> {
+        let mut state = self.lock();
+        if !state.done.is_empty() || !state.rung.is_empty() || state.cool() {
+            return None;
+        }
+        state.asleep = state.asleep.saturating_add(1);
+        state.relying = state.relying.saturating_add(1);
+        drop(state);
+        let slept = sleep(self.watcher.source());
+        let mut state = self.lock();
+        state.asleep = state.asleep.saturating_sub(1);
+        state.relying = state.relying.saturating_sub(1);
+        Some(slept)
     }
 
     /// Ends everything; what was not taken is dropped.

@@ -164,6 +164,12 @@ impl CompletionQueue {
         self.hub.wait(deadline)
     }
 
+    /// Has `sleep` sleep until what it is given is readable, and then there may be something here, or for something
+    /// else. Nothing where there is something.
+    pub(crate) fn sleep_beside<R>(&self, sleep: impl FnOnce(BorrowedFd<'_>) -> R) -> Option<R> {
+        self.hub.sleep_beside(sleep)
+    }
+
     /// What is next, or has `task` woken when there may be something. `future` is `None` at first, and
     /// afterwards who asks.
     pub(crate) fn poll_done_task(

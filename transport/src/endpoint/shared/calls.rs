@@ -1,6 +1,7 @@
 //! Calls that wait: messages that are sent and received behind everything posted.
 
 use std::io::IoSlice;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -294,7 +295,8 @@ impl Shared {
     ) -> Result<(), RecvError> {
         let mut held = self.receiving.lock();
         let mut more = None;
-        if !held.receive_whole(message, &mut more) {
+        let asleep = patience.is_long() && self.receives_asleep(&held);
+        if asleep || !held.receive_whole(message, &mut more) {
             let attempt = |receiving: &mut Receiving| receiving.receive_whole(message, &mut more);
             let (turn, come) = self.receive_slowly(held, patience, attempt);
             if !come {
@@ -321,7 +323,8 @@ impl Shared {
     ) -> Option<Result<(), RecvError>> {
         let mut held = self.receiving.lock();
         let mut more = None;
-        let mut come = held.receive_whole(message, &mut more);
+        let asleep = until.left().is_none_or(|left| left > slice) && self.receives_asleep(&held);
+        let mut come = !asleep && held.receive_whole(message, &mut more);
         if !come {
             let (turn, beside) = (&self.receiving, &self.sending);
             let deadline = || Deadline::after(slice).or_sooner(until);
@@ -331,7 +334,7 @@ impl Shared {
             };
             let waited = match until.moment() {
                 None => turn.wait_beyond_spinning(beside, held, deadline, attempt),
-                Some(_) => turn.wait_until(beside, held, deadline, attempt),
+                Some(_) => turn.wait_after_look(beside, held, deadline, attempt),
             };
             (held, come) = (waited.0, waited.1.is_some());
         }
@@ -409,7 +412,7 @@ impl Shared {
         }
     }
 
-    /// Waits until `attempt` says that something has come, or not any longer.
+    /// Waits until `attempt` says that something has come, or not any longer. A look was, or would be, in vain.
     fn receive_slowly<'s>(
         &'s self,
         held: Held<'s, Receiving>,
@@ -420,8 +423,27 @@ impl Shared {
         let attempt = |receiving: &mut Receiving| attempt(receiving).then_some(());
         let waited = self
             .receiving
-            .wait_until(&self.sending, held, deadline, attempt);
+            .wait_after_look(&self.sending, held, deadline, attempt);
         (waited.0, waited.1.is_some())
+    }
+
+    /// Whether who waits sleeps without a look, which would be a call of the system in vain mostly.
+    #[inline]
+    fn receives_asleep(&self, held: &Receiving) -> bool {
+        self.receiving.never_spins() && held.receives_asleep()
+    }
+
+    /// Sleeps until something may have come, or `bell` is readable. False, without a sleep, where something is here, or
+    /// others see to what comes.
+    pub(crate) fn sleep_or_called(&self, bell: BorrowedFd<'_>, until: Deadline) -> bool {
+        let mut held = self.receiving.lock();
+        let sleeps = held.receives_asleep() && !self.sending.is_pending();
+        if sleeps {
+            let (turn, beside) = (&self.receiving, &self.sending);
+            held = turn.sleep_or_called(beside, held, bell, until);
+        }
+        self.settle(self.receiving.leave(held));
+        sleeps
     }
 
     #[cold]

@@ -1,13 +1,17 @@
 //! Sleeping: for the half itself, for whoever has it, and for both directions at once.
 
+use std::os::fd::BorrowedFd;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::{Broke, Direction, Held, Turn};
-use crate::device::connection::{Armed, Fault};
+use crate::device::connection::{Armed, Fault, Interest};
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
+
+/// How long a sleep for one of two sources is that the system has no memory for.
+const SOON: Duration = Duration::from_millis(1);
 
 impl<D: Direction> Turn<D> {
     /// Waits until somebody else has put the half back, or has news.
@@ -52,8 +56,44 @@ impl<D: Direction> Turn<D> {
     pub(super) fn sleep<'t, E: Direction>(
         &'t self,
         other: &Turn<E>,
+        held: Held<'t, D>,
+        until: Deadline,
+    ) -> Held<'t, D> {
+        self.sleep_by(held, until, |half, until| {
+            other.sleep_beside::<D>(half, until)
+        })
+    }
+
+    /// As [`sleep`](Self::sleep), or until `bell` is readable. It does not where something is posted to the other
+    /// direction; others carry on what is posted meanwhile.
+    pub(in crate::endpoint) fn sleep_or_called<'t, E: Direction>(
+        &'t self,
+        other: &Turn<E>,
+        held: Held<'t, D>,
+        bell: BorrowedFd<'_>,
+        until: Deadline,
+    ) -> Held<'t, D> {
+        self.sleep_by(held, until, |half, until| {
+            other.beside.fetch_add(1, Ordering::Relaxed);
+            let mut slept = Ok(());
+            if !other.is_pending_by_now() && D::arm_bare(half) != Armed::Ready {
+                let sources = [D::source(half), (bell, Interest::Readable)];
+                if sleep_on(sources, until).is_err() {
+                    // A system without memory for so little.
+                    slept = D::sleep(half, until.or_sooner(Deadline::after(SOON)));
+                }
+            }
+            other.beside.fetch_sub(1, Ordering::Relaxed);
+            (slept, Broke(false))
+        })
+    }
+
+    /// Takes the half out for a sleep, and puts it back.
+    fn sleep_by<'t>(
+        &'t self,
         mut held: Held<'t, D>,
         until: Deadline,
+        sleep: impl FnOnce(&mut D::Half, Deadline) -> (Result<(), Fault>, Broke),
     ) -> Held<'t, D> {
         let patience = held.patience();
         // Whoever sleeps measures the time itself.
@@ -64,7 +104,7 @@ impl<D: Direction> Turn<D> {
         self.tell(held);
         let before = Instant::now();
         let until = patience.map_or(until, |left| until.or_sooner(Deadline::after(left)));
-        let (slept, broke) = other.sleep_beside::<D>(&mut half, until);
+        let (slept, broke) = sleep(&mut half, until);
         let elapsed = before.elapsed();
         let mut held = self.lock();
         held.common().broke |= broke.0;
@@ -117,7 +157,7 @@ impl<D: Direction> Turn<D> {
             slept = match sleep_on(sources, until) {
                 Ok(_) => Ok(()),
                 // A system without memory for so little: one at a time.
-                Err(_) => E::sleep(half, Deadline::after(Duration::from_millis(1))),
+                Err(_) => E::sleep(half, Deadline::after(SOON)),
             };
         }
         let mut held = self.lock();

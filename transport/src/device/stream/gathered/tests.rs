@@ -46,6 +46,24 @@ fn what_does_not_fit_changes_nothing() {
     assert!(append(&mut gathered, b"5678901"));
 }
 
+#[test]
+fn memory_is_taken_as_it_is_needed() {
+    let mut gathered = Gathered::new(4 * FIRST);
+    assert!(append(&mut gathered, &[1; FIRST - 1]));
+    assert_eq!(gathered.bytes.capacity(), FIRST);
+    gathered.advance(1);
+    assert_eq!(gathered.settle(), 1);
+    // What has gone keeps its place, and so does what has not.
+    assert!(gathered.keep(b"+", &[IoSlice::new(&[2; FIRST])]));
+    assert!(append(&mut gathered, &[3; FIRST]));
+    assert_eq!(gathered.rest().first(), Some(&1));
+    assert_eq!(gathered.rest().last(), Some(&3));
+    assert_eq!(gathered.rest().len(), 3 * FIRST + 1);
+    assert_eq!(gathered.bytes.capacity(), 4 * FIRST);
+    assert!(!append(&mut gathered, &[4; FIRST]));
+    assert_eq!(gathered.rest().len(), 3 * FIRST + 1);
+}
+
 fn both_ends() -> (Connection, Connection) {
     pair(&Tcp, &"tcp://127.0.0.1:0".parse().unwrap())
 }

@@ -1,0 +1,92 @@
+//! A connection that is alone in its bundle: who serves it looks there, and sleeps there, and leaves out what many need.
+
+use super::waiting::Progress;
+use super::{Core, Driving, Looked};
+use crate::active::turn;
+use crate::device::deadline::Deadline;
+use crate::endpoint::spin::Spin;
+use crate::endpoint::{CompletionQueue, Message};
+
+/// How often a connection that is alone is looked at before its bundle is looked after.
+const LOOKS: u32 = 64;
+
+impl Core {
+    /// Takes one message of a connection that is alone here, if there is one: looks a number of times, without letting
+    /// go of it in between. `None` where there are others to look after.
+    #[inline]
+    pub(super) fn look_alone(
+        &self,
+        driving: &mut Driving<'_>,
+        until: Deadline,
+        progress: &mut Progress,
+    ) -> Option<Looked> {
+        self.see(&mut progress.seen);
+        let [member] = progress.seen.all() else {
+            return None;
+        };
+        let link = member.link.upgrade()?;
+        if self.has_more() || link.is_posted() {
+            return None;
+        }
+        let (mut message, mut other) = (Message::nothing(), None);
+        let shared = link.endpoint().shared();
+        if !shared.has_more() {
+            turn::flush();
+            shared.flush_before_look();
+        }
+        let (spin, mut looks) = (&mut progress.spin, 0u32);
+        let looked = shared.look_again(&mut message, &mut other, || {
+            looks = looks.wrapping_add(1);
+            let begin = || Spin::begin(self.spin, self.habit(), until);
+            looks < LOOKS && spin.get_or_insert_with(begin).again()
+        });
+        Some(match looked {
+            Some(looked) => {
+                self.received(link, &member.handlers, looked, (message, other), driving)
+            }
+            None => Looked::Nothing,
+        })
+    }
+
+    /// Sleeps until something comes of a connection that is alone here, or somebody calls; who comes back looks first.
+    /// False, without a sleep, where there is more to look after, or something is here.
+    pub(super) fn sleep_alone(&self, until: Deadline, progress: &mut Progress) -> bool {
+        if !progress.is_entered || self.has_more() {
+            return false;
+        }
+        self.see(&mut progress.seen);
+        let [member] = progress.seen.all() else {
+            return false;
+        };
+        let Some(link) = member.link.upgrade().filter(|link| !link.is_posted()) else {
+            return false;
+        };
+        // As a receive that is posted, a sleep does not keep what the program has of it.
+        let endpoint = link.endpoint().clone();
+        drop(link);
+        let (shared, Some(queue)) = (endpoint.shared(), self.queue()) else {
+            return false;
+        };
+        if !shared.has_more() {
+            turn::flush();
+            shared.flush_before_look();
+        }
+        let slept = queue.sleep_beside(|bell| shared.sleep_or_called(bell, until));
+        progress.is_awake = slept == Some(true);
+        if let (true, Some(spin)) = (progress.is_awake, &mut progress.spin) {
+            spin.has_slept();
+        }
+        progress.is_awake
+    }
+
+    /// Nothing has come after such a sleep: somebody has called, or it was for no reason.
+    #[cold]
+    pub(super) fn look_after_sleep(&self, driving: &mut Driving<'_>, progress: &mut Progress) {
+        if let Some(done) = self.queue().and_then(CompletionQueue::poll_done) {
+            self.take(done, driving);
+            self.has_come(progress);
+        } else {
+            self.end(progress);
+        }
+    }
+}
