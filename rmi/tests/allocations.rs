@@ -6,33 +6,12 @@
     reason = "a test fails where these fail"
 )]
 
-use std::alloc::{GlobalAlloc, Layout, System};
+mod heap;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
 use jstream_rmi::{Client, Exclusive, Remotable, Server, Serves, Serving, remote};
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-struct Counting;
-
-// SAFETY: all is left to the system's allocator; counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of this same function.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of this same function.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[remote]
 trait Sums {
@@ -105,9 +84,9 @@ const CALLS: u64 = 100;
 /// How often the program allocates for so many calls, at best: the harness does too, now and then.
 fn allocations(call: impl Fn()) -> u64 {
     let round = || {
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        let before = heap::allocations();
         (0..CALLS).for_each(|_| call());
-        ALLOCATIONS.load(Ordering::Relaxed) - before
+        heap::allocations() - before
     };
     round();
     (0..5).map(|_| round()).min().unwrap()

@@ -6,11 +6,13 @@
     reason = "test code"
 )]
 
+mod tasks;
+
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::task::{Context, Poll, Waker};
+use std::thread;
 use std::time::Duration;
 
 use jstream::Transportable;
@@ -18,6 +20,8 @@ use jstream_rmi::{
     CallError, Client, Exclusive, Outcome, Received, Remotable, Server, ServerOptions, Serves,
     Serving, Stub, remote,
 };
+
+use self::tasks::block_on;
 
 #[derive(Transportable, Debug, Clone, Copy, PartialEq)]
 struct Order<'b> {
@@ -163,25 +167,6 @@ async fn yielded() {
         }
     })
     .await;
-}
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let waker = Arc::new(Unpark(thread::current())).into();
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return output;
-        }
-        thread::park();
-    }
 }
 
 /// Polls futures in turn until all are ready.

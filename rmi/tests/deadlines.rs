@@ -6,17 +6,20 @@
     reason = "test code"
 )]
 
-use std::pin::pin;
+mod tasks;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
-use std::task::{Context, Poll, Wake};
-use std::thread::{self, Thread};
+use std::task::Poll;
+use std::thread;
 use std::time::Duration;
 
 use jstream_rmi::{
     CallError, Client, ClientOptions, Outcome, Retries, Server, ServerOptions, Serving, Stub,
     context, remote,
 };
+
+use self::tasks::block_on;
 
 #[remote]
 trait Slow {
@@ -172,25 +175,6 @@ fn set_up_with(address: &str, options: ServerOptions) -> Setup {
 fn connected(serving: &Serving, options: &ClientOptions) -> SlowStub {
     let client = Client::connect_with(serving.address(), options).unwrap();
     client.lookup::<dyn Slow>("slow").unwrap()
-}
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let waker = Arc::new(Unpark(thread::current())).into();
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return output;
-        }
-        thread::park();
-    }
 }
 
 /// Tries until it is so.

@@ -6,12 +6,16 @@
     reason = "test code"
 )]
 
+mod words;
+
 use std::io::IoSlice;
 use std::sync::Arc;
 
 use jstream::{Transportable, Writer};
 use jstream_rmi::{CallError, Client, Options, Remotable, Server, Serving, remote};
 use jstream_transport::{Endpoint, Header, Message, RecvError, connect, listen};
+
+use self::words::{HELLO, REPLY, REQUEST, RETURN, SEND, table};
 
 #[remote]
 trait Echo {
@@ -34,12 +38,6 @@ fn serve() -> Serving {
         .unwrap()
 }
 
-const HELLO: u32 = 0x6a73_6101;
-const REQUEST: u32 = 0x6a73_6102;
-const SEND: u32 = 0x6a73_6103;
-const REPLY: u32 = 0x6a73_6104;
-const RETURN: u32 = 0x6a73_6105;
-
 /// The handler that is told of references.
 const REFERENCES: u64 = 2;
 
@@ -57,17 +55,8 @@ impl Peer {
     }
 
     fn greet(endpoint: Endpoint) -> Self {
-        let mut table = Vec::new();
-        for name in ["jstream.calls", "jstream.streams", "jstream.references"] {
-            let types = "bytes -> bytes";
-            table.extend([0; 16]);
-            table.extend(u16::try_from(name.len()).unwrap().to_le_bytes());
-            table.extend(u16::try_from(types.len()).unwrap().to_le_bytes());
-            table.extend(name.as_bytes());
-            table.extend(types.as_bytes());
-        }
         let peer = Self { endpoint };
-        peer.send(Header::new(HELLO, [1, 1000, 1 << 30]), &table);
+        peer.send(Header::new(HELLO, [1, 1000, 1 << 30]), &table());
         assert_eq!(peer.endpoint.recv_message().unwrap().header.kind, HELLO);
         peer
     }

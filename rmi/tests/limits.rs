@@ -6,6 +6,8 @@
     reason = "test code"
 )]
 
+mod words;
+
 use std::io::IoSlice;
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -18,6 +20,8 @@ use jstream_rmi::{
     ServerOptions, Serving, remote,
 };
 use jstream_transport::{Endpoint, Header, connect};
+
+use self::words::{HELLO, REPLY, REQUEST, table};
 
 #[remote]
 trait Load {
@@ -98,7 +102,8 @@ fn listeners_share_the_places() {
 fn silent_peers_take_few_places_and_for_a_while_only() {
     let mut options = ServerOptions::default();
     options.max_greeting = 2;
-    options.transport.handshake_timeout = Duration::from_millis(200);
+    // Enough for who speaks.
+    options.transport.handshake_timeout = Duration::from_secs(2);
     let server = server(options);
     let serving = server.listen(&tcp()).unwrap();
     let address = serving.address().to_string();
@@ -193,23 +198,12 @@ fn until(happens: impl Fn() -> bool) {
     }
 }
 
-const HELLO: u32 = 0x6a73_6101;
-const REQUEST: u32 = 0x6a73_6102;
 const OBJECT: u64 = 1;
-const REPLY: u32 = 0x6a73_6104;
 
 /// A peer that calls, and reads when it likes.
 fn greeted(serving: &Serving) -> Endpoint {
     let endpoint = connect(serving.address(), &Options::default()).unwrap();
-    let mut table = Vec::new();
-    for name in ["jstream.calls", "jstream.streams", "jstream.references"] {
-        let types = "bytes -> bytes";
-        table.extend([0; 16]);
-        table.extend(u16::try_from(name.len()).unwrap().to_le_bytes());
-        table.extend(u16::try_from(types.len()).unwrap().to_le_bytes());
-        table.extend(name.as_bytes());
-        table.extend(types.as_bytes());
-    }
+    let table = table();
     let segments = [IoSlice::new(&table)];
     let hello = Header::new(HELLO, [1, 1000, 1 << 30]);
     endpoint.send_message(hello, &segments).unwrap();

@@ -459,11 +459,11 @@ fn leases_that_nobody_renews_end() {
 #[test]
 fn a_program_that_computes_loses_nothing() {
     let mut options = ServerOptions::default();
-    options.lease = Duration::from_millis(400);
+    options.lease = Duration::from_millis(1500);
     let setup = setup("tcp://127.0.0.1:0", options);
     let made = setup.shelf.make().wait().unwrap();
-    // Longer than many leases, without a call.
-    thread::sleep(Duration::from_secs(3));
+    // Longer than some leases, without a call.
+    thread::sleep(Duration::from_secs(5));
     assert_eq!(setup.board.unreferenced.load(Ordering::Relaxed), 0);
     assert_eq!(*made.add(1).wait().unwrap().get(), 1);
 }

@@ -5,32 +5,11 @@
     reason = "a test fails where these fail"
 )]
 
-use std::alloc::{GlobalAlloc, Layout, System};
+mod heap;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use jstream_rmi::{Client, Server, Stream, remote};
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-struct Counting;
-
-// SAFETY: all is left to the system's allocator; counting does not allocate.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of this same function.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of this same function.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[remote]
 trait Numbers {
@@ -55,9 +34,9 @@ const ITEMS: u64 = 20_000;
 /// How often the program allocates for so many items, at best: others do too, now and then.
 fn allocations(mut items: impl FnMut()) -> u64 {
     let mut round = || {
-        let before = ALLOCATIONS.load(Ordering::Relaxed);
+        let before = heap::allocations();
         items();
-        ALLOCATIONS.load(Ordering::Relaxed) - before
+        heap::allocations() - before
     };
     round();
     (0..10).map(|_| round()).min().unwrap()

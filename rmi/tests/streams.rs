@@ -6,6 +6,8 @@
     reason = "test code"
 )]
 
+mod tasks;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -16,6 +18,8 @@ use jstream_rmi::{
     CallError, Client, ClientOptions, Exclusive, LookupError, Outcome, Sender, Server,
     ServerOptions, Serving, Stream, StreamError, Stub, remote,
 };
+
+use self::tasks::block_on;
 
 #[derive(Transportable, Debug, Clone, PartialEq)]
 struct Line {
@@ -573,25 +577,6 @@ fn items_are_kept_for_as_long_as_one_likes() {
         });
         assert_eq!(receiver.recv().unwrap(), 500 * 499 / 2);
     });
-}
-
-/// Waits for a future on this thread.
-fn block_on<F: Future>(future: F) -> F::Output {
-    struct Unpark(thread::Thread);
-    impl std::task::Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let mut future = std::pin::pin!(future);
-    let waker = Arc::new(Unpark(thread::current())).into();
-    let mut context = std::task::Context::from_waker(&waker);
-    loop {
-        if let std::task::Poll::Ready(output) = future.as_mut().poll(&mut context) {
-            return output;
-        }
-        thread::park();
-    }
 }
 
 #[test]

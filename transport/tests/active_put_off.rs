@@ -9,13 +9,14 @@
 mod common;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{LONG, default_pair, over_devices};
 use jstream_transport::active::{
-    Bundle, Handlers, Peer, Reason, Request, RequestError, Settings, is_given_back, until_waiting,
+    Bundle, Handlers, Outcome, Peer, Reason, Request, RequestError, Settings, is_given_back,
+    until_waiting,
 };
 
 fn joined(scheme: &str, here: &Handlers, there: &Handlers, settings: &Settings) -> (Peer, Peer) {
@@ -251,10 +252,113 @@ fn what_is_kept_goes_where_its_thread_waits(scheme: &str) {
     drop(serving);
 }
 
+/// Leaves each request where the test finds it the first time, and answers the second time.
+fn held() -> (Handlers, Arc<Mutex<Vec<Request>>>) {
+    let held = Arc::<Mutex<Vec<Request>>>::default();
+    let its = held.clone();
+    let hold = move |mut request: Request| {
+        if request.take_kept::<Arc<()>>().is_some() {
+            return request.reply(0, &[]);
+        }
+        its.lock().unwrap().push(request);
+    };
+    (Handlers::builder().on("hold", hold).build(), held)
+}
+
+/// What is put off while its connection moves is not left where nobody serves.
+fn what_is_put_off_goes_where_its_connection_goes(scheme: &str) {
+    let (handlers, held) = held();
+    let settings = Settings::default();
+    let (client, server) = joined(scheme, &Handlers::none(), &handlers, &settings);
+    let (served, unserved) = (Bundle::default(), Bundle::default());
+    served.add(&server);
+    let serving = served.start().unwrap();
+    let hold = client.handler("hold").unwrap();
+    let (begin, turns) = (Barrier::new(2), 500);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for turn in 0..turns {
+                begin.wait();
+                let mut request = held.lock().unwrap().pop().unwrap();
+                request.keep(Box::new(Arc::new(())));
+                if turn % 2 == 0 {
+                    request.run_again();
+                } else {
+                    request.put_off(MOST);
+                }
+            }
+        });
+        for _ in 0..turns {
+            let mut ticket = client.request(hold, 0, &[]).unwrap();
+            until(|| !held.lock().unwrap().is_empty());
+            unserved.add(&server);
+            begin.wait();
+            served.add(&server);
+            ticket.wait_timeout(LONG).expect("an answer").unwrap();
+        }
+    });
+    drop(serving);
+}
+
+/// Nobody is left who would serve it: it ends with its connection.
+fn what_is_put_off_does_not_keep_its_connection(scheme: &str) {
+    for put_off in [Request::run_again, |request: Request| request.put_off(0)] {
+        let (handlers, held) = held();
+        let settings = Settings::default();
+        let (client, server) = joined(scheme, &Handlers::none(), &handlers, &settings);
+        let hold = client.handler("hold").unwrap();
+        let ticket = client.request(hold, 0, &[]).unwrap();
+        until(|| {
+            server.poll();
+            !held.lock().unwrap().is_empty()
+        });
+        let mut request = held.lock().unwrap().pop().unwrap();
+        let kept = Arc::new(());
+        request.keep(Box::new(kept.clone()));
+        drop(server);
+        put_off(request);
+        assert_eq!(Arc::strong_count(&kept), 1);
+        let lost = ticket.wait().unwrap_err();
+        assert!(matches!(lost, RequestError::Lost { .. }), "{lost}");
+    }
+}
+
+fn what_was_put_off_goes_back_where_nothing_is_taken_any_more(scheme: &str) {
+    let handlers = Handlers::builder()
+        .on("stop", |request: Request| {
+            request.peer().stop_serving();
+            Outcome::Rerun(request)
+        })
+        .on("hold", |request: Request| request.run_again())
+        .build();
+    for (name, is_stopped) in [("stop", false), ("hold", true)] {
+        let settings = Settings::default();
+        let (client, server) = joined(scheme, &Handlers::none(), &handlers, &settings);
+        let handler = client.handler(name).unwrap();
+        let mut ticket = client.request(handler, 0, b"what was sent").unwrap();
+        if is_stopped {
+            // It is run again and again.
+            until(|| server.poll() > 0);
+            server.stop_serving();
+        }
+        let serving = server.start().unwrap();
+        let error = ticket.wait_timeout(LONG).expect("an answer");
+        let Err(RequestError::Returned { returned, .. }) = error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(returned.reason, Reason::Ending);
+        assert_eq!(returned.payload.unwrap().as_bytes(), b"what was sent");
+        drop(serving);
+    }
+}
+
 over_devices!(inproc shm uds tcp uring: {
     requests_wait_until_their_sender_reads
     what_waits_for_its_sender_ends_with_it
     messages_are_seen_in_order
     what_is_kept_knows_whether_its_request_may_come_again
     what_is_kept_goes_where_its_thread_waits
+    what_is_put_off_goes_where_its_connection_goes
+    what_is_put_off_does_not_keep_its_connection
+    what_was_put_off_goes_back_where_nothing_is_taken_any_more
 });

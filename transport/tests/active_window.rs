@@ -1,4 +1,5 @@
-//! Tasks that ask more than the other side takes at once, on one thread: who blocked it would wait for ever.
+//! Who asks more than the other side takes at once: tasks on one thread, which would wait for ever if one of them blocked it,
+//! and threads one of whose handlers does so inside of another wait.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -12,14 +13,15 @@ use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::thread;
+use std::time::Instant;
 
 use common::tasks::block_on;
 use common::{LONG, default_pair, over_devices};
 use jstream::Received;
-use jstream_transport::active::{Handlers, Peer, Request, RequestError, Settings};
+use jstream_transport::active::{Guarded, Handlers, Peer, Request, RequestError, Settings};
 
 /// How many tasks there are, and how often each of them asks.
 const TASKS: u64 = 20;
@@ -28,15 +30,27 @@ const TIMES: u64 = 15;
 type Task<'t> = Pin<Box<dyn Future<Output = ()> + 't>>;
 
 fn joined(scheme: &str, handlers: &Handlers) -> (Peer, Peer) {
+    joined_by(scheme, &Handlers::none(), handlers, (2, 100))
+}
+
+fn joined_by(scheme: &str, here: &Handlers, there: &Handlers, window: (u16, u64)) -> (Peer, Peer) {
     let (client, server) = default_pair(scheme);
     let mut settings = Settings::default();
-    (settings.window_messages, settings.window_bytes) = (2, 100);
+    (settings.window_messages, settings.window_bytes) = window;
     settings.credit_timeout = LONG;
     thread::scope(|scope| {
-        let other = scope.spawn(|| Peer::join(server, handlers, settings.clone()).unwrap());
-        let one = Peer::join(client, &Handlers::none(), settings.clone()).unwrap();
+        let other = scope.spawn(|| Peer::join(server, there, settings.clone()).unwrap());
+        let one = Peer::join(client, here, settings.clone()).unwrap();
         (one, other.join().unwrap())
     })
+}
+
+fn until(happens: impl Fn() -> bool) {
+    let until = Instant::now() + LONG;
+    while !happens() {
+        assert!(Instant::now() < until, "it does not come");
+        thread::yield_now();
+    }
 }
 
 /// Polls all tasks until they are done, and serves beside, in this very thread.
@@ -126,7 +140,200 @@ fn who_waits_for_its_turn_is_told_of_the_end(scheme: &str) {
     drop(asked);
 }
 
+/// When a handler asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    /// There is no room yet.
+    First,
+    /// The thread beneath it has been given what there is.
+    Second,
+    /// The same, and it asks again and again.
+    Again,
+}
+
+/// A thread waits for room, and inside of that a handler does.
+fn who_waits_beneath_another_one_does_not_hold_it_up(scheme: &str, asks: Asks) {
+    let has_room = asks != Asks::First;
+    // More than half of the window.
+    const LENGTH: usize = 60;
+    let (begun, answered) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
+    let (begins, goes_on) = (begun.clone(), answered.clone());
+    let handler = Handlers::builder()
+        .on("ask", move |request| {
+            begins.store(true, Ordering::Release);
+            until(|| !has_room || goes_on.load(Ordering::Acquire));
+            let peer = request.peer();
+            let echo = peer.handler("echo").unwrap();
+            let asked = match asks {
+                Asks::Again => peer.wait_until(None, |waker| {
+                    let _ = waker.map(|waker| peer.wake_at_credit(waker));
+                    peer.try_request(echo, 0, &[3; LENGTH]).ok()
+                }),
+                _ => peer.request(echo, 0, &[3; LENGTH]).ok(),
+            };
+            let reply = asked.unwrap().wait();
+            request.reply(reply.unwrap().payload.len() as u64, &[]);
+        })
+        .build();
+    let told = Arc::new(AtomicU64::new(0));
+    let (client, server) = joined_by(scheme, &handler, &handlers(&told), (8, 100));
+    let (echo, tell) = (
+        client.handler("echo").unwrap(),
+        client.handler("tell").unwrap(),
+    );
+    thread::scope(|scope| {
+        let first = client.request(echo, 0, &[1; LENGTH]).unwrap();
+        scope.spawn(|| {
+            let ask = server.handler("ask").unwrap();
+            // It comes before the answer to the first, which comes here while that is waited for.
+            let reply = server.request(ask, 0, &[]).unwrap().wait().unwrap();
+            assert_eq!(reply.word, LENGTH as u64);
+            server.serve();
+        });
+        let receiving = scope.spawn(|| {
+            until(|| begun.load(Ordering::Acquire));
+            if has_room {
+                first.wait().unwrap();
+                answered.store(true, Ordering::Release);
+                return None;
+            }
+            Some(first)
+        });
+        client.send(tell, 1, &[2; LENGTH]).unwrap();
+        if let Some(first) = receiving.join().unwrap() {
+            first.wait().unwrap();
+        }
+        client.request(echo, 0, &[]).unwrap().wait().unwrap();
+        assert_eq!(told.load(Ordering::Relaxed), 1);
+        client.close();
+    });
+}
+
+fn who_waits_beneath_a_handler_that_waits_lets_it_go_first(scheme: &str) {
+    who_waits_beneath_another_one_does_not_hold_it_up(scheme, Asks::First);
+}
+
+fn room_that_was_given_beneath_a_handler_that_waits_is_taken_back(scheme: &str) {
+    who_waits_beneath_another_one_does_not_hold_it_up(scheme, Asks::Second);
+    who_waits_beneath_another_one_does_not_hold_it_up(scheme, Asks::Again);
+}
+
+/// A task that is gone on with where its answer is received waits for a message that has room since that answer.
+fn who_waits_for_room_goes_before_what_an_answer_wakes(scheme: &str) {
+    let (waits, told) = (Arc::<AtomicBool>::default(), Arc::new(AtomicU64::new(0)));
+    let (waiting, was_told) = (waits.clone(), told.clone());
+    let goes = Handlers::builder()
+        .on_async("go", move |request: Request| {
+            let (waits, told) = (waiting.clone(), was_told.clone());
+            async move {
+                let peer = request.peer();
+                let (hold, tell) = (peer.handler("hold").unwrap(), peer.handler("tell").unwrap());
+                let mut held = peer.request_async(hold, 0, &[]).unwrap();
+                let departure = peer.send_async(tell, 1, &[]).unwrap();
+                let answer = poll_fn(|context| {
+                    let polled = Pin::new(&mut held).poll(context);
+                    waits.fetch_or(polled.is_pending(), Ordering::Release);
+                    polled
+                });
+                drop(answer.await.unwrap());
+                until(|| told.load(Ordering::Relaxed) == 1);
+                departure.await.unwrap();
+                request.reply(0, &[]);
+            }
+        })
+        .build();
+    let counted = told.clone();
+    let there = Handlers::builder()
+        .on("hold", move |request| {
+            until(|| waits.load(Ordering::Acquire));
+            request.reply(0, &[]);
+        })
+        .on("tell", move |request: Request| {
+            counted.fetch_add(request.word(), Ordering::Relaxed);
+        })
+        .build();
+    let (client, server) = joined_by(scheme, &goes, &there, (1, 100));
+    let serving = client.start().unwrap();
+    let go = server.handler("go").unwrap();
+    server.request(go, 0, &[]).unwrap().wait().unwrap();
+    drop(serving);
+}
+
+fn what_was_let_go_goes_on_though_it_has_waited_for_its_turn(scheme: &str) {
+    let (gate, done) = (Arc::new(Guarded::new(false)), Arc::new(AtomicU64::new(0)));
+    let (its, counted) = (gate.clone(), done.clone());
+    let there = Handlers::builder()
+        .on("echo", Request::echo)
+        .on_async("work", move |request: Request| {
+            let (gate, done) = (its.clone(), counted.clone());
+            async move {
+                drop(gate.when(|open| *open).await);
+                done.fetch_add(1, Ordering::Relaxed);
+                request.reply(0, &[]);
+            }
+        })
+        .build();
+    let (client, server) = joined_by(scheme, &Handlers::none(), &there, (2, 100));
+    let serving = server.start().unwrap();
+    let (echo, work) = (
+        client.handler("echo").unwrap(),
+        client.handler("work").unwrap(),
+    );
+    let firsts = [(); 2].map(|()| client.request(echo, 0, &[]).unwrap());
+    let waited = client.request_async(work, 0, &[]).unwrap();
+    for first in firsts {
+        first.wait().unwrap();
+    }
+    waited.detach();
+    // What would cancel it comes before this.
+    client.request(echo, 0, &[]).unwrap().wait().unwrap();
+    *gate.lock() = true;
+    until(|| done.load(Ordering::Relaxed) == 1);
+    drop(serving);
+}
+
+/// There are no more numbers than 65,536: answers that nobody has taken keep theirs.
+#[test]
+fn who_waits_for_a_number_is_told_of_one() {
+    let ran = Arc::new(AtomicU64::new(0));
+    let counted = ran.clone();
+    let there = Handlers::builder()
+        .on("count", move |request| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            request.reply(0, &[]);
+        })
+        .build();
+    let window = (u16::MAX, 1 << 20);
+    let (client, server) = joined_by("inproc", &Handlers::none(), &there, window);
+    let serving = server.start().unwrap();
+    let count = client.handler("count").unwrap();
+    let asked = u64::from(u16::MAX) + 1;
+    let ask = |_| client.request(count, 0, &[]).unwrap();
+    let mut tickets: Vec<_> = (0..asked).map(ask).collect();
+    until(|| client.poll() == 0 && ran.load(Ordering::Relaxed) == asked);
+    // The last answers may be on their way.
+    until(|| client.poll() == 0 && server.under_way() == 0);
+    client.poll();
+    let full = client.try_request(count, 0, &[]).unwrap_err();
+    assert!(matches!(full, RequestError::NoCredit), "{full}");
+    let waits = client.request_async(count, 0, &[]).unwrap();
+    let mut ready = std::pin::pin!(client.ready(0));
+    let task = common::tasks::Task::new();
+    assert!(common::tasks::poll_once(ready.as_mut(), &task).is_pending());
+    let before = task.woken();
+    // Nobody receives here from now on.
+    drop(tickets.pop());
+    until(|| ran.load(Ordering::Relaxed) == asked + 1);
+    assert!(task.woken() > before);
+    waits.wait().unwrap();
+    drop((tickets, serving));
+}
+
 over_devices!(inproc shm uds tcp uring: {
     tasks_wait_for_their_turns_on_one_thread
     who_waits_for_its_turn_is_told_of_the_end
+    who_waits_beneath_a_handler_that_waits_lets_it_go_first
+    room_that_was_given_beneath_a_handler_that_waits_is_taken_back
+    who_waits_for_room_goes_before_what_an_answer_wakes
+    what_was_let_go_goes_on_though_it_has_waited_for_its_turn
 });

@@ -9,38 +9,16 @@
 
 mod common;
 
-use std::future::Future;
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::task::{Context, Poll, Waker};
+use std::thread;
 use std::time::Duration;
 
+use common::tasks::block_on;
 use common::{LONG, fresh};
 use jstream_transport::channel;
 use jstream_transport::channel::{RecvError, SendError, Sender};
 
 const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut context = Context::from_waker(&waker);
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
-            return output;
-        }
-        thread::park_timeout(LONG);
-    }
-}
 
 #[test]
 fn tasks_send_and_receive() {

@@ -10,13 +10,11 @@
 
 mod common;
 
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake};
-use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
 use common::ranks::group;
+use common::tasks::block_on;
 use common::{LONG, bytes, checksum};
 use jstream::buffer::{Filled, Pool};
 use jstream_transport::rank::{self, Error, Options, Rank, Source, Tag};
@@ -73,26 +71,6 @@ fn send(rank: &Rank, to: u32, tag: u64, message: &[u8], pool: &Pool, dice: &mut 
     if dice.roll(40) == 0 {
         // Whoever receives falls asleep.
         thread::sleep(Duration::from_micros(dice.roll(300)));
-    }
-}
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Arc::new(Unpark(thread::current())).into();
-    let (mut future, begun) = (pin!(future), Instant::now());
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return output;
-        }
-        assert!(begun.elapsed() < LONG, "nobody wakes the task");
-        thread::park_timeout(LONG);
     }
 }
 

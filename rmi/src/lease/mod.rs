@@ -107,11 +107,17 @@ impl Tending {
         lock(&self.due).set = None;
     }
 
-    /// What is due. With `has`, whether there are references here and there.
-    pub(crate) fn now(&self, connection: &Connection, clock: &Clock, has: (bool, bool)) -> Now {
+    /// What is due. `has` says whether there are references here and there: it is asked while nobody else says that there
+    /// are, as who comes later would not be heard.
+    pub(crate) fn now(
+        &self,
+        connection: &Connection,
+        clock: &Clock,
+        has: impl FnOnce() -> (bool, bool),
+    ) -> Now {
         let now = clock.now();
         let mut due = lock(&self.due);
-        let (given, taken) = has;
+        let (given, taken) = has();
         if !given {
             due.ends = None;
         }

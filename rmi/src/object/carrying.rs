@@ -12,7 +12,7 @@ use crate::promise::Made;
 use crate::reference::{As, Between, Giving, Passed};
 use crate::reflection::REFLECTION;
 use crate::session::Connection;
-use crate::stream::{Carried, Nowhere, Pumps, Stream, StreamError, Taken};
+use crate::stream::{Carried, Pumps, Stream, StreamError, Taken};
 
 /// A call whose result is references.
 struct Fetching {
@@ -29,17 +29,11 @@ impl Object {
     #[doc(hidden)]
     #[must_use]
     pub fn carried(&self) -> Carried {
-        let argument = |between| Giving::new(between, As::Argument);
-        match self.way() {
-            Some((connection, _)) => Carried::new(
-                Arc::new(connection.clone()),
-                argument(Between::Peers(connection.clone())),
-            ),
-            None => Carried::new(
-                Arc::new(Nowhere::default()),
-                argument(Between::Here(Arc::default())),
-            ),
-        }
+        let between = match self.way() {
+            Some((connection, _)) => Between::Peers(connection.clone()),
+            None => Between::Here(Arc::default()),
+        };
+        Carried::new(Giving::new(between, As::Argument))
     }
 
     /// As [`call`](Self::call), with streams or references among the arguments.

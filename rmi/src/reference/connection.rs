@@ -41,8 +41,6 @@ const FOLLOWED: Duration = Duration::from_secs(300);
 pub(crate) struct References {
     given: Mutex<Given>,
     pub(crate) imports: Imports,
-    /// What this side has dropped, and is to give back.
-    dropped: Mutex<Vec<(u32, u64)>>,
     /// Calls that were given up, and have references.
     followed: Mutex<Vec<Followed>>,
     pub(crate) tending: Tending,
@@ -75,7 +73,6 @@ impl References {
         Self {
             given: Mutex::default(),
             imports: Imports::default(),
-            dropped: Mutex::default(),
             followed: Mutex::default(),
             tending: Tending::default(),
             lease,
@@ -158,11 +155,14 @@ impl References {
 
     /// Something that the other side gave is not used here any more.
     pub(crate) fn give_back(&self, connection: &Connection, number: u32, times: u64) {
-        let mut dropped = lock(&self.dropped);
-        dropped.push((number, times));
-        let is_first = dropped.len() == 1;
-        drop(dropped);
-        if is_first && !connection.peer().has_ended() {
+        if self.imports.put_down(number, times) {
+            self.give_back_soon(connection);
+        }
+    }
+
+    /// There is something to be given back.
+    pub(super) fn give_back_soon(&self, connection: &Connection) {
+        if !connection.peer().has_ended() {
             self.tending.soon(connection, &self.clock);
         }
     }
@@ -195,7 +195,7 @@ impl References {
         if let Some(until) = self.results.purge(self.clock.now()) {
             self.tending.keeps(connection, until, &self.clock);
         }
-        let has = (self.count_of_leases() > 0, self.imports.count().1 > 0);
+        let has = || (self.count_of_leases() > 0, self.imports.count().1 > 0);
         let now = self.tending.now(connection, &self.clock, has);
         if now.expire {
             let lost = lock(&self.given).expire();
@@ -220,14 +220,11 @@ impl References {
     /// Gives back what was dropped. False where it can't be sent now.
     fn send_back(&self, connection: &Connection) -> bool {
         loop {
-            let mut dropped = lock(&self.dropped);
-            let count = dropped.len().min(MOST_CLEANED);
-            let some: Vec<(u32, u64)> = dropped.drain(..count).collect();
-            drop(dropped);
+            let some = self.imports.dropped(MOST_CLEANED);
             if some.is_empty() {
                 return true;
             }
-            let mut bytes = Vec::with_capacity(count.saturating_mul(CLEANED));
+            let mut bytes = Vec::with_capacity(some.len().saturating_mul(CLEANED));
             for (number, times) in &some {
                 bytes.extend(number.to_le_bytes());
                 bytes.extend(times.to_le_bytes());
@@ -235,7 +232,7 @@ impl References {
             let told = connection.tell(CLEAN, &[IoSlice::new(&bytes)]);
             // Where it has ended nothing is to be given back.
             if let Err(RequestError::NoCredit) = told {
-                lock(&self.dropped).extend(some);
+                self.imports.keep(some);
                 return false;
             }
         }
@@ -328,7 +325,7 @@ impl References {
     pub(crate) fn end(&self) {
         let gone = lock(&self.given).clear();
         let followed = std::mem::take(&mut *lock(&self.followed));
-        lock(&self.dropped).clear();
+        self.imports.end();
         self.tending.end();
         self.results.end();
         drop((gone, followed));

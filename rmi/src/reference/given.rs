@@ -139,7 +139,10 @@ impl Given {
         if has {
             entry.balance = entry.balance.saturating_add(1);
         }
-        self.end(number)
+        if entry.is_over() {
+            return self.remove(number);
+        }
+        None
     }
 
     /// The other side has dropped what has arrived there so many times. More than it was given it can't give back.
@@ -150,14 +153,10 @@ impl Given {
         let entry = self.objects.get_mut(&number)?;
         let times = i64::try_from(times).unwrap_or(i64::MAX);
         entry.balance = entry.balance.saturating_sub(times);
-        self.end(number)
-    }
-
-    fn end(&mut self, number: u32) -> Option<Lost> {
-        if !self.objects.get(&number)?.is_over() {
-            return None;
+        if entry.is_over() {
+            return self.remove(number);
         }
-        self.remove(number)
+        None
     }
 
     fn remove(&mut self, number: u32) -> Option<Lost> {

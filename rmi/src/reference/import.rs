@@ -29,6 +29,23 @@ pub(crate) struct Imports {
 struct Table {
     objects: FxHashMap<u32, Weak<Import>>,
     leased: usize,
+    /// What was dropped, and is to be given back.
+    dropped: Vec<(u32, u64)>,
+}
+
+impl Table {
+    /// Something is not used any more. Whether it is the first since the others were given back.
+    fn put_down(&mut self, number: u32, times: u64) -> bool {
+        let is_first = self.dropped.is_empty();
+        match self.dropped.last_mut() {
+            // What goes home is known by a number of its own, which stands for the times.
+            Some((last, more)) if *last == number && number != 0 => {
+                *more = more.saturating_add(times);
+            }
+            _ => self.dropped.push((number, times)),
+        }
+        is_first
+    }
 }
 
 impl Import {
@@ -82,7 +99,29 @@ impl Imports {
         (table.objects.len(), table.leased)
     }
 
-    fn leave(&self, import: &Import) {
+    /// What was dropped, so much of it at most.
+    pub(crate) fn dropped(&self, most: usize) -> Vec<(u32, u64)> {
+        let dropped = &mut lock(&self.table).dropped;
+        let count = dropped.len().min(most);
+        dropped.drain(..count).collect()
+    }
+
+    /// It could not be given back now.
+    pub(crate) fn keep(&self, dropped: Vec<(u32, u64)>) {
+        lock(&self.table).dropped.extend(dropped);
+    }
+
+    /// Something else is not used any more. Whether it is the first since the others were given back.
+    pub(crate) fn put_down(&self, number: u32, times: u64) -> bool {
+        lock(&self.table).put_down(number, times)
+    }
+
+    /// Nothing is to be given back any more.
+    pub(crate) fn end(&self) {
+        lock(&self.table).dropped.clear();
+    }
+
+    fn leave(&self, import: &Import) -> bool {
         let mut table = lock(&self.table);
         let known = table.objects.get(&import.number);
         // It may have come again already.
@@ -92,15 +131,17 @@ impl Imports {
         if import.leased.load(Ordering::Relaxed) {
             table.leased = table.leased.saturating_sub(1);
         }
+        let times = import.times.load(Ordering::Relaxed);
+        table.put_down(import.number, times)
     }
 }
 
 impl Drop for Import {
     fn drop(&mut self) {
         let references = self.connection.references();
-        references.imports.leave(self);
-        let times = self.times.load(Ordering::Relaxed);
-        references.give_back(&self.connection, self.number, times);
+        if references.imports.leave(self) {
+            references.give_back_soon(&self.connection);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jstream::{Restore, Transportable};
+use smallvec::SmallVec;
 
 use super::abroad;
 use super::connection::References;
@@ -235,7 +236,7 @@ pub struct Giving {
     to: Between,
     how: As,
     /// What was given, by number; and, by number 0, what is kept.
-    given: Vec<(u32, u64)>,
+    given: SmallVec<[(u32, u64); 1]>,
     /// What has to be here until the other side has it.
     kept: Vec<Object>,
     failed: Option<String>,
@@ -249,7 +250,7 @@ impl Giving {
         Self {
             to,
             how,
-            given: Vec::new(),
+            given: SmallVec::new(),
             kept: Vec::new(),
             failed: None,
         }
@@ -290,44 +291,38 @@ impl Giving {
     }
 
     pub(super) fn give(&mut self, object: &Object, interface: &'static Interface) -> Handed {
-        let handed = match (self.to.clone(), object.place()) {
+        let handed = match (&self.to, object.place()) {
             (Between::Here(passing), _) => {
-                let mut passing = lock(&passing);
+                let mut passing = lock(passing);
                 let number = u32::try_from(passing.len()).unwrap_or(u32::MAX);
                 passing.push(object.clone());
-                Some(Handed::Yours { number, kept: 0 })
+                Ok(Handed::Yours { number, kept: 0 })
             }
-            (Between::Peers(to), Place::Here(node)) => self.give_own(&to, node),
+            (Between::Peers(to), Place::Here(node)) => {
+                match to.references().give(to, node, self.how) {
+                    Some(number) => {
+                        self.given.push((number, 0));
+                        Ok(mine(to, node, number))
+                    }
+                    None => {
+                        Err("the other side has as many references as it may: see `max_references`")
+                    }
+                }
+            }
             (Between::Peers(to), Place::Import(import)) => {
+                let to = to.clone();
                 self.give_other(&to, object, import, interface)
             }
             (Between::Peers(_), Place::Ahead(_)) => {
-                self.fails("the call that gives it has not ended: wait for that first")
+                Err("the call that gives it has not ended: wait for that first")
             }
             (Between::Peers(_), Place::Own(..)) => {
-                self.fails("a registry can't be passed: it is asked by who has the connection")
+                Err("a registry can't be passed: it is asked by who has the connection")
             }
         };
-        handed.unwrap_or_else(Handed::nothing)
-    }
-
-    fn fails(&mut self, why: &str) -> Option<Handed> {
-        self.failed.get_or_insert_with(|| why.to_owned());
-        None
-    }
-
-    fn give_own(&mut self, to: &Connection, node: &Arc<Node>) -> Option<Handed> {
-        let references = to.references();
-        let Some(number) = references.give(to, node, self.how) else {
-            return self
-                .fails("the other side has as many references as it may: see `max_references`");
-        };
-        self.given.push((number, 0));
-        let lease = u32::try_from(references.lease().as_millis()).unwrap_or(u32::MAX);
-        Some(Handed::Mine {
-            number,
-            lease,
-            interface: node.interface().id(),
+        handed.unwrap_or_else(|why| {
+            self.failed.get_or_insert_with(|| why.to_owned());
+            Handed::nothing()
         })
     }
 
@@ -337,28 +332,25 @@ impl Giving {
         object: &Object,
         import: &Arc<Import>,
         interface: &'static Interface,
-    ) -> Option<Handed> {
+    ) -> Result<Handed, &'static str> {
         let owner = import.connection();
         let goes_home = std::ptr::eq::<References>(&**to.references(), &**owner.references());
         if !goes_home {
             let offered = abroad::offer(import, interface);
             self.kept.push(object.clone());
-            return match offered {
-                Ok(handed) => Some(handed),
-                Err(why) => self.fails(why),
-            };
+            return offered;
         }
         let mut kept = 0;
         if self.how == As::Argument {
             self.kept.push(object.clone());
         } else {
-            let Some(by) = to.references().keep(import.clone()) else {
-                return self.fails("there are as many references on their way home as may be");
-            };
-            kept = by;
-            self.given.push((0, by));
+            kept = to
+                .references()
+                .keep(import.clone())
+                .ok_or("there are as many references on their way home as may be")?;
+            self.given.push((0, kept));
         }
-        Some(Handed::Yours {
+        Ok(Handed::Yours {
             number: import.number(),
             kept,
         })
@@ -435,6 +427,16 @@ impl Taking {
             }
             HandedRef::Elsewhere { key, address } => abroad::claim(from, key, address, interface),
         }
+    }
+}
+
+/// What stands for an object of this side that was given.
+fn mine(to: &Connection, node: &Node, number: u32) -> Handed {
+    let lease = to.references().lease().as_millis();
+    Handed::Mine {
+        number,
+        lease: u32::try_from(lease).unwrap_or(u32::MAX),
+        interface: node.interface().id(),
     }
 }
 

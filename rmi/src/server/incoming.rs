@@ -284,7 +284,13 @@ impl Answer {
                 "nobody takes its items".to_owned()
             }
             Err(Ended::Received) => {
-                "its items come from a peer: a stream is to be made of them".to_owned()
+                "its items come from a peer, and some were taken: a stream is to be made of them"
+                    .to_owned()
+            }
+            Err(Ended::Passed(error)) => format!("its items come from a peer: {error}"),
+            Err(Ended::Large) => {
+                "its items come from a peer, and more of them together than are taken at once"
+                    .to_owned()
             }
         };
         self.refuse(Code::Result, &why);

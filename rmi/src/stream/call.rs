@@ -6,12 +6,14 @@ use std::time::Instant;
 
 use jstream::Transportable;
 
+use super::feed::Relayed;
 use super::flow::{Flow, Stop};
+use super::frames::Ending;
 use super::inbox::Inbox;
 use super::line::{Half, Line};
+use super::nowhere::Nowhere;
 use super::pump::{Ended, Pump, Pumps};
-use super::receiving::{Ending, Receiving};
-use super::source::{Gone, Source};
+use super::receiving::Receiving;
 use super::word::{Key, Word};
 use super::{Of, Stream, StreamError};
 use crate::clock::Clock;
@@ -19,7 +21,8 @@ use crate::reference::{Between, Giving, Passed};
 
 /// The streams of a call that is about to be made.
 pub struct Carried {
-    line: Arc<dyn Line>,
+    /// What streams need of the connection, once there is one.
+    line: Option<Arc<dyn Line>>,
     pumps: Pumps,
     has_streams: bool,
     giving: Giving,
@@ -30,9 +33,9 @@ pub struct Carried {
 pub struct Taken<T: Transportable + 'static>(Receiving<T>);
 
 impl Carried {
-    pub(crate) fn new(line: Arc<dyn Line>, giving: Giving) -> Self {
+    pub(crate) fn new(giving: Giving) -> Self {
         Self {
-            line,
+            line: None,
             pumps: Pumps::default(),
             has_streams: false,
             giving,
@@ -48,30 +51,50 @@ impl Carried {
         self.giving.between()
     }
 
+    /// That of a test.
+    #[cfg(test)]
+    pub(super) fn over(line: Arc<dyn Line>) -> Self {
+        Self {
+            line: Some(line),
+            ..Self::new(Giving::none())
+        }
+    }
+
+    fn line(&mut self) -> Arc<dyn Line> {
+        let line = self
+            .line
+            .get_or_insert_with(|| match self.giving.between() {
+                Between::Peers(connection) => Arc::new(connection.clone()),
+                Between::Here(_) => Arc::new(Nowhere::default()),
+            });
+        line.clone()
+    }
+
     /// Takes an argument along. What stands for it in the call.
     pub fn send<T: Transportable + 'static>(&mut self, stream: Stream<T>) -> u64 {
         self.has_streams = true;
         let flow = Arc::new(Flow::default());
-        let key = self.line.streams().begin(Half::Sends(flow.clone()));
-        match stream.of {
-            Of::Here(made, _) => self.pumps.add(made.argument(self.line.clone(), key, flow)),
-            Of::Peer(_) | Of::Failed(_) => {
-                let source = Source::Made(Box::new(Gone));
-                let line = self.line.clone();
-                self.pumps
-                    .add(Pump::<u8>::new(line, key, flow, source, true));
+        let line = self.line();
+        let key = line.streams().begin(Half::Sends(flow.clone()));
+        self.pumps.add(match stream.of {
+            Of::Here(made, _) => made.argument(line, key, flow),
+            Of::Peer(from) => {
+                let from = Relayed::new(from.into_frames());
+                Pump::new(line, key, flow, from, true)
             }
-        }
+            Of::Failed(error) => Pump::new(line, key, flow, Relayed::failed(error), true),
+        });
         key.number.into()
     }
 
     /// Expects a stream as the result. What stands for it in the call.
     pub fn take<T: Transportable + 'static>(&mut self) -> (Taken<T>, u64) {
         self.has_streams = true;
-        let window = self.line.window();
+        let line = self.line();
+        let window = line.window();
         let inbox = Arc::new(Inbox::new(window));
-        let key = self.line.streams().begin(Half::Takes(inbox.clone()));
-        let taken = Taken(Receiving::new(self.line.clone(), key, inbox));
+        let key = line.streams().begin(Half::Takes(inbox.clone()));
+        let taken = Taken(Receiving::new(line, key, inbox));
         (taken, Word::Open(window).pack(key))
     }
 
@@ -126,13 +149,12 @@ impl<T: Transportable + 'static> Stream<T> {
         let Some(key) = line.streams().join(number, Half::Sends(flow.clone())) else {
             return Err(broken);
         };
-        let frames = match self.of {
-            Of::Here(made, _) => made.result(line, key, flow).await?,
-            Of::Peer(_) | Of::Failed(_) => {
-                line.streams().remove(key);
-                return Err(Ended::Received);
-            }
+        let from = match self.of {
+            Of::Here(made, _) => return Ok(made.result(line, key, flow).await?.into()),
+            Of::Peer(from) => Relayed::new(from.into_frames()),
+            Of::Failed(error) => Relayed::failed(error),
         };
+        let frames = Pump::new(line, key, flow, from, false).run().await?;
         Ok(frames.into())
     }
 

@@ -84,6 +84,11 @@ impl Flow {
         Room::Items(usize::try_from(items).unwrap_or(0))
     }
 
+    /// How many items the other side takes at once, when it has said so.
+    pub(crate) fn takes(&self) -> Option<u16> {
+        Some(lock(&self.state).window?.items)
+    }
+
     /// The place of the next frame.
     pub(crate) fn place(&self) -> u16 {
         lock(&self.state).sent

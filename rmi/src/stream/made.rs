@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use jstream::{Limits, Received, Spent, Transportable};
 
 use super::StreamError;
+use super::feed::Values;
 use super::flow::Flow;
 use super::line::{Line, length};
 use super::pump::{Drive, Ended, Pump};
@@ -87,11 +88,11 @@ impl<T: Transportable + Send + 'static> Here<T> for Local<T> {
     }
 
     fn argument(self: Box<Self>, line: Arc<dyn Line>, key: Key, flow: Arc<Flow>) -> Arc<dyn Drive> {
-        Pump::new(line, key, flow, (*self).rest(), true)
+        Pump::new(line, key, flow, Values::new((*self).rest()), true)
     }
 
     fn result(self: Box<Self>, line: Arc<dyn Line>, key: Key, flow: Arc<Flow>) -> Run {
-        Box::pin(Pump::new(line, key, flow, (*self).rest(), false).run())
+        Box::pin(Pump::new(line, key, flow, Values::new((*self).rest()), false).run())
     }
 }
 

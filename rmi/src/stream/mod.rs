@@ -1,7 +1,9 @@
 //! Streams of values, as arguments and results of remote methods.
 
 mod call;
+mod feed;
 mod flow;
+mod frames;
 mod inbox;
 mod item;
 mod line;
@@ -38,7 +40,6 @@ pub use self::sender::{Sender, Sending, Unwanted, stream};
 
 pub(crate) use self::flow::Stop;
 pub(crate) use self::line::Line;
-pub(crate) use self::nowhere::Nowhere;
 pub(crate) use self::pump::{Ended, Pumps};
 pub(crate) use self::tasks::{Tasks, until_ready};
 pub(crate) use self::wire::{Wire, streamed};
@@ -113,9 +114,12 @@ use crate::error::CallError;
 /// has items that are `Result`s. Dropping a stream tells its source: an iterator is dropped, and senders get their items
 /// back as [`Unwanted`].
 ///
-/// A stream that comes from a peer is not passed on as it is: another one is made of its items, by [`polled`](Self::polled)
-/// or [`of`](Self::of). Who passes it all the same is told so where its items are taken
-/// ([`GivenUp`](StreamError::GivenUp)), or by an error of the call.
+/// A stream that comes from a peer, and of which nothing was taken, is passed on as it is, as an argument or as a result: its
+/// items go on in the buffers that they came in, as fast as the last one takes them, and who takes them checks them. Of
+/// one that was taken of already another one is made, by [`polled`](Self::polled): who passes it all the same is told so
+/// where its items are taken ([`GivenUp`](StreamError::GivenUp)), or by an error of the call. How a stream failed
+/// before it was passed on, nobody learns behind that but that it has ([`Unsent`](StreamError::Unsent)); the same where
+/// more items come together than the last one takes at once.
 ///
 /// A stream belongs to its call, whose deadline it has too: [`Stub::within`](crate::Stub::within) gives it more time
 /// than other calls. One that is a result goes on while it is looked at, and dropping it gives the call up. Those that

@@ -1,45 +1,70 @@
 //! What takes the items of a stream from their source to the peer, driven by whoever waits for something of it.
 
 use std::fmt;
+use std::io::IoSlice;
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use jstream::{Transportable, WriteError};
+use jstream::WriteError;
 use jstream_transport::SendError;
 
+use super::StreamError;
 use super::flow::{Flow, Room, Stop};
 use super::line::{Line, length};
-use super::source::{Made, Source};
-use super::word::{Key, MOST_ITEMS, Why, Word};
-use crate::message::written;
+use super::word::{Key, Why, Word};
 use crate::sync::lock;
-
-/// What small items of one frame come to, in bytes.
-const TOGETHER: usize = 32 << 10;
 
 /// After how many frames others have their turn.
 const FRAMES: usize = 16;
 
 /// A stream on its way to the peer.
-pub(crate) struct Pump<T: Transportable + Send + 'static> {
+pub(crate) struct Pump<F: Feed> {
     line: Arc<dyn Line>,
     key: Key,
     flow: Arc<Flow>,
-    state: Mutex<State<T>>,
+    state: Mutex<State<F>>,
     /// Whether the end of the stream is told by a frame.
     closes: bool,
 }
 
-struct State<T> {
-    source: Option<Source<T>>,
-    /// Items that are to go next.
-    items: Vec<T>,
-    /// How many bytes an item had last.
-    item_bytes: usize,
-    /// The source has no more.
-    last: Option<Why>,
+struct State<F> {
+    feed: Option<F>,
+    /// The feed has no more.
+    is_last: bool,
     ended: Option<Result<(), Ended>>,
+}
+
+/// What has the frames of a stream.
+pub(super) trait Feed: Send + 'static {
+    /// Has a frame made, unless there is one, of so many items at most.
+    fn poll_fill(&mut self, room: usize, context: &mut Context<'_>) -> Poll<Fed>;
+
+    /// How many items the frame has; 0 where there is none.
+    fn count(&self) -> u16;
+
+    /// Hands its message to who sends it, which says how that went.
+    fn send(&mut self, send: &mut Sends<'_>) -> Result<Poll<Result<(), SendError>>, WriteError>;
+
+    /// It was sent, with so many bytes.
+    fn sent(&mut self, bytes: usize);
+
+    /// The senders, where it comes from such, are to know who drives it.
+    fn attach(&self, _pump: Weak<dyn Drive>) {}
+}
+
+/// Sends a message.
+pub(super) type Sends<'s> = dyn FnMut(&[IoSlice<'_>]) -> Poll<Result<(), SendError>> + 's;
+
+/// What a feed has.
+#[derive(Debug)]
+pub(super) enum Fed {
+    /// A frame.
+    Some,
+    /// Perhaps one, and none behind it.
+    Last,
+    /// None, and no more.
+    Failed(Ended),
 }
 
 /// Why items were not sent.
@@ -49,8 +74,12 @@ pub(crate) enum Ended {
     Stopped(Stop),
     /// Who makes them has panicked, or has none.
     Failed(Why),
-    /// They come from a peer themselves.
+    /// They come from a peer themselves, and some were taken.
     Received,
+    /// The same, and no more come.
+    Passed(StreamError),
+    /// The same, and more are in one frame than this peer takes at once.
+    Large,
     Unwritten(WriteError),
     Unsent(SendError),
 }
@@ -63,34 +92,28 @@ pub(crate) trait Drive: Send + Sync {
     fn line(&self) -> &Arc<dyn Line>;
 }
 
-impl<T: Transportable + Send + 'static> Pump<T> {
+impl<F: Feed> Pump<F> {
     pub(super) fn new(
         line: Arc<dyn Line>,
         key: Key,
         flow: Arc<Flow>,
-        source: Source<T>,
+        feed: F,
         closes: bool,
     ) -> Arc<Self> {
-        let channel = match &source {
-            Source::Channel(channel) => Some(channel.clone()),
-            Source::Made(_) => None,
-        };
         let pump = Arc::new(Self {
             line,
             key,
             flow,
             state: Mutex::new(State {
-                source: Some(source),
-                items: Vec::new(),
-                item_bytes: 1,
-                last: None,
+                feed: Some(feed),
+                is_last: false,
                 ended: None,
             }),
             closes,
         });
-        if let Some(channel) = channel {
-            let weak: Weak<Self> = Arc::downgrade(&pump);
-            channel.attach(weak);
+        let weak: Weak<Self> = Arc::downgrade(&pump);
+        if let Some(feed) = &lock(&pump.state).feed {
+            feed.attach(weak);
         }
         pump
     }
@@ -102,40 +125,40 @@ impl<T: Transportable + Send + 'static> Pump<T> {
         ended.unwrap_or(Ok(())).map(|()| self.flow.place())
     }
 
-    fn poll(&self, state: &mut State<T>, context: &mut Context<'_>) -> Poll<Result<(), Ended>> {
+    fn poll(&self, state: &mut State<F>, context: &mut Context<'_>) -> Poll<Result<(), Ended>> {
         for _ in 0..FRAMES {
             let room = match self.flow.room() {
                 Room::Items(room) => room,
                 Room::Stop(stop) => return Poll::Ready(Err(Ended::Stopped(stop))),
             };
-            if state.items.is_empty() {
-                if let Some(why) = state.last {
-                    return Poll::Ready(match why {
-                        Why::Ended => Ok(()),
-                        why => Err(Ended::Failed(why)),
-                    });
-                }
-                let most = TOGETHER.checked_div(state.item_bytes).unwrap_or(TOGETHER);
-                let most = most.clamp(1, MOST_ITEMS.into());
-                let most = most.min(room);
-                if most == 0 {
-                    return Poll::Pending;
-                }
-                let Some(source) = &mut state.source else {
-                    return Poll::Ready(Ok(()));
-                };
-                match source.poll_make(&mut state.items, most, context) {
-                    Poll::Ready(Made::Some) => {}
-                    Poll::Ready(Made::Last) => state.last = Some(Why::Ended),
-                    Poll::Ready(Made::Failed) => state.last = Some(Why::Panicked),
-                    Poll::Ready(Made::Gone) => state.last = Some(Why::GivenUp),
+            let Some(feed) = &mut state.feed else {
+                return Poll::Ready(Ok(()));
+            };
+            if feed.count() == 0 && state.is_last {
+                return Poll::Ready(Ok(()));
+            }
+            if feed.count() == 0 && room == 0 {
+                return Poll::Pending;
+            }
+            if !state.is_last {
+                match feed.poll_fill(room, context) {
+                    Poll::Ready(Fed::Some) => {}
+                    Poll::Ready(Fed::Last) => state.is_last = true,
+                    Poll::Ready(Fed::Failed(ended)) => return Poll::Ready(Err(ended)),
                     Poll::Pending => return Poll::Pending,
                 }
-                if state.items.is_empty() {
-                    continue;
-                }
             }
-            match self.send(state, context.waker()) {
+            let items = feed.count();
+            if items == 0 {
+                continue;
+            }
+            if usize::from(items) > room {
+                if self.flow.takes() < Some(items) {
+                    return Poll::Ready(Err(Ended::Large));
+                }
+                return Poll::Pending;
+            }
+            match self.send(feed, items, context.waker()) {
                 Poll::Ready(Ok(())) => {}
                 other => return other,
             }
@@ -144,19 +167,17 @@ impl<T: Transportable + Send + 'static> Pump<T> {
         Poll::Pending
     }
 
-    /// Sends the items that are made, for which there is room.
-    fn send(&self, state: &mut State<T>, task: &Waker) -> Poll<Result<(), Ended>> {
-        let items = state.items.as_slice();
-        let count = u16::try_from(items.len()).unwrap_or(MOST_ITEMS);
+    /// Sends a frame, for which there is room.
+    fn send(&self, feed: &mut F, items: u16, task: &Waker) -> Poll<Result<(), Ended>> {
         let word = Word::Data {
             place: self.flow.place(),
-            items: count,
+            items,
         };
         let mut bytes = 0;
-        let sent = written(&items, |segments| {
+        let sent = feed.send(&mut |segments| {
             bytes = length(segments);
             // The grant may come before the sending returns.
-            self.flow.sends(count, bytes as u64);
+            self.flow.sends(items, bytes as u64);
             self.line.poll_send(word.pack(self.key), segments, task)
         });
         if !matches!(sent, Ok(Poll::Ready(Ok(())))) {
@@ -164,8 +185,7 @@ impl<T: Transportable + Send + 'static> Pump<T> {
         }
         match sent {
             Ok(Poll::Ready(Ok(()))) => {
-                state.item_bytes = bytes.checked_div(count.into()).unwrap_or(bytes);
-                state.items.clear();
+                feed.sent(bytes);
                 Poll::Ready(Ok(()))
             }
             Ok(Poll::Ready(Err(error))) => Poll::Ready(Err(Ended::Unsent(error))),
@@ -182,13 +202,13 @@ impl<T: Transportable + Send + 'static> Pump<T> {
     }
 }
 
-impl<T: Transportable + Send + 'static> Drive for Pump<T> {
+impl<F: Feed> Drive for Pump<F> {
     fn drive(&self, task: Option<&Waker>) -> Poll<()> {
         if let Some(task) = task {
             self.flow.tasks.register(task);
         }
         let mut state = lock(&self.state);
-        if state.source.is_none() {
+        if state.feed.is_none() {
             return Poll::Ready(());
         }
         let waker = Waker::from(self.flow.tasks.clone());
@@ -200,10 +220,11 @@ impl<T: Transportable + Send + 'static> Drive for Pump<T> {
             Ok(()) => Why::Ended,
             Err(Ended::Stopped(_)) => Why::GivenUp,
             Err(Ended::Failed(why)) => *why,
+            Err(Ended::Received | Ended::Passed(StreamError::GivenUp)) => Why::GivenUp,
             Err(_) => Why::Unsent,
         });
         state.ended = Some(ended);
-        let rest = (state.source.take(), std::mem::take(&mut state.items));
+        let rest = state.feed.take();
         drop(state);
         drop(rest);
         self.flow.tasks.wake_all();
@@ -215,9 +236,9 @@ impl<T: Transportable + Send + 'static> Drive for Pump<T> {
     }
 }
 
-impl<T: Transportable + Send + 'static> Drop for Pump<T> {
+impl<F: Feed> Drop for Pump<F> {
     fn drop(&mut self) {
-        let is_open = lock(&self.state).source.is_some();
+        let is_open = lock(&self.state).feed.is_some();
         if is_open {
             self.close(if thread::panicking() {
                 Why::Panicked
@@ -229,7 +250,7 @@ impl<T: Transportable + Send + 'static> Drop for Pump<T> {
     }
 }
 
-impl<T: Transportable + Send + 'static> fmt::Debug for Pump<T> {
+impl<F: Feed> fmt::Debug for Pump<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pump")
             .field("key", &self.key)

@@ -1,6 +1,5 @@
 //! A stream whose items come from the peer.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -8,62 +7,46 @@ use std::time::Instant;
 use jstream::Transportable;
 
 use super::StreamError;
-use super::flow::Stop;
-use super::inbox::{Inbox, Taken};
+use super::frames::{Ending, Frames};
+use super::inbox::Inbox;
 use super::item::{Item, Items};
 use super::line::Line;
-use super::word::{Key, Why, Word};
+use super::word::Key;
 use crate::clock::Clock;
-use crate::error::CallError;
 use crate::message::read;
-
-/// The end of a call whose result is a stream: how many frames it had.
-pub(crate) type Ending = Pin<Box<dyn Future<Output = Result<u64, CallError>> + Send>>;
 
 /// The side of a stream that takes.
 pub(crate) struct Receiving<T: Transportable + 'static> {
-    line: Arc<dyn Line>,
-    key: Key,
-    inbox: Arc<Inbox>,
+    frames: Frames,
     items: Items<T>,
     /// Items and bytes of the frame that the items are of.
     frame: Option<(u16, u64)>,
-    /// The call, if the stream is its result.
-    call: Option<Ending>,
-    /// How it failed, which is told behind the items that have come.
-    failed: Option<CallError>,
-    /// When the time of the call is over.
-    deadline: Option<Instant>,
-    /// What that goes by.
-    clock: Clock,
-    ended: bool,
+    /// Some were taken, or there are none.
+    has_begun: bool,
 }
 
 impl<T: Transportable + 'static> Receiving<T> {
     pub(super) fn new(line: Arc<dyn Line>, key: Key, inbox: Arc<Inbox>) -> Self {
         Self {
-            line,
-            key,
-            inbox,
+            frames: Frames::new(line, key, inbox),
             items: Items::none(),
             frame: None,
-            call: None,
-            failed: None,
-            deadline: None,
-            clock: Clock::SYSTEM,
-            ended: false,
+            has_begun: false,
         }
     }
 
     /// It is the result of a call that ends so.
     pub(super) fn belongs_to(&mut self, call: Ending, deadline: Option<Instant>, clock: &Clock) {
-        self.call = Some(call);
-        self.deadline = deadline;
-        self.clock = clock.clone();
+        self.frames.belongs_to(call, deadline, clock);
     }
 
     pub(super) fn line(&self) -> &Arc<dyn Line> {
-        &self.line
+        self.frames.line()
+    }
+
+    /// Its frames, of which none was looked at.
+    pub(super) fn into_frames(self) -> Option<Frames> {
+        (!self.has_begun).then_some(self.frames)
     }
 
     pub(super) fn poll_next(
@@ -75,37 +58,18 @@ impl<T: Transportable + 'static> Receiving<T> {
                 return Poll::Ready(Some(Ok(item)));
             }
             self.leave_frame();
-            if self.ended {
-                return Poll::Ready(None);
-            }
-            // However much has come: whoever waits for the call would not see the end of its time.
-            if self.deadline.is_some_and(|then| then <= self.clock.now()) {
-                let _ = self.poll_call(context);
-                if let Some(error) = self.failed.take() {
-                    return self.fails(error.into());
+            let frame = match self.frames.poll_next(context) {
+                Poll::Ready(Some(Ok(frame))) => frame,
+                Poll::Ready(ended) => {
+                    self.has_begun = true;
+                    return Poll::Ready(ended.and_then(Result::err).map(Err));
                 }
-            }
-            let frame = match self.inbox.take(context.waker()) {
-                Taken::Frame(frame) => frame,
-                Taken::Nothing => match (self.failed.take(), self.poll_call(context)) {
-                    (Some(error), _) => return self.fails(error.into()),
-                    // Items may have come before the end of the call.
-                    (None, Poll::Ready(())) => continue,
-                    (None, Poll::Pending) => return Poll::Pending,
-                },
-                Taken::End(Why::Ended) => {
-                    self.ended = true;
-                    continue;
-                }
-                Taken::End(Why::GivenUp) => return self.fails(StreamError::GivenUp),
-                Taken::End(Why::Panicked) => return self.fails(StreamError::Panicked),
-                Taken::End(Why::Unsent) => return self.fails(StreamError::Unsent),
-                // What the call has given last may be that all items are here.
-                Taken::Stop(Stop::Lost(_)) if self.has_ended_well(context) => continue,
-                Taken::Stop(stop) => return self.stopped(stop),
+                Poll::Pending => return Poll::Pending,
             };
+            self.has_begun = true;
             let bytes = frame.payload.len() as u64;
-            let count = match read::<&'static [T]>(frame.payload, self.line.limits()) {
+            let limits = self.frames.line().limits();
+            let count = match read::<&'static [T]>(frame.payload, limits) {
                 Ok(items) => self.items.load(items),
                 Err(source) => return self.fails(StreamError::Item { source }),
             };
@@ -118,73 +82,16 @@ impl<T: Transportable + 'static> Receiving<T> {
         }
     }
 
-    /// Whether the call is over, if there is one that the stream waits for: then it is known how.
-    fn poll_call(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let Some(call) = &mut self.call else {
-            return Poll::Pending;
-        };
-        let Poll::Ready(result) = call.as_mut().poll(context) else {
-            return Poll::Pending;
-        };
-        self.call = None;
-        match result {
-            Ok(frames) => {
-                let frames = u16::try_from(frames & u64::from(u16::MAX)).unwrap_or(0);
-                self.inbox.close(Why::Ended, frames);
-            }
-            Err(error) => self.failed = Some(error),
-        }
-        Poll::Ready(())
-    }
-
-    /// Whether the call has just told how many items there were.
-    fn has_ended_well(&mut self, context: &mut Context<'_>) -> bool {
-        self.poll_call(context).is_ready() && self.failed.is_none()
-    }
-
-    /// Why there are no more items, of which the call may know more.
-    fn stopped(&mut self, stop: Stop) -> Poll<Option<Result<Item<T>, StreamError>>> {
-        let error = match stop {
-            Stop::Broken(rule) => StreamError::Broken { rule },
-            Stop::Unwanted => StreamError::GivenUp,
-            Stop::Lost(reason) => match self.failed.take() {
-                Some(error) => error.into(),
-                None => StreamError::Lost {
-                    reason: reason.to_string(),
-                },
-            },
-        };
-        self.fails(error)
-    }
-
     fn fails(&mut self, error: StreamError) -> Poll<Option<Result<Item<T>, StreamError>>> {
-        self.ended = true;
-        self.call = None;
+        self.frames.end();
         Poll::Ready(Some(Err(error)))
     }
 
-    /// All items of a frame were taken: the peer may send others in their place.
+    /// All items of a frame were taken.
     fn leave_frame(&mut self) {
-        let Some((items, bytes)) = self.frame.take() else {
-            return;
-        };
-        self.items.leave();
-        if let Some(frames) = self.inbox.done(items, bytes) {
-            self.line.post(Word::Grant { frames }.pack(self.key));
-        }
-    }
-}
-
-impl<T: Transportable + 'static> Drop for Receiving<T> {
-    fn drop(&mut self) {
-        self.line.streams().remove(self.key);
-        // A call that is dropped ends its stream by itself.
-        if !self.key.ours && !self.inbox.is_closed() {
-            let close = Word::Close {
-                why: Why::Ended,
-                frames: 0,
-            };
-            self.line.post(close.pack(self.key));
+        if let Some((items, bytes)) = self.frame.take() {
+            self.items.leave();
+            self.frames.done(items, bytes);
         }
     }
 }

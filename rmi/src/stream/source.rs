@@ -29,8 +29,6 @@ pub(super) enum Made {
     Last,
     /// None, and no more: its senders have panicked.
     Failed,
-    /// None, and no more: they can't be sent.
-    Gone,
 }
 
 /// Code that makes items.
@@ -122,15 +120,6 @@ where
             }
         }
         Poll::Ready(Made::Some)
-    }
-}
-
-/// Items that can't be sent on.
-pub(super) struct Gone;
-
-impl Make<u8> for Gone {
-    fn poll_make(&mut self, _: &mut Vec<u8>, _: usize, _: &mut Context<'_>) -> Poll<Made> {
-        Poll::Ready(Made::Gone)
     }
 }
 

@@ -130,7 +130,7 @@ fn argument(
     [caller, callee]: &[Arc<Side>; 2],
     stream: Stream<Vec<u8>>,
 ) -> (super::Pumps, Stream<Vec<u8>>) {
-    let mut carried = super::Carried::new(caller.clone(), crate::reference::Giving::none());
+    let mut carried = super::Carried::over(caller.clone());
     let number = carried.send(stream);
     let line: Arc<dyn Line> = callee.clone();
     (

@@ -137,7 +137,7 @@ fn case_2_lengths_at_the_limits() {
 
 fn trickle(mut stream: &TcpStream, bytes: &[u8]) {
     for byte in bytes {
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(50));
         if stream.write_all(&[*byte]).is_err() {
             return;
         }
@@ -147,10 +147,11 @@ fn trickle(mut stream: &TcpStream, bytes: &[u8]) {
 #[test]
 fn case_3_a_byte_at_a_time() {
     let scene = Scene::new("tcp", |options| {
-        options.transport.handshake_timeout = Duration::from_millis(200);
-        options.messages.handshake_timeout = Duration::from_millis(200);
-        options.transport.message_timeout = Duration::from_millis(200);
-        options.first_call_timeout = Duration::from_millis(300);
+        // Enough for those who don't trickle.
+        options.transport.handshake_timeout = Duration::from_secs(1);
+        options.messages.handshake_timeout = Duration::from_secs(1);
+        options.transport.message_timeout = Duration::from_secs(1);
+        options.first_call_timeout = Duration::from_millis(1500);
     });
     // The greeting, what it tells of handlers, a header, and a payload.
     let greets = socket(&scene);

@@ -24,6 +24,8 @@ mod frames;
 mod heap;
 mod references;
 mod values;
+#[path = "../words/mod.rs"]
+mod words;
 
 use std::io::IoSlice;
 use std::num::NonZero;
@@ -38,12 +40,7 @@ use jstream::{Received, Transportable, Writer, transportable};
 use jstream_rmi::{Client, Options, Remotable, Remote, Server, ServerOptions, Serving, remote};
 use jstream_transport::{Endpoint, Header, Message, connect};
 
-pub(crate) const HELLO: u32 = 0x6a73_6101;
-pub(crate) const REQUEST: u32 = 0x6a73_6102;
-pub(crate) const SEND: u32 = 0x6a73_6103;
-pub(crate) const REPLY: u32 = 0x6a73_6104;
-pub(crate) const RETURN: u32 = 0x6a73_6105;
-pub(crate) const CANCEL: u32 = 0x6a73_6108;
+pub(crate) use self::words::{CANCEL, HELLO, REPLY, REQUEST, RETURN, SEND, table};
 
 /// The number of the first object that a connection looks up.
 pub(crate) const OBJECT: u64 = 1;
@@ -308,20 +305,6 @@ impl Scene {
 /// The arguments of the registry's `lookup` for the object.
 pub(crate) fn lookup() -> Vec<u8> {
     message(&("target", <dyn Target as Remotable>::interface().id()))
-}
-
-/// The handlers of a side.
-pub(crate) fn table() -> Vec<u8> {
-    let mut table = Vec::new();
-    for name in ["jstream.calls", "jstream.streams", "jstream.references"] {
-        let types = "bytes -> bytes";
-        table.extend([0; 16]);
-        table.extend(u16::try_from(name.len()).unwrap().to_le_bytes());
-        table.extend(u16::try_from(types.len()).unwrap().to_le_bytes());
-        table.extend(name.as_bytes());
-        table.extend(types.as_bytes());
-    }
-    table
 }
 
 pub(crate) fn message<T: Transportable>(of: &T) -> Vec<u8> {

@@ -173,7 +173,11 @@ impl Work {
             .into_iter()
             .filter_map(|job| job.refuse().err())
             .collect();
-        self.lock().jobs.extend(begun);
+        if !begun.is_empty() {
+            self.lock().jobs.extend(begun);
+            // One that waits no more may have found nothing meanwhile.
+            self.changed.notify_all();
+        }
     }
 
     fn run(self: Arc<Self>) {

@@ -108,7 +108,8 @@ impl<T: ?Sized> Guarded<T> {
         }
     }
 
-    /// Nothing of the program runs while it is held, but the cloning of wakers.
+    /// Nothing of the program runs while it is held, but the cloning of wakers: also none is dropped, which may be all
+    /// that is left of a task.
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -121,14 +122,18 @@ impl<T: ?Sized> Guarded<T> {
             waiting.last = waiting.last.wrapping_add(1);
             waiting.last
         });
+        let mut before = None;
         let mut tasks = waiting.tasks.iter_mut();
         match tasks.find(|(other, _)| *other == number) {
-            Some((_, known)) => known.clone_from(waker),
+            Some((_, known)) if known.will_wake(waker) => {}
+            Some((_, known)) => before = Some(mem::replace(known, waker.clone())),
             None => waiting.tasks.push((number, waker.clone())),
         }
         let held = self.try_lock();
         // Who has it lets go of it first and gets this lock then: it finds the note.
         waiting.contended |= held.is_none();
+        drop(waiting);
+        drop(before);
         held
     }
 
@@ -251,6 +256,8 @@ impl<T: ?Sized, C> fmt::Debug for When<'_, T, C> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::pin::pin;
+    use std::sync::Arc;
+    use std::task::Wake;
 
     use super::*;
 
@@ -275,5 +282,35 @@ mod tests {
             assert_eq!(guarded.waiting().tasks.len(), 1);
         }
         assert!(guarded.waiting().tasks.is_empty());
+    }
+
+    /// The last handle of a task that waits as well.
+    struct Last {
+        _waits: Mutex<Pin<Box<dyn Waits>>>,
+    }
+
+    trait Waits: Send {}
+
+    impl<T: Send> Waits for T {}
+
+    impl Wake for Last {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    #[test]
+    fn a_waker_may_drop_another_wait_when_it_is_replaced() {
+        static GUARDED: Guarded<u32> = Guarded::new(0);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut inner = Box::pin(GUARDED.when(|count| *count > 0));
+        assert!(inner.as_mut().poll(&mut context).is_pending());
+        let last = Waker::from(Arc::new(Last {
+            _waits: Mutex::new(inner),
+        }));
+        let mut outer = pin!(GUARDED.when(|count| *count > 1));
+        let polled = outer.as_mut().poll(&mut Context::from_waker(&last));
+        assert!(polled.is_pending());
+        drop(last);
+        assert!(outer.as_mut().poll(&mut context).is_pending());
+        assert_eq!(GUARDED.waiting().tasks.len(), 1);
     }
 }

@@ -97,8 +97,10 @@ pub(super) struct Ledger {
     withheld: VecDeque<(Credit, u64)>,
     /// The sum of these lengths.
     unsent: u64,
-    /// Those who wait for credit.
+    /// Those who wait for credit, or for the number of a request.
     wanting: Vec<Waker>,
+    /// There were no numbers, and one is free now.
+    has_freed: bool,
     ended: bool,
 }
 
@@ -125,16 +127,17 @@ impl Ledger {
             withheld: VecDeque::new(),
             unsent: 0,
             wanting: Vec::new(),
+            has_freed: false,
             ended: false,
         }
     }
 
-    /// Whether there is room for a message of `length` bytes.
+    /// Whether there is room for a request of `length` bytes.
     pub(super) fn has_credit(&self, length: u64) -> Result<(), Held> {
         if self.ended {
             return Err(Held::Ended);
         }
-        if self.out.has_room(length) {
+        if self.out.has_room(length) && !self.is_out_of_numbers() {
             Ok(())
         } else {
             Err(Held::NoCredit)
@@ -156,8 +159,7 @@ impl Ledger {
     /// A request of `length` bytes: its number, and what the peer gets back with it.
     #[inline]
     pub(super) fn begin(&mut self, length: u64) -> Result<(u32, Credit), Held> {
-        // Answers that nobody has taken keep their places.
-        if self.free.is_empty() && self.calls.len() > usize::from(u16::MAX) {
+        if self.is_out_of_numbers() {
             return Err(Held::NoCredit);
         }
         let credit = self.charge(length)?;

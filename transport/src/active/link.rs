@@ -76,8 +76,6 @@ pub(super) struct Link {
     returned: Mutex<VecDeque<Returned>>,
     /// It takes no more requests.
     stopping: AtomicBool,
-    /// How many handles of the program there are.
-    pub(super) handles: AtomicUsize,
     /// What the program has of it.
     attached: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// What is to be done when it has ended; nothing after that.
@@ -133,7 +131,6 @@ impl Link {
             has_unread: AtomicBool::new(false),
             returned: Mutex::default(),
             stopping: AtomicBool::new(false),
-            handles: AtomicUsize::new(0),
             attached: OnceLock::new(),
             at_end: Mutex::new(Some(Vec::new())),
             served: AtomicBool::new(false),
@@ -417,18 +414,6 @@ impl Link {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
-    /// The program has no handle of it any more: what was put off does not keep it.
-    #[cold]
-    pub(super) fn purge(&self) {
-        self.purge_from(&self.bundle());
-    }
-
-    pub(super) fn purge_from(&self, bundle: &Core) {
-        if bundle.purge(self.id) {
-            self.drop_unread();
-        }
-    }
-
     /// What came back though nobody waited for it, the oldest first.
     pub(super) fn take_returned(&self) -> Option<Returned> {
         lock_plainly(&self.returned).pop_front()
@@ -474,9 +459,13 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// What waits for others is sent though nobody has the connection any more.
+    /// What waits for others is sent though nobody has the connection any more, and what was put off is given up.
     fn drop(&mut self) {
         self.flush();
+        // Whoever had a lock when this process was forked has it for ever.
+        if !self.is_elsewhere() {
+            self.bundle().purge(self.id);
+        }
     }
 }
 

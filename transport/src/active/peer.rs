@@ -8,7 +8,6 @@ use std::any::Any;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::Instant;
 
@@ -36,6 +35,7 @@ use crate::endpoint::Endpoint;
 ///
 /// Over sockets, small messages that are sent while a request is on its way gather, and go in one call of the system: when
 /// their sender waits, when somebody looks for what has come, or after two milliseconds.
+#[derive(Clone)]
 pub struct Peer {
     link: Arc<Link>,
 }
@@ -62,7 +62,6 @@ impl Peer {
     }
 
     pub(super) fn of(link: Arc<Link>) -> Self {
-        link.handles.fetch_add(1, Ordering::Relaxed);
         Self { link }
     }
 
@@ -186,20 +185,6 @@ impl Peer {
     /// Ends the connection: whoever waits for an answer gets an error, and handlers that wait are cancelled.
     pub fn close(&self) {
         self.link.hang_up();
-    }
-}
-
-impl Clone for Peer {
-    fn clone(&self) -> Self {
-        Self::of(self.link.clone())
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        if self.link.handles.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.link.purge();
-        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! A message as its handler has it.
 
+mod parked;
+
 use std::any::Any;
 use std::fmt;
 use std::io::IoSlice;
@@ -10,6 +12,7 @@ use std::time::{Duration, Instant};
 use jstream::buffer::Filled;
 use jstream::{Received, Transportable};
 
+pub(super) use self::parked::Parked;
 use super::error::Reason;
 use super::frame::{Credit, Frame};
 use super::ledger::Number;

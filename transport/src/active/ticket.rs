@@ -8,7 +8,6 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -200,9 +199,8 @@ impl Ticket {
 
     /// Lets the request be carried out, and its answer be dropped. One that was not sent yet is not sent.
     pub fn detach(mut self) {
-        if let Some(number) = self.errand.leave() {
-            let (_, answer) = self.link.ledger().forget(number);
-            drop(answer);
+        if let Some(number) = self.errand.detach() {
+            self.link.forget(number);
         }
     }
 
@@ -309,9 +307,6 @@ impl Drop for Ticket {
     fn drop(&mut self) {
         if let Some(number) = self.errand.leave() {
             self.link.give_up(number);
-        }
-        if self.link.handles.load(Ordering::Acquire) == 0 {
-            self.link.purge();
         }
     }
 }

@@ -4,10 +4,12 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::marker::PhantomData;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use super::executor::{Absent, Job};
+use super::link::Link;
 use crate::endpoint::shared::Shared;
 
 /// How many tasks a thread goes on with at most before it receives again.
@@ -25,6 +27,15 @@ struct Turn {
     gathered: RefCell<Vec<Weak<Shared>>>,
     /// What is dropped when this thread waits.
     kept: Cell<Option<Box<dyn Any>>>,
+    /// Where this thread waits for room, each beneath the handlers that run inside of that.
+    beneath: RefCell<Vec<Place>>,
+}
+
+/// A place in the queue of a connection, and how many handlers run around it.
+struct Place {
+    link: Arc<Link>,
+    number: u64,
+    depth: usize,
 }
 
 impl Turn {
@@ -43,6 +54,7 @@ thread_local! {
             waited: Cell::new(Duration::ZERO),
             gathered: RefCell::new(Vec::new()),
             kept: Cell::new(None),
+            beneath: RefCell::new(Vec::new()),
         }
     };
 }
@@ -123,12 +135,55 @@ pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
     if depth() == 0 {
         return work();
     }
+    step_aside();
     let before = waited();
     let begun = Instant::now();
     let result = work();
     let waited = before.saturating_add(begun.elapsed());
     TURN.with(|turn| turn.waited.set(waited));
     result
+}
+
+/// This thread waits for room, until that is dropped.
+pub(super) struct Beneath(PhantomData<*const ()>);
+
+/// This thread waits for room in the queue of a connection.
+pub(super) fn beneath(link: Arc<Link>, number: u64) -> Beneath {
+    let depth = depth();
+    let place = Place {
+        link,
+        number,
+        depth,
+    };
+    TURN.with(|turn| turn.beneath.borrow_mut().push(place));
+    Beneath(PhantomData)
+}
+
+impl Drop for Beneath {
+    fn drop(&mut self) {
+        drop(TURN.with(|turn| turn.beneath.borrow_mut().pop()));
+    }
+}
+
+/// A handler waits, if one runs here: those beneath it that wait for room can't send before it has ended.
+#[inline]
+pub(super) fn step_aside() {
+    let count = TURN.with(|turn| turn.beneath.borrow().len());
+    for place in 0..count {
+        step_aside_from(place);
+    }
+}
+
+#[cold]
+fn step_aside_from(place: usize) {
+    let place = TURN.with(|turn| {
+        let beneath = turn.beneath.borrow();
+        let place = beneath.get(place)?;
+        (place.depth < turn.depth.get()).then(|| (place.link.clone(), place.number))
+    });
+    if let Some((link, number)) = place {
+        link.step_aside(number);
+    }
 }
 
 /// Whether this thread may wait as it is: no handler runs here, and nobody has to see to what is woken meanwhile. What

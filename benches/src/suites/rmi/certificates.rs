@@ -1,10 +1,19 @@
 //! The certificates of a run, which both sides of a connection show and trust.
 
 use std::env;
+use std::net::TcpStream;
 use std::process::Command;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use jstream_transport::tls::Tls;
+use jstream_transport::tls::rustls::crypto::ring;
+use jstream_transport::tls::rustls::pki_types::pem::PemObject;
+use jstream_transport::tls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use jstream_transport::tls::rustls::server::WebPkiClientVerifier;
+use jstream_transport::tls::rustls::version::TLS13;
+use jstream_transport::tls::rustls::{
+    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
+};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
 use crate::Failure;
@@ -15,6 +24,9 @@ const NAMES: [&str; 3] = [
     "JSTREAM_BENCHES_KEY",
     "JSTREAM_BENCHES_ROOT",
 ];
+
+/// Where all servers of a run are, which their certificate is for.
+pub(super) const HOST: &str = "127.0.0.1";
 
 /// A certificate, its key, and that of who has signed it, as PEM.
 #[derive(Debug)]
@@ -40,7 +52,7 @@ impl Certificates {
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let root = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;
         let key = KeyPair::generate()?;
-        let params = CertificateParams::new(vec!["127.0.0.1".to_owned()])?;
+        let params = CertificateParams::new(vec![HOST.to_owned()])?;
         let certificate = params.signed_by(&key, &root)?;
         Ok(Self([certificate.pem(), key.serialize_pem(), root.pem()]))
     }
@@ -55,4 +67,55 @@ impl Certificates {
         let [certificate, key, root] = self.0.each_ref().map(String::as_bytes);
         Ok(Tls::from_pem(certificate, key, root)?)
     }
+
+    /// The same, as PEM: the certificate, its key, and that of who has signed it.
+    #[cfg(feature = "peers")]
+    pub(super) fn pem(&self) -> &[String; 3] {
+        &self.0
+    }
+
+    /// The side that accepts, over a socket, by rustls alone: as ours has it, with certificates of both.
+    pub(super) fn accepted(
+        &self,
+        socket: TcpStream,
+    ) -> Result<StreamOwned<ServerConnection, TcpStream>, Failure> {
+        let (provider, (chain, key, roots)) = (Arc::new(ring::default_provider()), self.parts()?);
+        let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider.clone());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(&[&TLS13])?
+            .with_client_cert_verifier(verifier.build()?)
+            .with_single_cert(chain, key)?;
+        let session = ServerConnection::new(Arc::new(config))?;
+        Ok(StreamOwned::new(session, socket))
+    }
+
+    /// The side that connects.
+    pub(super) fn connected(
+        &self,
+        socket: TcpStream,
+    ) -> Result<StreamOwned<ClientConnection, TcpStream>, Failure> {
+        let (chain, key, roots) = self.parts()?;
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(&[&TLS13])?
+            .with_root_certificates(roots)
+            .with_client_auth_cert(chain, key)?;
+        let session = ClientConnection::new(Arc::new(config), HOST.try_into()?)?;
+        Ok(StreamOwned::new(session, socket))
+    }
+
+    fn parts(&self) -> Result<Parts, Failure> {
+        let [certificate, key, root] = self.0.each_ref().map(String::as_bytes);
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(root)?)?;
+        let chain = vec![CertificateDer::from_pem_slice(certificate)?];
+        let key = PrivateKeyDer::from_pem_slice(key)?;
+        Ok((chain, key, Arc::new(roots)))
+    }
 }
+
+/// What rustls makes a side of.
+type Parts = (
+    Vec<CertificateDer<'static>>,
+    PrivateKeyDer<'static>,
+    Arc<RootCertStore>,
+);

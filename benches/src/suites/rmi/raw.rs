@@ -9,6 +9,8 @@ use std::thread;
 
 use super::address::name;
 use super::case::{Case, IN_FLIGHT, Way, What};
+#[cfg(feature = "tls")]
+use super::certificates::Certificates;
 use super::pair::Serving;
 use super::samples::Samples;
 use super::service::{Arguments, Expected, Given, Tally, computed, sum_of_bytes, tally_of_bytes};
@@ -128,9 +130,15 @@ pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
     }
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?.to_string();
+    #[cfg(feature = "tls")]
+    let is_encrypted = case.is_encrypted();
     let server = server.spawn(move || -> Result<(), Failure> {
         let socket = listener.accept()?.0;
         socket.set_nodelay(true)?;
+        #[cfg(feature = "tls")]
+        if is_encrypted {
+            return Stream::new(Certificates::of_run()?.accepted(socket)?).serve(what);
+        }
         Stream::new(socket).serve(what)
     })?;
     Ok(Serving::new(address, server))
@@ -145,6 +153,11 @@ pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Caller>, Failur
     }
     let socket = TcpStream::connect(address)?;
     socket.set_nodelay(true)?;
+    #[cfg(feature = "tls")]
+    if case.is_encrypted() {
+        let stream = Stream::new(Certificates::of_run()?.connected(socket)?);
+        return Ok(Box::new(Exchange::new(case, stream)));
+    }
     Ok(Box::new(Exchange::new(case, Stream::new(socket))))
 }
 

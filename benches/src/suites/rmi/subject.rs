@@ -57,7 +57,7 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     if case.is_encrypted() {
         subjects.push("jstream-tcp");
     }
-    if matches!(case.way, Way::Tcp | Way::Uds) {
+    if matches!(case.way, Way::Tcp | Way::Uds) || case.is_encrypted() {
         subjects.push("raw");
     }
     #[cfg(feature = "peers")]
@@ -65,6 +65,7 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
         (_, What::Untouched(_)) => {}
         (Way::Tcp, _) => subjects.extend(["tarpc", "tonic", "capnp-rpc"]),
         (Way::Uds, _) => subjects.push("tarpc"),
+        _ if case.is_encrypted() => subjects.push("tonic"),
         _ => {}
     }
     subjects

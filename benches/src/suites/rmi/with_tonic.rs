@@ -133,12 +133,18 @@ impl<Q, R> UnaryService<Q> for Method<Q, R> {
 
 /// Serves connections as they come.
 pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
-    with_tokio::serve(case, |listener| async {
+    #[cfg(feature = "tls")]
+    let is_encrypted = case.is_encrypted();
+    with_tokio::serve(case, move |listener| async move {
         let incoming = TcpIncoming::from(listener.into_tcp()?).with_nodelay(Some(true));
         let mut server = Server::builder()
             .initial_stream_window_size(WINDOW)
             .initial_connection_window_size(WINDOW);
         server = server.max_frame_size(1 << 20);
+        #[cfg(feature = "tls")]
+        if is_encrypted {
+            server = server.tls_config(tls::server()?)?;
+        }
         Ok(server.serve_with_incoming(Plain, incoming).await?)
     })
 }
@@ -146,12 +152,18 @@ pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
 /// Connects to who serves.
 pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Caller>, Failure> {
     with_tokio::join(case, |arguments| async move {
-        let channel = Endpoint::from_shared(format!("http://{address}"))?
+        let scheme = if case.is_encrypted() { "https" } else { "http" };
+        let endpoint = Endpoint::from_shared(format!("{scheme}://{address}"))?
             .tcp_nodelay(true)
             .initial_stream_window_size(WINDOW)
-            .initial_connection_window_size(WINDOW)
-            .connect()
-            .await?;
+            .initial_connection_window_size(WINDOW);
+        #[cfg(feature = "tls")]
+        let endpoint = if case.is_encrypted() {
+            endpoint.tls_config(tls::client()?)?
+        } else {
+            endpoint
+        };
+        let channel = endpoint.connect().await?;
         let item = |item: &service::Item<'_>| Item {
             id: item.id,
             name: item.name.to_owned(),
@@ -207,5 +219,35 @@ impl Remote for Client {
                 Given::Nothing
             }
         })
+    }
+}
+
+/// The certificates of the run, as both sides of this peer want them.
+#[cfg(feature = "tls")]
+mod tls {
+    use tonic::transport::{Certificate, ClientTlsConfig, Identity, ServerTlsConfig};
+
+    use crate::Failure;
+    use crate::suites::rmi::certificates::{Certificates, HOST};
+
+    fn parts() -> Result<(Identity, Certificate), Failure> {
+        let [certificate, key, root] = Certificates::of_run()?.pem();
+        let identity = Identity::from_pem(certificate, key);
+        Ok((identity, Certificate::from_pem(root)))
+    }
+
+    pub(super) fn server() -> Result<ServerTlsConfig, Failure> {
+        let (identity, root) = parts()?;
+        Ok(ServerTlsConfig::new()
+            .identity(identity)
+            .client_ca_root(root))
+    }
+
+    pub(super) fn client() -> Result<ClientTlsConfig, Failure> {
+        let (identity, root) = parts()?;
+        Ok(ClientTlsConfig::new()
+            .identity(identity)
+            .ca_certificate(root)
+            .domain_name(HOST))
     }
 }

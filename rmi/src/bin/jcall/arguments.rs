@@ -1,12 +1,12 @@
 //! The command line.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Parser;
-use jstream_rmi::{Address, ClientOptions, Secret};
+use jstream_rmi::{Address, ClientOptions};
 
 use crate::failure::Failure;
+use crate::options;
 
 /// Lists what a server serves, and calls its methods.
 #[derive(Debug, Parser)]
@@ -72,24 +72,14 @@ pub(crate) struct Connecting {
 impl Connecting {
     /// As the client has it.
     pub(crate) fn options(&self) -> Result<ClientOptions, Failure> {
-        let time = Duration::try_from_secs_f64(self.timeout).map_err(|_| {
-            Failure::Usage(format!(
-                "--timeout {} is no number of seconds",
-                self.timeout
-            ))
-        })?;
-        let mut options = ClientOptions::default();
-        options.call_timeout = time;
-        options.transport.connect_timeout = time;
-        options.transport.handshake_timeout = time;
-        if let Some(file) = &self.secret {
-            let usage = |why: &dyn std::error::Error| {
-                Failure::Usage(format!("the secret in {}: {why}", file.display()))
-            };
-            let bytes = std::fs::read(file).map_err(|error| usage(&error))?;
-            options.secret = Some(Secret::new(&bytes).map_err(|error| usage(&error))?);
-        }
+        let client = options::client(self.timeout, self.secret.as_deref())?;
         #[cfg(feature = "tls")]
+        let client = self.with_tls(client)?;
+        Ok(client)
+    }
+
+    #[cfg(feature = "tls")]
+    fn with_tls(&self, mut options: ClientOptions) -> Result<ClientOptions, Failure> {
         if let (Some(certificate), Some(key), Some(roots)) =
             (&self.certificate, &self.key, &self.roots)
         {

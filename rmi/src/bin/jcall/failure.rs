@@ -1,7 +1,15 @@
-//! What ends the program early.
+//! What ends the program early, and how it ends.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
+use std::process::ExitCode;
+
+use crate::output;
+
+/// The program was asked for what can't be.
+const USAGE: u8 = 2;
+/// Something failed on the way.
+const FAILED: u8 = 1;
 
 /// Why the program ends early.
 #[derive(Debug)]
@@ -15,6 +23,22 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// Ends the program, and says why.
+    pub(crate) fn exit(done: Result<(), Self>) -> ExitCode {
+        match done {
+            // Whoever reads has read enough.
+            Ok(()) | Err(Self::Closed) => ExitCode::SUCCESS,
+            Err(Self::Usage(text)) => {
+                output::say(&text);
+                ExitCode::from(USAGE)
+            }
+            Err(Self::Said(text)) => {
+                output::say(&text);
+                ExitCode::from(FAILED)
+            }
+        }
+    }
+
     /// Of writing to the standard output.
     pub(crate) fn of_output(error: &io::Error) -> Self {
         if error.kind() == ErrorKind::BrokenPipe {

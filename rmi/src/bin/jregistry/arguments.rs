@@ -1,12 +1,12 @@
 //! The command line.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use jstream_rmi::{Address, ClientOptions, Secret, ServerOptions};
+use jstream_rmi::{Address, ClientOptions, ServerOptions};
 
 use crate::failure::Failure;
+use crate::options;
 
 /// A registry of several servers.
 #[derive(Debug, Parser)]
@@ -82,35 +82,13 @@ pub(crate) enum Command {
 impl Arguments {
     /// How to connect.
     pub(crate) fn client(&self) -> Result<ClientOptions, Failure> {
-        let time = Duration::try_from_secs_f64(self.timeout).map_err(|_| {
-            Failure::Usage(format!(
-                "--timeout {} is no number of seconds",
-                self.timeout
-            ))
-        })?;
-        let mut options = ClientOptions::default();
-        options.call_timeout = time;
-        options.transport.connect_timeout = time;
-        options.transport.handshake_timeout = time;
-        options.secret = self.secret()?;
-        Ok(options)
+        options::client(self.timeout, self.secret.as_deref())
     }
 
     /// How to serve.
     pub(crate) fn server(&self) -> Result<ServerOptions, Failure> {
-        let mut options = ServerOptions::default();
-        options.secret = self.secret()?;
-        Ok(options)
-    }
-
-    fn secret(&self) -> Result<Option<Secret>, Failure> {
-        let Some(file) = &self.secret else {
-            return Ok(None);
-        };
-        let usage = |why: &dyn std::error::Error| {
-            Failure::Usage(format!("the secret in {}: {why}", file.display()))
-        };
-        let bytes = std::fs::read(file).map_err(|error| usage(&error))?;
-        Ok(Some(Secret::new(&bytes).map_err(|error| usage(&error))?))
+        let mut serving = ServerOptions::default();
+        serving.secret = options::read_secret(self.secret.as_deref())?;
+        Ok(serving)
     }
 }

@@ -4,6 +4,8 @@
 mod arguments;
 #[path = "../jcall/failure.rs"]
 mod failure;
+#[path = "../jcall/options.rs"]
+mod options;
 #[path = "../jcall/output.rs"]
 mod output;
 
@@ -22,25 +24,9 @@ use self::failure::Failure;
 /// As what it speaks.
 const PROGRAM: &str = "jregistry";
 
-/// The program was asked for what can't be.
-const USAGE: u8 = 2;
-/// Something failed on the way.
-const FAILED: u8 = 1;
-
 fn main() -> ExitCode {
     // Ends the program by itself, with 2 on wrong usage.
-    match run(&Arguments::parse()) {
-        // Whoever reads has read enough.
-        Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
-        Err(Failure::Usage(text)) => {
-            output::say(&text);
-            ExitCode::from(USAGE)
-        }
-        Err(Failure::Said(text)) => {
-            output::say(&text);
-            ExitCode::from(FAILED)
-        }
-    }
+    Failure::exit(run(&Arguments::parse()))
 }
 
 fn run(arguments: &Arguments) -> Result<(), Failure> {

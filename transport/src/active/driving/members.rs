@@ -49,17 +49,8 @@ impl Core {
         let place = kept.iter().position(|link| link.id == id);
         let gone = place.map(|place| kept.swap_remove(place));
         drop(kept);
-        if let Some(gone) = gone {
-            self.purge_if_left(&gone);
-        }
+        drop(gone);
         self.call();
-    }
-
-    /// What was put off does not keep a connection that the program has no handle of.
-    fn purge_if_left(&self, link: &Link) {
-        if link.handles.load(Ordering::Acquire) == 0 {
-            link.purge_from(self);
-        }
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Member>)) {
@@ -96,9 +87,6 @@ impl Core {
     /// Those that stay though the program may have no handle of them leave.
     pub(in crate::active) fn clear(&self) {
         let kept = std::mem::take(&mut *lock(&self.kept));
-        for link in &kept {
-            self.purge_if_left(link);
-        }
         drop(kept);
     }
 
@@ -110,7 +98,7 @@ impl Core {
     /// Serves a connection here instead of where it was. Where it `stays`, it does so though the program may have no
     /// handle of it.
     pub(in crate::active) fn adopt(self: &Arc<Self>, link: &Arc<Link>, stays: bool) {
-        let _moving = link.moving();
+        let moving = link.moving();
         let Some((before, was_posted)) = link.sit(self) else {
             return;
         };
@@ -121,11 +109,12 @@ impl Core {
         self.enter(link);
         // What it asked to be run again is run here, and what had come elsewhere comes first.
         before.hand_over(link.id, self);
+        let mut ended = Vec::new();
         if let (true, Some(queue)) = (was_posted, before.queue.get()) {
             queue.forget(link.endpoint());
             // What had come before is taken now, for who may serve there no more.
             while let Some(done) = queue.poll_done() {
-                before.pass_on(done);
+                ended.extend(before.pass_on(done));
             }
         }
         // The call that its leaving was may have been taken here.
@@ -133,6 +122,11 @@ impl Core {
         // Its end may have come in between, and was told to where it was.
         if link.has_ended() {
             self.leave(link.id);
+        }
+        // What ends with them is the program's, and may move them.
+        drop(moving);
+        for (link, error) in ended {
+            link.lost(&error);
         }
     }
 }

@@ -3,12 +3,12 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use super::{Core, Driving, Looked, MOST, Seen, lock};
 use crate::active::executor::Job;
 use crate::active::link::Link;
-use crate::active::request::Request;
+use crate::active::request::{Parked, Request};
 use crate::active::turn;
 use crate::endpoint::queue::Done;
 use crate::endpoint::receiving::Arrived;
@@ -18,21 +18,59 @@ use crate::error::RecvError;
 #[derive(Default)]
 pub(super) struct PutOff {
     /// Requests to be run again.
-    later: Mutex<VecDeque<Request>>,
+    later: Mutex<VecDeque<Parked>>,
     /// What came for a connection that had left the bundle before.
-    late: Mutex<VecDeque<(Arc<Link>, Arrived)>>,
+    late: Mutex<VecDeque<(Known, Arrived)>>,
     /// Requests that somebody took who could not serve them; they come before all others.
-    aside: Mutex<VecDeque<Request>>,
+    aside: Mutex<VecDeque<Parked>>,
     /// Tasks that go on where the bundle is served.
     jobs: Mutex<VecDeque<Job>>,
     /// Connections whose peers may have taken what their requests wait for, each once.
-    taken: Mutex<VecDeque<Arc<Link>>>,
+    taken: Mutex<VecDeque<Known>>,
+}
+
+/// A connection that something was put off of. That does not keep it: whoever else has it may have let go of it.
+struct Known {
+    id: u64,
+    link: Weak<Link>,
+}
+
+impl Known {
+    fn of(link: &Arc<Link>) -> Self {
+        Self {
+            id: link.id,
+            link: Arc::downgrade(link),
+        }
+    }
 }
 
 impl Core {
     pub(in crate::active) fn run_later(&self, request: Request) {
-        lock(&self.put_off.later).push_back(request);
-        self.has_put_off();
+        self.park(&self.put_off.later, request);
+        self.call();
+    }
+
+    /// Has a request wait here, or wherever its connection is now.
+    fn park(&self, queue: &Mutex<VecDeque<Parked>>, request: Request) {
+        let link = request.link().clone();
+        lock(queue).push_back(request.park());
+        self.has_more.store(true, Ordering::Release);
+        self.follow(&link);
+    }
+
+    /// Behind putting something off: a connection that was found here may have moved elsewhere before, and nobody may serve
+    /// here any more.
+    fn follow(&self, link: &Arc<Link>) {
+        if link.is_in(self) {
+            return;
+        }
+        let mut to = link.bundle();
+        self.hand_over(link.id, &to);
+        while !link.is_in(&to) {
+            let next = link.bundle();
+            to.hand_over(link.id, &next);
+            to = next;
+        }
     }
 
     /// Has those see it who serve.
@@ -47,12 +85,13 @@ impl Core {
         let mut taken = lock(&self.put_off.taken);
         let is_new = taken.iter().all(|other| other.id != link.id);
         if is_new {
-            taken.push_back(link.clone());
+            taken.push_back(Known::of(link));
         }
         drop(taken);
         if is_new {
             self.has_put_off();
         }
+        self.follow(link);
     }
 
     /// Runs a request that has waited for its peer to take what it was sent. Whether there was one.
@@ -61,6 +100,9 @@ impl Core {
             return false;
         };
         driving.release();
+        let Some(link) = link.link.upgrade() else {
+            return true;
+        };
         let Some((request, is_more)) = link.next_unread() else {
             return true;
         };
@@ -71,25 +113,20 @@ impl Core {
         true
     }
 
-    /// Nobody has a handle of a connection any more, and what was put off of it keeps it. False where it stays.
-    #[cold]
-    pub(in crate::active) fn purge(&self, id: u64) -> bool {
-        if lock(&self.kept).iter().any(|link| link.id == id) {
-            return false;
-        }
+    /// A connection is gone: so is what was put off of it.
+    pub(in crate::active) fn purge(&self, id: u64) {
         drop(self.take_of(id));
         drop(self.take_late_of(id));
         drop(self.take_taken_of(id));
-        true
     }
 
-    fn take_taken_of(&self, id: u64) -> Option<Arc<Link>> {
+    fn take_taken_of(&self, id: u64) -> Option<Known> {
         let mut taken = lock(&self.put_off.taken);
         let place = taken.iter().position(|link| link.id == id)?;
         taken.remove(place)
     }
 
-    fn take_late_of(&self, id: u64) -> VecDeque<(Arc<Link>, Arrived)> {
+    fn take_late_of(&self, id: u64) -> VecDeque<(Known, Arrived)> {
         let mut late = lock(&self.put_off.late);
         let (gone, rest) = late.drain(..).partition(|(link, _)| link.id == id);
         *late = rest;
@@ -97,10 +134,10 @@ impl Core {
     }
 
     /// The requests of a connection: those that were put aside, and those to be run again.
-    fn take_of(&self, id: u64) -> [VecDeque<Request>; 2] {
+    fn take_of(&self, id: u64) -> [VecDeque<Parked>; 2] {
         [&self.put_off.aside, &self.put_off.later].map(|queue| {
             let mut queue = lock(queue);
-            let (gone, rest) = queue.drain(..).partition(|request| request.link().id == id);
+            let (gone, rest) = queue.drain(..).partition(|parked| parked.id == id);
             *queue = rest;
             gone
         })
@@ -108,6 +145,9 @@ impl Core {
 
     /// Takes what is here without serving requests, which wait for who serves, unless somebody else receives.
     pub(in crate::active) fn look_aside(&self) {
+        if self.is_elsewhere() {
+            return;
+        }
         let Some(mut driving) = self.try_drive(None) else {
             return;
         };
@@ -137,8 +177,8 @@ impl Core {
 
     /// Has a request served again, before all others.
     pub(in crate::active) fn run_soon(&self, request: Request) {
-        lock(&self.put_off.aside).push_back(request);
-        self.has_put_off();
+        self.park(&self.put_off.aside, request);
+        self.call();
     }
 
     /// Goes on with the first task that waits for that. Whether there was one.
@@ -153,17 +193,18 @@ impl Core {
 
     pub(super) fn put_aside(&self, mut request: Request) {
         request.wait();
-        lock(&self.put_off.aside).push_back(request);
-        self.has_more.store(true, Ordering::Release);
+        self.park(&self.put_off.aside, request);
     }
 
     /// Serves the first request that was put aside. Whether there was one.
     pub(super) fn run_aside(&self, driving: &mut Driving<'_>) -> bool {
-        let Some(request) = lock(&self.put_off.aside).pop_front() else {
+        let Some(parked) = lock(&self.put_off.aside).pop_front() else {
             return false;
         };
         driving.release();
-        Link::serve_put_off(request);
+        if let Some(request) = parked.unpark() {
+            Link::serve_put_off(request);
+        }
         true
     }
 
@@ -171,7 +212,8 @@ impl Core {
     pub(super) fn hand_over(&self, id: u64, to: &Self) {
         let [aside, later] = self.take_of(id);
         let late = self.take_late_of(id);
-        if let Some(link) = self.take_taken_of(id) {
+        let taken = self.take_taken_of(id);
+        if let Some(link) = taken.and_then(|known| known.link.upgrade()) {
             to.take_up(&link);
         }
         if !aside.is_empty() || !later.is_empty() || !late.is_empty() {
@@ -182,39 +224,37 @@ impl Core {
         }
     }
 
-    /// Leaves what the queue had to the bundle where the connection is now.
-    pub(super) fn pass_on(&self, done: Done) {
+    /// Leaves what the queue had to the bundle where the connection is now. One that has ended comes back.
+    pub(super) fn pass_on(&self, done: Done) -> Option<(Arc<Link>, RecvError)> {
         let Done::Received(_, receipt, endpoint) = done else {
-            return;
+            return None;
         };
-        let Some(link) = Link::of(&endpoint) else {
-            return;
-        };
+        let link = Link::of(&endpoint)?;
         link.set_posted(self, false);
         match receipt {
             Ok(arrived) => {
                 let core = link.bundle();
-                lock(&core.put_off.late).push_back((link, arrived));
+                lock(&core.put_off.late).push_back((Known::of(&link), arrived));
                 core.has_put_off();
+                core.follow(&link);
+                None
             }
-            Err(missed) => {
-                if !matches!(
-                    missed.error,
-                    RecvError::Cancelled | RecvError::NoBuffer { .. }
-                ) {
-                    link.lost(&missed.error);
-                }
-            }
+            Err(missed) => match missed.error {
+                RecvError::Cancelled | RecvError::NoBuffer { .. } => None,
+                error => Some((link, error)),
+            },
         }
     }
 
     /// Takes the first message that came elsewhere, before what comes here. Whether there was one.
     pub(super) fn run_late(&self, driving: &mut Driving<'_>) -> bool {
         let late = lock(&self.put_off.late).pop_front();
-        let Some((link, arrived)) = late else {
+        let Some((known, arrived)) = late else {
             return false;
         };
-        self.deliver(link, arrived, driving);
+        if let Some(link) = known.link.upgrade() {
+            self.deliver(link, arrived, driving);
+        }
         true
     }
 
@@ -234,10 +274,12 @@ impl Core {
         }
         driving.release();
         for _ in 0..count {
-            let Some(request) = lock(&self.put_off.later).pop_front() else {
+            let Some(parked) = lock(&self.put_off.later).pop_front() else {
                 break;
             };
-            Link::serve_put_off(request);
+            if let Some(request) = parked.unpark() {
+                Link::serve_put_off(request);
+            }
         }
         true
     }

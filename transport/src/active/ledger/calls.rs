@@ -27,7 +27,7 @@ pub(in crate::active) enum Answer {
 
 /// A request of this side.
 #[derive(Debug)]
-pub(super) enum Call {
+pub(in crate::active) enum Call {
     Free,
     /// Its answer has not come; who is told.
     Waiting(Option<Waker>),
@@ -52,8 +52,25 @@ impl Ledger {
         let place = self.place(number)?;
         let call = mem::replace(&mut place.call, Call::Free);
         place.generation = place.generation.wrapping_add(1);
+        self.has_freed |= self.is_out_of_numbers();
         self.free.push(u16::try_from(number & 0xffff).unwrap_or(0));
         Some(call)
+    }
+
+    /// Whether there can be no more requests: answers that nobody has taken keep their places.
+    #[inline]
+    pub(super) fn is_out_of_numbers(&self) -> bool {
+        self.free.is_empty() && self.calls.len() > usize::from(u16::MAX)
+    }
+
+    /// Those who wait for room, where there were no numbers and there is one now.
+    #[inline]
+    pub(in crate::active) fn take_freed(&mut self) -> Vec<Waker> {
+        if mem::take(&mut self.has_freed) {
+            self.take_wanting()
+        } else {
+            Vec::new()
+        }
     }
 
     /// The answer to a request. An answer that nobody wants comes back.
@@ -78,15 +95,12 @@ impl Ledger {
         }
     }
 
-    /// The answer to a request has come, and goes to whoever waits for it without being noted.
+    /// The answer to a request has come, and goes to whoever waits for it without being noted. What was noted of it.
     #[inline]
-    pub(in crate::active) fn hand_out(&mut self, number: u32) -> Result<(), Violation> {
+    pub(in crate::active) fn hand_out(&mut self, number: u32) -> Result<Option<Call>, Violation> {
         let place = self.place(number).ok_or(UNASKED)?;
         match &place.call {
-            Call::Waiting(_) => {
-                self.release(number);
-                Ok(())
-            }
+            Call::Waiting(_) => Ok(self.release(number)),
             _ => Err(UNASKED),
         }
     }
@@ -104,12 +118,14 @@ impl Ledger {
         is_settled
     }
 
-    /// What came of a request; `Err` when nothing will. `Ok(None)` when it is not known, and then `task` is told.
+    /// What came of a request; `Err` when nothing will. `Ok(None)` when it is not known, and then `task` is told, instead
+    /// of who was to be `before`.
     #[inline]
     pub(in crate::active) fn take(
         &mut self,
         number: u32,
         task: Option<&Waker>,
+        before: &mut Option<Waker>,
     ) -> Result<Option<Answer>, Held> {
         let ended = self.ended;
         let place = self.place(number).ok_or(Held::Ended)?;
@@ -120,9 +136,8 @@ impl Ledger {
             }
             Call::Waiting(known) => {
                 if let Some(task) = task {
-                    match known {
-                        Some(known) => known.clone_from(task),
-                        None => *known = Some(task.clone()),
+                    if known.as_ref().is_none_or(|known| !known.will_wake(task)) {
+                        *before = known.replace(task.clone());
                     }
                 }
                 Ok(None)
@@ -142,18 +157,15 @@ impl Ledger {
         !ended && place.is_some_and(|place| matches!(place.call, Call::Waiting(_)))
     }
 
-    /// Nobody wants the answer to a request any more. True when it has not come yet.
-    pub(in crate::active) fn forget(&mut self, number: u32) -> (bool, Option<Answer>) {
+    /// Nobody wants the answer to a request any more. True when it has not come yet; and what there was of it.
+    pub(in crate::active) fn forget(&mut self, number: u32) -> (bool, Option<Call>) {
         let ended = self.ended;
         match self.place(number) {
             Some(place) if matches!(place.call, Call::Waiting(_)) && !ended => {
-                place.call = Call::Forgotten;
-                (true, None)
+                let call = mem::replace(&mut place.call, Call::Forgotten);
+                (true, Some(call))
             }
-            Some(_) => match self.release(number) {
-                Some(Call::Done(answer)) => (false, Some(answer)),
-                _ => (false, None),
-            },
+            Some(_) => (false, self.release(number)),
             None => (false, None),
         }
     }

@@ -13,7 +13,7 @@ use crate::active::driving::Driving;
 use crate::active::error::{Reason, Returned};
 use crate::active::frame::Frame;
 use crate::active::handlers::Handlers;
-use crate::active::ledger::{Answer, Ledger, Number, Violation};
+use crate::active::ledger::{Answer, Held, Ledger, Number, Violation};
 use crate::active::request::Request;
 use crate::active::sync::MutexGuard;
 use crate::active::turn;
@@ -106,7 +106,7 @@ impl Link {
             Frame::Reply { number, word } => {
                 let payload = mem::replace(payload, Filled::nothing());
                 let answer = Answer::Reply { word, payload };
-                self.take_answer(ledger, number, answer, driving)?;
+                self.note_answer(ledger, (number, answer), driving, wake)?;
             }
             Frame::Return {
                 number,
@@ -121,7 +121,7 @@ impl Link {
                     payload,
                     text,
                 };
-                self.take_answer(ledger, number, answer, driving)?;
+                self.note_answer(ledger, (number, answer), driving, wake)?;
             }
             Frame::Bounce {
                 handler,
@@ -137,6 +137,7 @@ impl Link {
                 let task = ledger.cancelled(number);
                 drop(ledger);
                 if let Some(task) = task {
+                    wake_all(wake);
                     // What is dropped with it is the program's.
                     driving.release();
                     task.cancel();
@@ -171,21 +172,27 @@ impl Link {
 
     /// Leaves an answer to whoever drives, if that is who waits for it, and else notes it.
     #[inline]
-    fn take_answer(
+    fn note_answer(
         &self,
         mut ledger: MutexGuard<'_, Ledger>,
-        number: u32,
-        answer: Answer,
+        (number, answer): (u32, Answer),
         driving: &mut Driving<'_>,
+        wake: &mut Vec<Waker>,
     ) -> Result<(), Violation> {
         if driving.wants(self, number) {
-            ledger.hand_out(number)?;
+            let call = ledger.hand_out(number)?;
+            wake.append(&mut ledger.take_freed());
+            drop(ledger);
+            drop(call);
             driving.found = Some(answer);
             return Ok(());
         }
         let told = ledger.answer(number, answer)?;
+        wake.append(&mut ledger.take_freed());
         self.count_answer();
         drop(ledger);
+        // What goes on now may wait for what they send.
+        wake_all(wake);
         tell(told, driving);
         Ok(())
     }
@@ -233,11 +240,30 @@ impl Link {
         if request.link().is_cancelled(request.number()) {
             return request.give_back(Reason::Cancelled, "");
         }
+        if request.link().stopping.load(Ordering::Relaxed) {
+            return request.give_back(Reason::Ending, "");
+        }
         let handlers = request.link().handlers.clone();
         match handlers.entry(request.handler()) {
             Some(entry) => entry.run(request),
             None => request.give_back(Reason::NoSuchHandler, ""),
         }
+    }
+
+    /// What came of a request; see [`Ledger::take`].
+    pub(in crate::active) fn take_answer(
+        &self,
+        number: u32,
+        task: Option<&Waker>,
+    ) -> Result<Option<Answer>, Held> {
+        let mut before = None;
+        let mut ledger = self.ledger();
+        let taken = ledger.take(number, task, &mut before);
+        let freed = ledger.take_freed();
+        drop(ledger);
+        drop(before);
+        freed.into_iter().for_each(Waker::wake);
+        taken
     }
 
     fn keep(&self, returned: Returned) {
@@ -251,6 +277,7 @@ impl Link {
         if kept.len() < self.settings.kept_returns && has_room {
             return kept.push_back(returned);
         }
+        drop(kept);
         tracing::debug!(peer = %self.endpoint.peer(), %returned, "a message that came back is dropped");
     }
 }

@@ -1,7 +1,12 @@
 //! Those who wait for room at the other side: they go in the order in which they came, whoever finds that there is some.
+//!
+//! A thread that waits serves, and a handler that runs inside of that may wait in turn, for room or for what others bring
+//! about. Until it has ended the thread can't send: it steps aside, and others go before it, with the room that it was
+//! given where there is no other.
+
+mod turns;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -14,7 +19,10 @@ use super::{Asked, Link, lock_plainly};
 use crate::active::error::RequestError;
 use crate::active::frame::{Credit, Frame};
 use crate::active::ledger::Held;
+use crate::active::turn;
 use crate::header::Header;
+
+pub(in crate::active) use self::turns::Turn;
 
 /// Up to so many bytes are sent as other small messages are, from where they are.
 const SMALL: usize = 4096;
@@ -22,7 +30,7 @@ const SMALL: usize = 4096;
 /// The queue of a connection.
 #[derive(Default)]
 pub(super) struct Queue {
-    /// Somebody is there, or is about to be sent; changes under the lock.
+    /// Somebody is there who may go, or is about to be sent; changes under the lock.
     is_used: AtomicBool,
     state: Mutex<State>,
     /// Told when there is credit.
@@ -36,7 +44,7 @@ struct State {
     /// What is being sent, by whom nobody else sends meanwhile.
     going: Option<Going>,
     /// What came of those who have not looked since.
-    gone: BTreeMap<u64, Result<Grant, RequestError>>,
+    gone: BTreeMap<u64, Gone>,
     /// Told when there is nobody any more.
     outside: Vec<Waker>,
 }
@@ -44,13 +52,39 @@ struct State {
 struct Place {
     message: Message,
     waker: Option<Waker>,
+    /// Its thread can't send now.
+    is_aside: bool,
+}
+
+struct Gone {
+    outcome: Result<Grant, RequestError>,
+    /// What its thread has the room to send.
+    unsent: Option<Message>,
+    /// Its thread can't send now.
+    is_aside: bool,
 }
 
 struct Going {
     number: u64,
     waker: Option<Waker>,
     /// Nobody wants to know what came of it.
-    is_left: bool,
+    left: Option<Left>,
+}
+
+/// How somebody leaves what may be on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// It is not wanted any more.
+    Cancelled,
+    /// It goes on.
+    Detached,
+}
+
+/// What is to be done with the first one, for which there is room.
+enum Next {
+    /// Who waits knows.
+    Told,
+    Send(Filled, Result<Grant, RequestError>),
 }
 
 /// What waits for room.
@@ -81,129 +115,41 @@ pub(in crate::active) struct Grant {
 impl Grant {
     /// Its message was not sent after all.
     fn give_back(&self, link: &Link) {
-        let mut ledger = link.ledger();
-        match self.asked {
-            Some(asked) => ledger.unsend(asked.number, self.length, asked.credit),
-            None => ledger.uncharge(self.length, self.credit),
-        }
-        let wanting = ledger.take_wanting();
-        drop(ledger);
-        wanting.into_iter().for_each(Waker::wake);
+        link.unsend(self.number(), self.length, self.credit);
+    }
+
+    fn number(&self) -> Option<u32> {
+        self.asked.map(|asked| asked.number)
     }
 
     /// Nobody wants to know what comes of it.
-    fn leave(&self, link: &Link) {
+    fn leave(&self, link: &Link, left: Left) {
         match self.asked {
             _ if !self.is_sent => self.give_back(link),
+            Some(asked) if left == Left::Detached => {
+                link.forget(asked.number);
+            }
             Some(asked) => link.give_up(asked.number),
             None => {}
         }
     }
 }
 
-/// A place in the queue; whoever drops it leaves, and what was not sent is not.
-pub(in crate::active) struct Turn {
-    link: Arc<Link>,
-    /// None when it is known what came of it.
-    number: Option<u64>,
-}
-
-impl Turn {
-    /// What came of it, once; else `waker` is told.
-    pub(in crate::active) fn come(
-        &mut self,
-        waker: Option<&Waker>,
-    ) -> Option<Result<Grant, RequestError>> {
-        let number = self.number?;
-        if self.link.is_elsewhere() {
-            return None;
+impl State {
+    /// Whether one who waits, or has not looked since, can't send now.
+    fn is_aside(&mut self, number: u64) -> Option<&mut bool> {
+        match self.waiting.get_mut(&number) {
+            Some(place) => Some(&mut place.is_aside),
+            None => Some(&mut self.gone.get_mut(&number)?.is_aside),
         }
-        self.link.go_on();
-        let mut state = lock_plainly(&self.link.queue.state);
-        let gone = state.gone.remove(&number);
-        if gone.is_some() {
-            self.number = None;
-        } else if let Some(waker) = waker {
-            let State { waiting, going, .. } = &mut *state;
-            let waiting = waiting.get_mut(&number).map(|place| &mut place.waker);
-            let going = going.as_mut().map(|going| &mut going.waker);
-            if let Some(known) = waiting.or(going) {
-                *known = Some(waker.clone());
-            }
-        }
-        gone
-    }
-
-    /// Leaves the queue where it waits there still. True then; else what came of it is to be asked for.
-    pub(in crate::active) fn withdraw(&mut self) -> bool {
-        let Some(number) = self.number else {
-            return false;
-        };
-        // Whoever had the lock when this process was forked has it for ever.
-        if self.link.is_elsewhere() {
-            return true;
-        }
-        let mut state = lock_plainly(&self.link.queue.state);
-        let Some(place) = state.waiting.remove(&number) else {
-            return false;
-        };
-        self.number = None;
-        let outside = self.link.queue.note(&mut state);
-        drop(state);
-        drop(place);
-        outside.into_iter().for_each(Waker::wake);
-        // Others may have waited behind it.
-        self.link.go_on();
-        true
-    }
-
-    /// Leaves the queue. True when it was not sent, and won't be.
-    pub(in crate::active) fn leave(&mut self) -> bool {
-        let Some(number) = self.number.take() else {
-            return false;
-        };
-        if self.link.is_elsewhere() {
-            return true;
-        }
-        let mut state = lock_plainly(&self.link.queue.state);
-        let place = state.waiting.remove(&number);
-        let gone = state.gone.remove(&number);
-        if let Some(going) = state.going.as_mut().filter(|of| of.number == number) {
-            going.is_left = true;
-        }
-        let outside = self.link.queue.note(&mut state);
-        drop(state);
-        outside.into_iter().for_each(Waker::wake);
-        let is_unsent = match &gone {
-            Some(Ok(grant)) => {
-                grant.leave(&self.link);
-                !grant.is_sent
-            }
-            Some(Err(_)) => true,
-            None => place.is_some(),
-        };
-        // Others may have waited behind it.
-        self.link.go_on();
-        is_unsent
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        self.leave();
-    }
-}
-
-impl fmt::Debug for Turn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Turn").field(&self.number).finish()
     }
 }
 
 impl Queue {
     /// Something has changed. Whom to tell.
     fn note(&self, state: &mut State) -> Vec<Waker> {
-        let is_used = !state.waiting.is_empty() || state.going.is_some();
+        let may_go = state.waiting.values().any(|place| !place.is_aside);
+        let is_used = may_go || state.going.is_some();
         self.is_used.store(is_used, Ordering::Release);
         if is_used {
             return Vec::new();
@@ -247,17 +193,25 @@ impl Drop for Sending<'_> {
             Some(Going {
                 number,
                 waker,
-                is_left: false,
+                left: None,
             }) => {
+                let gone = Gone {
+                    outcome: gone,
+                    unsent: None,
+                    is_aside: false,
+                };
                 state.gone.insert(number, gone);
                 (waker, None)
             }
-            _ => (None, Some(gone)),
+            Some(Going {
+                left: Some(left), ..
+            }) => (None, Some((gone, left))),
+            None => (None, None),
         };
         let outside = queue.note(&mut state);
         drop(state);
-        if let Some(Ok(grant)) = left {
-            grant.leave(self.link);
+        if let Some((Ok(grant), left)) = left {
+            grant.leave(self.link, left);
         }
         waker.into_iter().chain(outside).for_each(Waker::wake);
     }
@@ -288,8 +242,14 @@ impl Link {
     /// Has a message wait for its turn, which may be now.
     #[cold]
     pub(in crate::active) fn enqueue(self: &Arc<Self>, message: Message) -> Turn {
-        let waker = None;
-        let place = Place { message, waker };
+        // Those beneath a handler can't go before what it asks.
+        turn::step_aside();
+        let stays = message.payload.is_none();
+        let place = Place {
+            message,
+            waker: None,
+            is_aside: false,
+        };
         let mut state = lock_plainly(&self.queue.state);
         let number = state.next;
         state.next = number.wrapping_add(1);
@@ -300,6 +260,7 @@ impl Link {
         Turn {
             link: self.clone(),
             number: Some(number),
+            stays,
         }
     }
 
@@ -313,45 +274,137 @@ impl Link {
 
     #[cold]
     fn send_queued(self: &Arc<Self>) {
-        while let Some((message, begun)) = self.next_queued() {
-            let mut sending = Sending {
-                link: self,
-                gone: None,
-            };
-            let gone = begun.and_then(|grant| self.send_granted(grant, message.payload));
-            sending.gone = Some(gone);
+        let mut wake = Vec::new();
+        while let Some(next) = self.next_queued(&mut wake) {
+            wake.drain(..).for_each(Waker::wake);
+            if let Next::Send(payload, begun) = next {
+                let mut sending = Sending {
+                    link: self,
+                    gone: None,
+                };
+                let gone = begun.and_then(|grant| self.send_granted(grant, payload));
+                sending.gone = Some(gone);
+            }
         }
+        wake.into_iter().for_each(Waker::wake);
     }
 
     /// Takes the first one, if there is room for it, to be sent. Nothing while another one is: who sends that looks for
     /// more.
-    fn next_queued(self: &Arc<Self>) -> Option<(Message, Result<Grant, RequestError>)> {
+    fn next_queued(self: &Arc<Self>, wake: &mut Vec<Waker>) -> Option<Next> {
         let mut state = lock_plainly(&self.queue.state);
         if state.going.is_some() {
             return None;
         }
-        let first = state.waiting.first_entry()?;
+        let mut waiting = state.waiting.iter();
+        let (&number, _) = waiting.find(|(_, place)| !place.is_aside)?;
         let waker = self.queue.waker.get_or_init(|| {
             let link = Arc::downgrade(self);
             Arc::new(GoOn(link)).into()
         });
         // What there is room for from now on is told.
         self.ledger().want(waker);
-        let begun = match self.grant(&first.get().message) {
-            Err(Held::NoCredit) => return None,
-            Err(Held::Ended) => Err(RequestError::Ended {
-                peer: self.endpoint().peer().clone(),
-            }),
-            Ok(grant) => Ok(grant),
+        let begun = loop {
+            match self.grant(&state.waiting.get(&number)?.message) {
+                Err(Held::NoCredit) if self.take_back(&mut state, wake) => {}
+                Err(Held::NoCredit) => return None,
+                Err(Held::Ended) => {
+                    break Err(RequestError::Ended {
+                        peer: self.endpoint().peer().clone(),
+                    });
+                }
+                Ok(grant) => break Ok(grant),
+            }
         };
-        let (number, Place { message, waker }) = first.remove_entry();
-        let is_left = false;
-        state.going = Some(Going {
-            number,
-            waker,
-            is_left,
+        let Place {
+            mut message, waker, ..
+        } = state.waiting.remove(&number)?;
+        if let Some(payload) = message.payload.take() {
+            state.going = Some(Going {
+                number,
+                waker,
+                left: None,
+            });
+            return Some(Next::Send(payload, begun));
+        }
+        let gone = Gone {
+            outcome: begun,
+            unsent: Some(message),
+            is_aside: false,
+        };
+        state.gone.insert(number, gone);
+        wake.extend(waker);
+        wake.append(&mut self.queue.note(&mut state));
+        Some(Next::Told)
+    }
+
+    /// Takes the room back of one who can't use it now. Whether there was one.
+    fn take_back(&self, state: &mut State, wake: &mut Vec<Waker>) -> bool {
+        let mut gone = state.gone.iter();
+        let aside = gone.rfind(|(_, gone)| gone.is_aside && gone.outcome.is_ok());
+        let Some(number) = aside.map(|(number, _)| *number) else {
+            return false;
+        };
+        match state.gone.remove(&number) {
+            Some(Gone {
+                outcome: Ok(grant),
+                unsent: Some(message),
+                ..
+            }) => {
+                let place = Place {
+                    message,
+                    waker: None,
+                    is_aside: true,
+                };
+                state.waiting.insert(number, place);
+                wake.append(&mut self.undo(grant.number(), grant.length, grant.credit));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Has the room back of one who can't use it now, for who does not wait in the queue. Whether there was one.
+    #[cold]
+    pub(in crate::active) fn free_aside(&self) -> bool {
+        if self.is_elsewhere() {
+            return false;
+        }
+        let mut wake = Vec::new();
+        let mut state = lock_plainly(&self.queue.state);
+        let was_held = self.take_back(&mut state, &mut wake);
+        drop(state);
+        wake.into_iter().for_each(Waker::wake);
+        was_held
+    }
+
+    /// Whose turn that is waits for something else first.
+    pub(in crate::active) fn step_aside(self: &Arc<Self>, number: u64) {
+        if self.is_elsewhere() {
+            return;
+        }
+        let mut state = lock_plainly(&self.queue.state);
+        let is_new = state.is_aside(number).is_some_and(|is_aside| {
+            let was_aside = std::mem::replace(is_aside, true);
+            !was_aside
         });
-        Some((message, begun))
+        if is_new {
+            let outside = self.queue.note(&mut state);
+            drop(state);
+            outside.into_iter().for_each(Waker::wake);
+            self.go_on();
+        }
+    }
+
+    /// It waits for nothing else any more.
+    fn come_back(&self, number: u64) {
+        let mut state = lock_plainly(&self.queue.state);
+        if let Some(is_aside) = state.is_aside(number) {
+            *is_aside = false;
+            let outside = self.queue.note(&mut state);
+            drop(state);
+            outside.into_iter().for_each(Waker::wake);
+        }
     }
 
     /// Room for a message, if there is some.
@@ -373,9 +426,7 @@ impl Link {
                 is_sent: false,
             });
         }
-        let mut ledger = self.ledger();
-        let (credit, haste) = (ledger.charge(length)?, ledger.haste());
-        drop(ledger);
+        let (credit, haste) = self.charge(length)?;
         Ok(Grant {
             header: Frame::Send { handler, word }.header(credit),
             length,
@@ -386,10 +437,7 @@ impl Link {
         })
     }
 
-    fn send_granted(&self, grant: Grant, payload: Option<Filled>) -> Result<Grant, RequestError> {
-        let Some(payload) = payload else {
-            return Ok(grant);
-        };
+    fn send_granted(&self, grant: Grant, payload: Filled) -> Result<Grant, RequestError> {
         let sent = if payload.len() <= SMALL {
             self.send(
                 grant.header,
@@ -412,3 +460,6 @@ impl Link {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests;

@@ -2,6 +2,7 @@
 
 use std::io::IoSlice;
 use std::sync::atomic::Ordering;
+use std::task::Waker;
 use std::time::Duration;
 
 use jstream::buffer::Filled;
@@ -58,6 +59,32 @@ impl Link {
             haste,
         };
         Ok((asked, frame.header(credit)))
+    }
+
+    /// Begins a message that nobody answers: what it gives back, and when it goes.
+    #[inline]
+    pub(in crate::active) fn charge(&self, length: u64) -> Result<(Credit, Haste), Held> {
+        let mut ledger = self.ledger();
+        let credit = ledger.charge(length)?;
+        Ok((credit, ledger.haste()))
+    }
+
+    /// A message of so many bytes that was charged was not sent after all: a request, if it has a number. Those who wait for
+    /// room are told.
+    #[cold]
+    pub(in crate::active) fn unsend(&self, number: Option<u32>, length: u64, credit: Credit) {
+        let wanting = self.undo(number, length, credit);
+        wanting.into_iter().for_each(Waker::wake);
+    }
+
+    /// The same. Those to be told.
+    pub(super) fn undo(&self, number: Option<u32>, length: u64, credit: Credit) -> Vec<Waker> {
+        let mut ledger = self.ledger();
+        match number {
+            Some(number) => ledger.unsend(number, length, credit),
+            None => ledger.uncharge(length, credit),
+        }
+        ledger.take_wanting()
     }
 
     /// Sends a frame without waiting: one for which there is no room goes on by itself, from a copy. How many
@@ -132,8 +159,7 @@ impl Link {
 
     /// Nobody waits for the result of a request any more, but for what comes of it.
     pub(in crate::active) fn revoke(&self, number: u32) {
-        let is_open = self.ledger().is_open(number);
-        if is_open {
+        if !self.is_elsewhere() && self.ledger().is_open(number) {
             let cancel = Frame::Cancel { number }.header(Credit::default());
             let _ = self.send(cancel, &[], Haste::Now);
         }
@@ -141,15 +167,27 @@ impl Link {
 
     /// Nobody wants the answer to a request any more.
     pub(in crate::active) fn give_up(&self, number: u32) {
-        let (is_open, answer) = self.ledger().forget(number);
-        drop(answer);
-        if is_open {
+        if self.forget(number) {
             let cancel = Frame::Cancel { number }.header(Credit::default());
             let _ = self.send(cancel, &[], Haste::Now);
         }
     }
 
-    /// The same with a jbuf, which moves where jbufs do. One that was refused comes back.
+    /// The same where the request goes on. Whether its answer is still to come.
+    pub(in crate::active) fn forget(&self, number: u32) -> bool {
+        if self.is_elsewhere() {
+            return false;
+        }
+        let mut ledger = self.ledger();
+        let (is_open, call) = ledger.forget(number);
+        let freed = ledger.take_freed();
+        drop(ledger);
+        drop(call);
+        freed.into_iter().for_each(Waker::wake);
+        is_open
+    }
+
+    /// As [`send`](Self::send), with a jbuf, which moves where jbufs do. One that was refused comes back.
     pub(in crate::active) fn send_filled(
         &self,
         header: Header,

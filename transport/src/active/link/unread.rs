@@ -10,10 +10,10 @@ use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 
 use super::{Link, lock_plainly};
-use crate::active::request::Request;
+use crate::active::request::{Parked, Request};
 
 /// What waits, in the order of coming, each until no more than so many bytes are left to be taken.
-pub(super) type Unread = VecDeque<(Request, u64)>;
+pub(super) type Unread = VecDeque<(Parked, u64)>;
 
 impl Link {
     /// Whether a request has to wait: the peer has more than so many bytes to take, or others wait that came before.
@@ -31,7 +31,7 @@ impl Link {
             drop(unread);
             return drop(request);
         }
-        unread.push_back((request, most));
+        unread.push_back((request.park(), most));
         let is_first = unread.len() == 1;
         self.has_unread.store(true, Ordering::Relaxed);
         drop(unread);
@@ -43,22 +43,29 @@ impl Link {
     /// The first that waits, if it need not any more, and whether there are others. Else this is taken up again when the
     /// peer has taken something.
     pub(in crate::active) fn next_unread(self: &Arc<Self>) -> Option<(Request, bool)> {
-        let most = lock_plainly(&self.unread).front().map(|(_, most)| *most)?;
-        if self.backlog() > most {
+        let mut is_told = false;
+        loop {
+            let backlog = self.backlog();
+            let mut unread = lock_plainly(&self.unread);
+            let next = unread.front().map(|(_, most)| *most)?;
+            if backlog <= next {
+                let (parked, _) = unread.pop_front()?;
+                let is_more = !unread.is_empty();
+                self.has_unread.store(is_more, Ordering::Relaxed);
+                drop(unread);
+                let mut request = parked.unpark()?;
+                request.has_waited();
+                return Some((request, is_more));
+            }
+            drop(unread);
+            if is_told {
+                return None;
+            }
             let taken = Waker::from(Arc::new(Taken(Arc::downgrade(self))));
             self.endpoint.shared().tell_when_gone(taken);
             // It may have gone since the look.
-            if self.backlog() > most {
-                return None;
-            }
+            is_told = true;
         }
-        let mut unread = lock_plainly(&self.unread);
-        let (mut request, _) = unread.pop_front()?;
-        let is_more = !unread.is_empty();
-        self.has_unread.store(is_more, Ordering::Relaxed);
-        drop(unread);
-        request.has_waited();
-        Some((request, is_more))
     }
 
     /// Gives up what waits.

@@ -115,9 +115,7 @@ impl Peer {
                 length,
             )),
             Err((error, _)) => {
-                self.link
-                    .ledger()
-                    .unsend(asked.number, length, asked.credit);
+                self.link.unsend(Some(asked.number), length, asked.credit);
                 Err(error.into())
             }
         }
@@ -134,7 +132,12 @@ impl Peer {
         link.check()?;
         let length = total(segments);
         let begun = match wait.is_free(link) {
-            true => link.begin(handler.number, word, length),
+            true => match link.begin(handler.number, word, length) {
+                Err(Held::NoCredit) if link.free_aside() => {
+                    link.begin(handler.number, word, length)
+                }
+                begun => begun,
+            },
             false => Err(Held::NoCredit),
         };
         let (asked, header) = match begun {
@@ -150,7 +153,7 @@ impl Peer {
         match self.put(header, length, segments, (wait, asked.haste)) {
             Ok(()) => Ok(Ticket::new(link.clone(), handler.number, asked, length)),
             Err(error) => {
-                link.ledger().unsend(asked.number, length, asked.credit);
+                link.unsend(Some(asked.number), length, asked.credit);
                 Err(error.into())
             }
         }
@@ -194,6 +197,7 @@ impl Peer {
             asks,
             payload: None,
         });
+        let _stays = turn.stay();
         let granted = self.link.wait(None, until, |_, waker| turn.come(waker));
         granted.unwrap_or_else(|| {
             Err(RequestError::TimedOut {
@@ -271,11 +275,10 @@ impl Peer {
         self.link.check()?;
         let length = total(segments);
         let charged = match wait.is_free(&self.link) {
-            true => {
-                let mut ledger = self.link.ledger();
-                let charged = ledger.charge(length);
-                charged.map(|credit| (credit, ledger.haste()))
-            }
+            true => match self.link.charge(length) {
+                Err(Held::NoCredit) if self.link.free_aside() => self.link.charge(length),
+                charged => charged,
+            },
             false => Err(Held::NoCredit),
         };
         let (credit, haste) = match charged {
@@ -291,7 +294,7 @@ impl Peer {
         };
         let sent = self.put(frame.header(credit), length, segments, (wait, haste));
         if let Err(error) = sent {
-            self.link.ledger().uncharge(length, credit);
+            self.link.unsend(None, length, credit);
             return Err(error.into());
         }
         Ok(())

@@ -190,6 +190,7 @@ impl Future for Ready {
             let has_credit = peer.link.ledger().has_credit(*length);
             match has_credit {
                 Ok(()) if !peer.link.is_first(context.waker()) => {}
+                Err(Held::NoCredit) if peer.link.free_aside() => continue,
                 Err(Held::NoCredit) => {}
                 credit => return Poll::Ready(credit.map_err(|held| peer.held(held))),
             }

@@ -119,6 +119,14 @@ impl Errand {
         number
     }
 
+    /// The same where it goes on, if it is on its way.
+    pub(super) fn detach(&mut self) -> Option<u32> {
+        if let State::Queued(turn) = &mut self.state {
+            turn.detach();
+        }
+        self.leave()
+    }
+
     /// What came of it, if that is known: by the answer that was `found`, or that was noted. Else `waker` is told
     /// when it may be.
     #[inline]
@@ -168,12 +176,10 @@ impl Errand {
                 State::Sent(asked) => {
                     let taken = match found.take() {
                         Some(answer) => Ok(Some(answer)),
-                        None => link.ledger().take(asked.number, waker),
+                        None => link.take_answer(asked.number, waker),
                     };
                     match taken {
                         Ok(Some(answer)) => {
-                            // There may be no more numbers than it has given back.
-                            link.go_on();
                             if let Some(outcome) = self.outcome(link, answer) {
                                 return Some(outcome);
                             }
