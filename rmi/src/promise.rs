@@ -190,7 +190,8 @@ impl Promises {
         is_ending: bool,
     ) -> Option<Request> {
         let bytes = request.bytes().len() as u64;
-        let place = may_wait.then(|| Waits::new(request.mark()));
+        let session = request.attached().filter(|_| may_wait);
+        let place = session.map(Waits::new);
         let call = Held { request, place };
         if is_ending {
             return Some(call.aim(Aim::Full));

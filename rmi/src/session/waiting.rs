@@ -1,11 +1,10 @@
 //! The methods that wait, of one connection and of several.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use jstream_transport::active::Mark;
-
 use super::Session;
+use crate::promise::Promises;
 use crate::server::Load;
 use crate::sync::lock;
 
@@ -58,50 +57,65 @@ impl Waiting {
     }
 }
 
-/// A method that waits, or is waited for to begin, and counts as long as it does.
-pub(crate) struct Waits(Mark);
+/// How many methods of one connection wait, and what is done when one does not any more.
+pub(crate) struct Here {
+    count: AtomicUsize,
+    all: Arc<Waiting>,
+    promises: Arc<Promises>,
+}
+
+impl Here {
+    pub(super) fn new(all: Arc<Waiting>, promises: Arc<Promises>) -> Arc<Self> {
+        Arc::new(Self {
+            count: AtomicUsize::new(0),
+            all,
+            promises,
+        })
+    }
+}
+
+/// A method that waits, or is waited for to begin, and counts as long as it does. It does not keep its connection, with
+/// which it may be kept.
+pub(crate) struct Waits(Arc<Here>);
 
 impl Waits {
-    pub(crate) fn new(mark: Mark) -> Self {
-        if let Some(session) = mark.attached::<Session>() {
-            session.waiting.fetch_add(1, Ordering::Relaxed);
-            session.all_waiting.add();
-        }
-        Self(mark)
+    pub(crate) fn new(session: &Session) -> Self {
+        let here = session.waiting.clone();
+        here.count.fetch_add(1, Ordering::Relaxed);
+        here.all.add();
+        Self(here)
     }
 }
 
 impl Drop for Waits {
     fn drop(&mut self) {
-        if let Some(session) = self.0.attached::<Session>() {
-            // SYNC POINT: who stands looks at the count behind saying so.
-            session.waiting.fetch_sub(1, Ordering::SeqCst);
-            session.all_waiting.leave();
-            session.promises.go_on();
-        }
+        // SYNC POINT: who stands looks at the count behind saying so.
+        self.0.count.fetch_sub(1, Ordering::SeqCst);
+        self.0.all.leave();
+        self.0.promises.go_on();
     }
 }
 
 impl Session {
     /// How much the server has to do.
     pub(crate) fn load(&self) -> &Arc<Load> {
-        &self.all_waiting.load
+        &self.waiting.all.load
     }
 
     /// Whether one more method may wait.
     pub(crate) fn may_wait(&self) -> bool {
-        let waiting = self.waiting.load(Ordering::SeqCst);
+        let waiting = self.waiting.count.load(Ordering::SeqCst);
         let in_all = || self.load().waiting() < self.terms.max_waiting_in_all;
         waiting < self.terms.max_waiting && (waiting == 0 || in_all())
     }
 
     /// Whether a call may as well wait until another one does not any more, which [lets it go on](crate::promise::Promises::go_on).
     pub(crate) fn has_waiting(&self) -> bool {
-        self.waiting.load(Ordering::SeqCst) > 0
+        self.waiting.count.load(Ordering::SeqCst) > 0
     }
 
     /// Whether calls are not taken any more.
     pub(crate) fn is_ending(&self) -> bool {
-        self.all_waiting.is_ending.load(Ordering::Relaxed)
+        self.waiting.all.is_ending.load(Ordering::Relaxed)
     }
 }
