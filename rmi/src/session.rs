@@ -18,7 +18,7 @@ pub(crate) use self::results::{RESULTS, Results, fetched, number_of};
 use self::sending::length;
 pub(crate) use self::terms::Terms;
 use self::waiting::Here;
-pub(crate) use self::waiting::{Waiting, Waits};
+pub(crate) use self::waiting::{IsHeld, Waiting, Waits};
 use crate::auth;
 use crate::capture::Tape;
 use crate::clock::Clock;
