@@ -465,7 +465,7 @@ impl Drop for Link {
         self.flush();
         // Whoever had a lock when this process was forked has it for ever.
         if !self.is_elsewhere() {
-            self.bundle().purge(self.id);
+            self.bundle().bury(self.id);
         }
     }
 }
