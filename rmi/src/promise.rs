@@ -30,7 +30,7 @@ use crate::clock::{Alarm, Clock};
 use crate::frame::{Code, PROMISE_NUMBERS, PROMISED, PROMISES, Word, is_of_every_server};
 use crate::interface::Interface;
 use crate::server::fail;
-use crate::session::{Session, Waits};
+use crate::session::{IsHeld, Session};
 use crate::sync::lock;
 
 /// What the server says of a call that is not begun.
@@ -55,7 +55,7 @@ pub(crate) struct Promises {
 struct Held {
     request: Request,
     /// It counts among those that wait.
-    place: Option<Waits>,
+    place: Option<IsHeld>,
 }
 
 /// What is kept with a call that names another one, or that others may name.
@@ -65,7 +65,7 @@ pub(crate) struct Named {
     pub(crate) promise: Option<Promise>,
     pub(crate) aim: Aim,
     /// It was held, and has a place among those that wait.
-    pub(crate) place: Option<Waits>,
+    pub(crate) place: Option<IsHeld>,
 }
 
 /// What such a call is to call.
@@ -190,7 +190,8 @@ impl Promises {
         is_ending: bool,
     ) -> Option<Request> {
         let bytes = request.bytes().len() as u64;
-        let place = may_wait.then(|| Waits::new(request.mark()));
+        let session = request.attached().filter(|_| may_wait);
+        let place = session.map(IsHeld::new);
         let call = Held { request, place };
         if is_ending {
             return Some(call.aim(Aim::Full));
@@ -306,7 +307,7 @@ impl Promises {
 
     /// Ends the calls that are held: no call is taken any more.
     pub(crate) fn refuse_held(&self) {
-        let held = lock(&self.queues).take_all();
+        let held = lock(&self.queues).refuse();
         fail_all(held, Code::Ending, "");
     }
 

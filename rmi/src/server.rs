@@ -74,7 +74,8 @@ pub struct ServerOptions {
     /// then be idle for as long as it likes.
     pub first_call_timeout: Duration,
     /// Async methods that wait at once for one connection (default 1,024); further calls are refused
-    /// until some have ended. Answers the threat of peers who have more wait than we have memory for.
+    /// until some have ended. As many calls again may be held for objects that other calls are to give. Answers the threat
+    /// of peers who have more wait than we have memory for.
     pub max_waiting: usize,
     /// The same for all connections together (default 16,384), of which each may always have one. Answers the threat of
     /// many peers who each stay within theirs.

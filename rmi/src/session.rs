@@ -7,7 +7,7 @@ mod terms;
 mod waiting;
 
 use std::fmt;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use jstream_transport::active::{Executor, Handler, Handlers, Peer, Settings};
@@ -17,7 +17,8 @@ use self::lane::Lane;
 pub(crate) use self::results::{RESULTS, Results, fetched, number_of};
 use self::sending::length;
 pub(crate) use self::terms::Terms;
-pub(crate) use self::waiting::{Waiting, Waits};
+use self::waiting::Here;
+pub(crate) use self::waiting::{IsHeld, Waiting, Waits};
 use crate::auth;
 use crate::capture::Tape;
 use crate::clock::Clock;
@@ -58,8 +59,7 @@ pub(crate) struct Session {
     /// Calls whose results others name before they have come.
     pub(crate) promises: Arc<Promises>,
     /// How many methods wait for which the other side waits.
-    waiting: AtomicUsize,
-    all_waiting: Arc<Waiting>,
+    waiting: Arc<Here>,
 }
 
 /// What a session is made of.
@@ -206,6 +206,7 @@ impl Connection {
         let promises = Arc::new(Promises::new(&settings, terms.clock.clone()));
         let peer = Peer::join(endpoint, handlers, settings)?;
         let references = parts.references.clone();
+        let waiting = Here::new(parts.waiting, promises.clone());
         let open = promises.clone();
         static SESSIONS: AtomicU64 = AtomicU64::new(0);
         let session = Session {
@@ -221,8 +222,7 @@ impl Connection {
             lane: parts.lane,
             terms,
             promises,
-            waiting: AtomicUsize::new(0),
-            all_waiting: parts.waiting,
+            waiting,
         };
         peer.on_end(move || {
             open.end();

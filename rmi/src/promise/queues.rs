@@ -33,6 +33,8 @@ pub(super) struct Queues<C> {
     /// Rows that wait for a place: the first of each has the turn.
     stuck: VecDeque<u32>,
     has_ended: bool,
+    /// Nothing is held any more.
+    is_ending: bool,
 }
 
 /// Those that name one call, in the order in which they have come.
@@ -121,6 +123,7 @@ impl<C> Queues<C> {
             spare: Bounds::NONE,
             stuck: VecDeque::new(),
             has_ended: false,
+            is_ending: false,
         }
     }
 
@@ -166,7 +169,7 @@ impl<C> Queues<C> {
         now: Instant,
         has_place: bool,
     ) -> Placed<C> {
-        if self.has_ended {
+        if self.has_ended || self.is_ending {
             return Placed::Refused(call, Why::Full);
         }
         let stage = self.queues.get(&number).map(|queue| queue.stage);
@@ -203,7 +206,7 @@ impl<C> Queues<C> {
     }
 
     /// A call that has the turn of its row is to wait for a place: the others do behind it. Given back where the connection
-    /// has ended.
+    /// has ended, or calls are not held any more.
     pub(super) fn stand(
         &mut self,
         number: u32,
@@ -213,6 +216,9 @@ impl<C> Queues<C> {
         let Some(queue) = self.queues.get_mut(&number) else {
             return Some(call);
         };
+        if self.is_ending {
+            return Some(call);
+        }
         self.spare.add(bytes);
         queue.held.push_front(Waiting {
             call,
@@ -340,6 +346,12 @@ impl<C> Queues<C> {
                 None
             }
         })
+    }
+
+    /// All that are held, and none is from now on.
+    pub(super) fn refuse(&mut self) -> Vec<C> {
+        self.is_ending = true;
+        self.take_all()
     }
 
     /// All that are held.

@@ -97,8 +97,12 @@ impl Turn {
         if !std::mem::take(&mut self.is_open) {
             return None;
         }
-        let next = lock(&self.promises.queues).next(self.number)?;
-        Some(self.promises.aimed(next, self.number, self.object))
+        let next = lock(&self.promises.queues).next(self.number);
+        if next.is_none() {
+            // What this row did not need is there for another one.
+            self.promises.go_on();
+        }
+        Some(self.promises.aimed(next?, self.number, self.object))
     }
 }
 

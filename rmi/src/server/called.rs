@@ -106,7 +106,8 @@ fn begin_named(mut request: Request) -> Option<Request> {
             return None;
         }
     };
-    if turn.is_some() && may_wait(&request) {
+    let (may_wait, is_full) = room(&request);
+    if turn.is_some() && may_wait {
         // What it needs may be there for one more.
         go_on(&request);
     }
@@ -115,15 +116,21 @@ fn begin_named(mut request: Request) -> Option<Request> {
         fail(request, Code::TooLate, "");
         return turn.and_then(Turn::next);
     }
-    let has_place = place.is_some() || may_wait(&request);
     let is_named = promise.as_ref().is_some_and(Promise::is_named);
     let turn = match turn {
-        Some(turn) if !has_place && !is_named && !is_ending && has_waiting(&request) => {
-            stand(request, turn, deadline, promise);
-            return None;
+        Some(turn) if !may_wait && !is_named && !is_ending => {
+            if is_full {
+                stand(request, turn, deadline, promise);
+                return None;
+            }
+            // Nobody would say when others have less that waits.
+            refuse_full(request, false);
+            return turn.next();
         }
         turn => turn,
     };
+    // One that has had its turn does not go back: it would come again behind others.
+    let has_place = turn.is_some() || place.is_some();
     drop(place);
     let method = Word::of(request.word()).method;
     let arrived = Arrived {
@@ -158,14 +165,12 @@ fn refuse_full(request: Request, is_ending: bool) {
     fail(request, why, "");
 }
 
-fn may_wait(request: &Request) -> bool {
+/// Whether the method of a call that has its turn may wait; and if not, whether those of its own connection are in the way.
+fn room(request: &Request) -> (bool, bool) {
     let session = request.attached::<Session>();
-    session.is_some_and(Session::may_wait)
-}
-
-fn has_waiting(request: &Request) -> bool {
-    let session = request.attached::<Session>();
-    session.is_some_and(Session::has_waiting)
+    session.map_or((false, false), |session| {
+        (session.may_wait_in_turn(), session.is_full())
+    })
 }
 
 fn go_on(request: &Request) {
@@ -183,11 +188,11 @@ fn stand(mut request: Request, turn: Turn, deadline: Option<Instant>, promise: O
         aim: Aim::Object(turn.object),
         place: None,
     }));
-    // It comes back where the connection has ended.
-    drop(turn.stand(request, deadline));
+    if let Some(request) = turn.stand(request, deadline) {
+        return refuse_full(request, true);
+    }
     let session = mark.attached::<Session>();
-    let session = session.filter(|session| session.may_wait() || !session.has_waiting());
-    if let Some(session) = session {
+    if let Some(session) = session.filter(|session| !session.is_full()) {
         // Others have ended meanwhile, and did not see that it stands.
         session.promises.go_on();
     }

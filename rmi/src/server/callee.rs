@@ -124,7 +124,8 @@ where
             return polled;
         }
         if waits.is_none() {
-            waits = context.call.clone().map(Waits::new);
+            let session = context.call.as_ref().and_then(|call| call.attached());
+            waits = session.map(Waits::new);
         }
         let Some(deadline) = context.deadline else {
             return Poll::Pending;

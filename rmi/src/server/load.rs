@@ -16,6 +16,8 @@ pub(crate) struct Load {
     /// Those of them that have not said who they are.
     greeting: AtomicUsize,
     waiting: AtomicUsize,
+    /// Calls that are held until they can begin.
+    held: AtomicUsize,
     refused_connections: AtomicU64,
     refused_calls: AtomicU64,
     /// Listeners that are not about to end.
@@ -106,9 +108,25 @@ impl Load {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
+    /// A call is held from now on.
+    pub(crate) fn hold(&self) {
+        self.held.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// It is so no more.
+    pub(crate) fn release(&self) {
+        self.held.fetch_sub(1, Ordering::Relaxed);
+    }
+
     /// How many methods wait.
-    pub(crate) fn waiting(&self) -> usize {
+    pub(crate) fn methods(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// How many methods wait, and calls are held.
+    pub(crate) fn waiting(&self) -> usize {
+        let held = self.held.load(Ordering::Relaxed);
+        self.methods().saturating_add(held)
     }
 
     /// A call was refused.

@@ -167,12 +167,9 @@ impl Connection {
         let leaving = Arc::new(Leaving {
             peer: self.peer().downgrade(),
             number,
+            is_said: AtomicBool::new(false),
         });
-        if leaving.is_stuck(self) {
-            self.peer().wake_at_credit(&Waker::from(leaving.clone()));
-            // There may be some since.
-            leaving.is_stuck(self);
-        }
+        leaving.leave(self);
     }
 
     /// The same of what answers a call that was given up.
@@ -193,22 +190,35 @@ pub(crate) fn number_of(reply: &Reply) -> Option<[u8; 4]> {
 struct Leaving {
     peer: WeakPeer,
     number: [u8; 4],
+    is_said: AtomicBool,
 }
 
 impl Leaving {
+    fn leave(self: &Arc<Self>, connection: &Connection) {
+        if self.is_stuck(connection) {
+            let peer = connection.peer();
+            peer.wake_at_credit(&Waker::from(self.clone()));
+            // There may be some since.
+            self.is_stuck(connection);
+        }
+    }
+
     fn is_stuck(&self, connection: &Connection) -> bool {
         let word = Word::results().to_wire();
         let handler = connection.session().calls;
         let number = [IoSlice::new(&self.number)];
         let sent = connection.peer().try_send_segments(handler, word, &number);
-        matches!(sent, Err(RequestError::NoCredit))
+        let is_stuck = matches!(sent, Err(RequestError::NoCredit));
+        self.is_said.store(!is_stuck, Ordering::Relaxed);
+        is_stuck
     }
 }
 
 impl Wake for Leaving {
     fn wake(self: Arc<Self>) {
-        if let Some(peer) = self.peer.upgrade() {
-            self.is_stuck(&Connection::of(peer));
+        let is_said = self.is_said.load(Ordering::Relaxed);
+        if let Some(peer) = self.peer.upgrade().filter(|_| !is_said) {
+            self.leave(&Connection::of(peer));
         }
     }
 }

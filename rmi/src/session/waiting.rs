@@ -1,15 +1,14 @@
 //! The methods that wait, of one connection and of several.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use jstream_transport::active::Mark;
-
 use super::Session;
+use crate::promise::Promises;
 use crate::server::Load;
 use crate::sync::lock;
 
-/// The methods that wait, of several connections.
+/// The methods that wait, and the calls that are held, of several connections.
 #[derive(Debug, Default)]
 pub(crate) struct Waiting {
     count: Mutex<usize>,
@@ -34,13 +33,11 @@ impl Waiting {
     }
 
     fn add(&self) {
-        self.load.wait();
         let mut count = lock(&self.count);
         *count = count.saturating_add(1);
     }
 
     fn leave(&self) {
-        self.load.go_on();
         let mut count = lock(&self.count);
         *count = count.saturating_sub(1);
         if *count == 0 {
@@ -58,50 +55,104 @@ impl Waiting {
     }
 }
 
-/// A method that waits, or is waited for to begin, and counts as long as it does.
-pub(crate) struct Waits(Mark);
+/// How many methods of one connection wait, and what is done when one does not any more.
+pub(crate) struct Here {
+    methods: AtomicUsize,
+    /// Calls that are held.
+    held: AtomicUsize,
+    all: Arc<Waiting>,
+    promises: Arc<Promises>,
+}
+
+impl Here {
+    pub(super) fn new(all: Arc<Waiting>, promises: Arc<Promises>) -> Arc<Self> {
+        Arc::new(Self {
+            methods: AtomicUsize::new(0),
+            held: AtomicUsize::new(0),
+            all,
+            promises,
+        })
+    }
+}
+
+/// A method that waits, and counts as long as it does. It does not keep its connection, with which it may be kept.
+pub(crate) struct Waits(Arc<Here>);
 
 impl Waits {
-    pub(crate) fn new(mark: Mark) -> Self {
-        if let Some(session) = mark.attached::<Session>() {
-            session.waiting.fetch_add(1, Ordering::Relaxed);
-            session.all_waiting.add();
-        }
-        Self(mark)
+    pub(crate) fn new(session: &Session) -> Self {
+        let here = session.waiting.clone();
+        here.methods.fetch_add(1, Ordering::Relaxed);
+        here.all.load.wait();
+        here.all.add();
+        Self(here)
     }
 }
 
 impl Drop for Waits {
     fn drop(&mut self) {
-        if let Some(session) = self.0.attached::<Session>() {
-            // SYNC POINT: who stands looks at the count behind saying so.
-            session.waiting.fetch_sub(1, Ordering::SeqCst);
-            session.all_waiting.leave();
-            session.promises.go_on();
-        }
+        // SYNC POINT: who stands looks at the count behind saying so.
+        self.0.methods.fetch_sub(1, Ordering::SeqCst);
+        self.0.all.load.go_on();
+        self.0.all.leave();
+        self.0.promises.go_on();
+    }
+}
+
+/// A call that is held until it can begin, and counts as long as it is. It takes no place of a method that waits: one
+/// behind another in a row would have what that one stands for.
+pub(crate) struct IsHeld(Arc<Here>);
+
+impl IsHeld {
+    pub(crate) fn new(session: &Session) -> Self {
+        let here = session.waiting.clone();
+        here.held.fetch_add(1, Ordering::Relaxed);
+        here.all.load.hold();
+        here.all.add();
+        Self(here)
+    }
+}
+
+impl Drop for IsHeld {
+    fn drop(&mut self) {
+        self.0.held.fetch_sub(1, Ordering::Relaxed);
+        self.0.all.load.release();
+        self.0.all.leave();
     }
 }
 
 impl Session {
     /// How much the server has to do.
     pub(crate) fn load(&self) -> &Arc<Load> {
-        &self.all_waiting.load
+        &self.waiting.all.load
     }
 
-    /// Whether one more method may wait.
+    /// Whether one more method may wait, or one more call be held.
     pub(crate) fn may_wait(&self) -> bool {
-        let waiting = self.waiting.load(Ordering::SeqCst);
+        let held = self.waiting.held.load(Ordering::Relaxed);
+        let waiting = self.methods().saturating_add(held);
         let in_all = || self.load().waiting() < self.terms.max_waiting_in_all;
         waiting < self.terms.max_waiting && (waiting == 0 || in_all())
     }
 
-    /// Whether a call may as well wait until another one does not any more, which [lets it go on](crate::promise::Promises::go_on).
-    pub(crate) fn has_waiting(&self) -> bool {
-        self.waiting.load(Ordering::SeqCst) > 0
+    /// Whether that of a call that has its turn may. It is not held up by those that are held, perhaps behind it.
+    pub(crate) fn may_wait_in_turn(&self) -> bool {
+        let in_all = || self.load().methods() < self.terms.max_waiting_in_all;
+        !self.is_full() && (self.methods() == 0 || in_all())
+    }
+
+    /// Whether a call has to wait until a method of this connection does not any more, which
+    /// [lets it go on](crate::promise::Promises::go_on).
+    pub(crate) fn is_full(&self) -> bool {
+        let methods = self.methods();
+        methods > 0 && methods >= self.terms.max_waiting
+    }
+
+    fn methods(&self) -> usize {
+        self.waiting.methods.load(Ordering::SeqCst)
     }
 
     /// Whether calls are not taken any more.
     pub(crate) fn is_ending(&self) -> bool {
-        self.all_waiting.is_ending.load(Ordering::Relaxed)
+        self.waiting.all.is_ending.load(Ordering::Relaxed)
     }
 }

@@ -442,9 +442,10 @@ impl Link {
         self.bundle().leave(self.id);
         wake.into_iter().for_each(Waker::wake);
         tasks.into_iter().for_each(|task| task.cancel());
-        self.drop_unread();
+        // What is kept with requests may have others run, which end here first.
         let at_end = lock_plainly(&self.at_end).take();
         at_end.into_iter().flatten().for_each(|work| work());
+        self.drop_unread();
     }
 
     /// Ends the connection.
@@ -464,7 +465,7 @@ impl Drop for Link {
         self.flush();
         // Whoever had a lock when this process was forked has it for ever.
         if !self.is_elsewhere() {
-            self.bundle().purge(self.id);
+            self.bundle().bury(self.id);
         }
     }
 }

@@ -124,7 +124,8 @@ impl Ticket {
     /// Takes the request back, unless it is at the other side. True when nothing of it was handled there, nor will be:
     /// then there is no answer.
     pub fn withdraw(&mut self) -> bool {
-        self.errand.withdraw()
+        // What the other process may send is not taken back here.
+        !self.link.is_elsewhere() && self.errand.withdraw()
     }
 
     fn attempt(&mut self, waker: Option<&Waker>) -> Option<Outcome> {

@@ -30,12 +30,16 @@ impl Core {
         until: Deadline,
         message: &mut Message,
     ) -> Directly {
+        // That may drop what the program keeps.
+        if !turn::is_free() {
+            return Directly::Else;
+        }
         // What others receive they note before they leave the role: so that is looked at behind it.
         let Some(mut driving) = self.try_drive(None) else {
             return Directly::Else;
         };
         let has_news = link.answers() != asked.answers || link.starves() || self.has_more();
-        if has_news || !self.has_only(link) || link.is_posted() || !turn::is_free() {
+        if has_news || !self.has_only(link) || link.is_posted() {
             return Directly::Else;
         }
         let shared = link.endpoint().shared();

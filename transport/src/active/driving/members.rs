@@ -63,9 +63,21 @@ impl Core {
             _ => 0,
         };
         self.count.store(all.len(), Ordering::Release);
-        *members = Arc::new(all);
+        let before = std::mem::replace(&mut *members, Arc::new(all));
         self.alone.store(alone, Ordering::Relaxed);
         self.version.fetch_add(1, Ordering::Release);
+        drop(members);
+        // Handlers are the program's.
+        drop(before);
+    }
+
+    /// A connection is gone that may not have left.
+    pub(in crate::active) fn bury(&self, id: u64) {
+        let is_member = lock(&self.members).iter().any(|member| member.id == id);
+        if is_member {
+            self.leave(id);
+        }
+        self.purge(id);
     }
 
     /// Has `seen` know the members of now.
@@ -74,7 +86,9 @@ impl Core {
         if self.version.load(Ordering::Acquire) != seen.version {
             let members = lock(&self.members);
             seen.version = self.version.load(Ordering::Acquire);
-            seen.members = Some(members.clone());
+            let before = seen.members.replace(members.clone());
+            drop(members);
+            drop(before);
         }
     }
 

@@ -114,7 +114,7 @@ impl Core {
     }
 
     /// A connection is gone: so is what was put off of it.
-    pub(in crate::active) fn purge(&self, id: u64) {
+    pub(super) fn purge(&self, id: u64) {
         drop(self.take_of(id));
         drop(self.take_late_of(id));
         drop(self.take_taken_of(id));

@@ -105,17 +105,18 @@ impl Ledger {
         }
     }
 
-    /// As [`hand_out`](Self::hand_out), of an answer that gives so much back. False, and nothing was done, where the rules
-    /// are broken, or somebody is to be told of the credit.
+    /// As [`hand_out`](Self::hand_out), of an answer that gives so much back; what is to be dropped without a lock. `None`,
+    /// and nothing was done, where the rules are broken, or somebody is to be told of the credit.
     #[inline]
-    pub(in crate::active) fn settle_answer(&mut self, number: u32, credit: Credit) -> bool {
+    pub(in crate::active) fn settle_answer(&mut self, number: u32, credit: Credit) -> Option<Call> {
         let place = self.place(number);
         let is_asked = place.is_some_and(|place| matches!(place.call, Call::Waiting(_)));
         let is_settled = is_asked && self.wanting.is_empty() && self.out.restore(credit);
         if is_settled {
-            self.release(number);
+            self.release(number)
+        } else {
+            None
         }
-        is_settled
     }
 
     /// What came of a request; `Err` when nothing will. `Ok(None)` when it is not known, and then `task` is told, instead

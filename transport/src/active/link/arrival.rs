@@ -63,7 +63,8 @@ impl Link {
         if self.starves() || self.settings.tap.is_some() {
             return false;
         }
-        self.ledger().settle_answer(number, credit)
+        let settled = self.ledger().settle_answer(number, credit);
+        settled.is_some()
     }
 
     /// Takes a message into the accounts. One for a handler comes back: its payload is where it was.

@@ -389,9 +389,12 @@ impl Link {
             !was_aside
         });
         if is_new {
+            // What it has been given, others may have meanwhile.
+            let mut wake = Vec::new();
+            self.take_back(&mut state, &mut wake);
             let outside = self.queue.note(&mut state);
             drop(state);
-            outside.into_iter().for_each(Waker::wake);
+            wake.into_iter().chain(outside).for_each(Waker::wake);
             self.go_on();
         }
     }

@@ -306,6 +306,8 @@ impl Hub {
                 let words = "the queue belongs to the process that this one was forked from";
                 return Err(io::Error::other(words));
             }
+            // That of the program is dropped behind the lock.
+            let mut before = None;
             let mut state = self.lock();
             if !state.done.is_empty() || !state.rung.is_empty() || state.cool() {
                 continue;
@@ -314,12 +316,15 @@ impl Hub {
             state.next = state.next.max(number.wrapping_add(1));
             let place = state.tasks.iter_mut().find(|(other, _)| *other == number);
             match place {
-                Some((_, old)) => old.clone_from(task),
+                Some((_, old)) if old.will_wake(task) => {}
+                Some((_, old)) => before = Some(std::mem::replace(old, task.clone())),
                 None => state.tasks.push_back((number, task.clone())),
             }
             let source = self.watcher.source();
             let reactor = reactor::watcher()?;
             reactor.watch(&mut state.watch, source, Interest::Readable, &self.bell)?;
+            drop(state);
+            drop(before);
             return Ok(None);
         }
     }

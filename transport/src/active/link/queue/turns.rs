@@ -63,9 +63,9 @@ impl Turn {
         let Some(number) = self.number else {
             return false;
         };
-        // Whoever had the lock when this process was forked has it for ever.
+        // Whoever had the lock when this process was forked has it for ever, and may send it.
         if self.link.is_elsewhere() {
-            return true;
+            return false;
         }
         let mut state = lock_plainly(&self.link.queue.state);
         let Some(place) = state.waiting.remove(&number) else {
