@@ -247,15 +247,16 @@ fn who_does_not_read_is_answered_to_a_limit() {
     for _ in 0..200 {
         assert_eq!(load.bytes(2).wait().unwrap().get().len(), 2);
     }
-    // What stands in the connection comes on top: that is the system's to bound.
-    assert!(kept() < 16 << 20, "{} bytes are kept", kept());
+    // One answer more for each thread, in jbufs of up to twice their size, and what stands in the connection come on top;
+    // all would be 200 MiB at least.
+    assert!(kept() < 64 << 20, "{} bytes are kept", kept());
 
     // All are answered when they are read at last.
     let mut answered: Vec<_> = (0..calls)
         .map(|_| {
             let answer = peer.recv_message().unwrap();
             assert_eq!((answer.header.kind, answer.header.words[1]), (REPLY, 0));
-            assert!(kept() < 32 << 20, "{} bytes are kept", kept());
+            assert!(kept() < 64 << 20, "{} bytes are kept", kept());
             answer.header.words[0] & 0xffff_ffff
         })
         .collect();
