@@ -290,9 +290,11 @@ fn case_19_out_of_descriptors(scheme: &str) {
             thread::scope(|scope| {
                 let before = descriptors();
                 let client = scope.spawn(|| connect(&address, &patient()).unwrap());
-                // The client has its own before there are no more.
-                while descriptors() == before {
-                    thread::sleep(Duration::from_millis(1));
+                // The client has all of its own before there are no more.
+                let mut seen = before;
+                while seen == before || seen != descriptors() {
+                    seen = descriptors();
+                    thread::sleep(SHORT);
                 }
                 let lowest_free = std::fs::File::open("/dev/null").unwrap().as_raw_fd();
                 allow(Some(u64::try_from(lowest_free).unwrap()));
