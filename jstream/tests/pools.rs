@@ -222,8 +222,10 @@ fn threads_that_never_have_too_many_never_fail() {
             });
         }
     });
-    assert_eq!(pool.stats().in_use, 0);
-    assert_eq!(pool.stats().mapped, pool.stats().high_water * SLAB);
+    let stats = pool.stats();
+    assert_eq!(stats.in_use, 0);
+    // Who takes one while another is given back may have a new one.
+    assert!((stats.high_water * SLAB..=3 * SLAB).contains(&stats.mapped));
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub(super) enum Wait {
 impl Peer {
     /// Requests something of a handler of the other side: returns when the request is on its way. Where the other
     /// side has to be done with others first, this one serves meanwhile, for
-    /// [`Settings::credit_timeout`] at most.
+    /// [`Settings::credit_timeout`](crate::active::Settings::credit_timeout) at most.
     ///
     /// # Errors
     ///
