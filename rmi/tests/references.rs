@@ -6,12 +6,15 @@
     reason = "test code"
 )]
 
+mod bound;
+
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use bound::Bound;
 use jstream_rmi::{
     CallError, Client, ClientOptions, Clock, Exclusive, Export, Outcome, Remote, Server,
     ServerOptions, Serving, Stub, WeakServer, context, remote,
@@ -146,7 +149,7 @@ impl Shelf for Board {
 }
 
 struct Setup {
-    server: Server,
+    server: Bound,
     serving: Serving,
     client: Client,
     shelf: ShelfStub,
@@ -173,7 +176,7 @@ fn setup(address: &str, options: ServerOptions) -> Setup {
     let shelf = client.lookup::<dyn Shelf>("shelf").unwrap();
     Setup {
         own: Server::default(),
-        server,
+        server: Bound(server, "shelf"),
         serving,
         _hears: client.start().unwrap(),
         client,
