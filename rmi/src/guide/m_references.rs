@@ -98,7 +98,8 @@
 //!
 //! An object that has its [`Server`](crate::Server), to export others, and is bound there would keep that, and be kept by it:
 //! it has a [`WeakServer`](crate::WeakServer) instead. The same holds for a [`Client`](crate::Client) and the objects that it
-//! [exports](crate::Client::export), with [`WeakClient`](crate::WeakClient).
+//! [exports](crate::Client::export), with [`WeakClient`](crate::WeakClient). A reference keeps its connection, and that what is
+//! bound: an object that keeps references of its callers drops those whose calls fail, or is unbound, before its server can end.
 //!
 //! A reference that comes back to the program that exports the object is the object: calls need no connection, and
 //! [`Remote::local`](crate::Remote::local) has what was exported. References are equal, and hash the same, when they lead
