@@ -29,6 +29,9 @@ pub(super) fn address(case: &Case) -> Result<Address, Failure> {
     })
 }
 
+/// How long threads look that nobody stops while others are measured. No round waits for so long.
+pub(super) const SPIN: Duration = Duration::from_millis(1);
+
 /// The same for all of jstream's subjects.
 pub(super) fn options(case: &Case) -> Result<Options, Failure> {
     let mut options = Options::default();
@@ -36,10 +39,10 @@ pub(super) fn options(case: &Case) -> Result<Options, Failure> {
     if case.way == Way::Tls {
         options.tls = Some(super::certificates::Certificates::of_run()?.tls()?);
     }
-    options.spin = if case.spins() {
-        Duration::MAX
-    } else {
-        Duration::ZERO
+    options.spin = match (case.spins(), case.way) {
+        (true, Way::Inproc) => SPIN,
+        (true, _) => Duration::MAX,
+        (false, _) => Duration::ZERO,
     };
     Ok(options)
 }

@@ -205,7 +205,7 @@ impl Case {
         self.name.starts_with("tls/")
     }
 
-    /// Whether who waits looks again and again, and never sleeps.
+    /// Whether who waits looks again and again, and does not sleep in a round.
     pub(super) fn spins(&self) -> bool {
         !self.one_cpu && matches!(self.way, Way::Inproc | Way::Shm)
     }
@@ -236,7 +236,8 @@ impl Case {
         if self.what == What::Stream {
             return ROUND_NS / 50 / IN_FLIGHT * IN_FLIGHT;
         }
-        IN_FLIGHT * (ROUND_NS / (IN_FLIGHT * 2_000)).max(1)
+        let each = if self.spins() { 400 } else { 2_000 };
+        IN_FLIGHT * (ROUND_NS / (IN_FLIGHT * each)).max(1)
     }
 
     /// About how many nanoseconds it takes until the result is here.

@@ -28,7 +28,7 @@ mod with_tonic;
 
 use std::time::Instant;
 
-use self::case::{Case, NAMES, What};
+use self::case::{Case, IN_FLIGHT, NAMES, What};
 pub(crate) use self::pair::other_process;
 use self::pair::{Allocs, Pair};
 use self::samples::Samples;
@@ -105,6 +105,8 @@ impl Subject {
         let (ns, allocs) = if self.case.has_rate() {
             let calls = self.case.flood();
             self.pair.round(|caller| {
+                // Who serves may have slept.
+                caller.flood(IN_FLIGHT)?;
                 let start = Instant::now();
                 caller.flood(calls)?;
                 Ok(since(start, calls))
@@ -133,7 +135,7 @@ impl Subject {
     /// The calls of all rounds but the first.
     fn calls(&self) -> f64 {
         let calls = if self.case.has_rate() {
-            self.case.flood()
+            self.case.flood() + IN_FLIGHT
         } else {
             self.case.work().calls()
         };

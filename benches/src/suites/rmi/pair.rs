@@ -6,8 +6,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 
+use super::address::SPIN;
 use super::case::{Case, Way};
 use super::scenes;
 use super::subject::{Caller, Figure, join, serve};
@@ -38,9 +39,11 @@ pub(super) struct Allocs {
     pub(super) server: Option<usize>,
 }
 
-/// A subject of a case, with both sides.
+/// A subject of a case, with both sides. Between its rounds its server leaves the processor to those of the others.
 pub(super) struct Pair {
     what: String,
+    /// Whoever waits looks again and again.
+    spins: bool,
     // Dropped before its server.
     caller: Box<dyn Caller>,
     server: Server,
@@ -62,8 +65,10 @@ impl Pair {
         };
         let id = server.id();
         let caller = watch::during(&what, id, || join(case, subject, &server.address()?))?;
+        server.pause();
         Ok(Self {
             what,
+            spins: case.spins(),
             caller,
             server,
         })
@@ -75,18 +80,33 @@ impl Pair {
         calls: impl FnOnce(&mut dyn Caller) -> Result<R, Failure>,
     ) -> Result<(R, Allocs), Failure> {
         let id = self.server.id();
-        watch::during(&self.what, id, || {
+        if self.spins && id.is_none() {
+            // The threads of others sleep then.
+            thread::sleep(2 * SPIN);
+        }
+        self.server.resume();
+        let round = watch::during(&self.what, id, || {
             self.server.count()?;
             let (result, ours) = alloc::count(|| calls(&mut *self.caller));
             let server = self.server.counted()?;
             Ok((result?, Allocs { ours, server }))
-        })
+        });
+        self.server.pause();
+        round
     }
 
     /// What else the side that calls has to say.
     pub(super) fn more(&mut self) -> Result<Vec<Figure>, Failure> {
         let id = self.server.id();
+        self.server.resume();
         watch::during(&self.what, id, || self.caller.more())
+    }
+}
+
+impl Drop for Pair {
+    /// Whoever leaves may have to hear of the other side.
+    fn drop(&mut self) {
+        self.server.resume();
     }
 }
 
@@ -156,6 +176,23 @@ impl Server {
         match self {
             Self::Thread { .. } => None,
             Self::Process { child, .. } => Some(Pid::from_child(child)),
+        }
+    }
+
+    /// Stops a process, until it is to go on: one that looks again and again would take the processor of another one that
+    /// is measured.
+    fn pause(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(id) = self.id() {
+            // One that has ended does so where it is asked for something.
+            let _ = kill_process(id, signal);
         }
     }
 
