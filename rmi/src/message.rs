@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::io::IoSlice;
+use std::thread::LocalKey;
 
 use jstream::{Filled, Limits, ReadError, Reader, Received, Transportable, WriteError, Writer};
 
@@ -20,7 +21,7 @@ where
     let mut reader = READER.take().unwrap_or_default();
     reader.set_limits(limits);
     let read = reader.read::<T>(message);
-    READER.set(Some(reader));
+    put_back(&READER, reader);
     read.map_err(|failure| failure.error)
 }
 
@@ -34,6 +35,20 @@ where
 {
     let mut writer = WRITER.take().unwrap_or_default();
     let result = writer.gather(value, send);
-    WRITER.set(Some(writer));
+    put_back(&WRITER, writer);
     result
+}
+
+/// The next one finds it there.
+#[inline]
+fn put_back<T>(place: &'static LocalKey<Cell<Option<Box<T>>>>, taken: Box<T>) {
+    // Who was called meanwhile may have left another one.
+    if let Some(other) = place.replace(Some(taken)) {
+        let_go(other);
+    }
+}
+
+#[cold]
+fn let_go<T>(other: Box<T>) {
+    drop(other);
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use jstream::Filled;
 
 use super::Object;
-use super::calls::{ended, sent_one_way};
+use super::going::{ended, sent_one_way};
 use crate::call::{Sent, unsent};
 use crate::error::CallError;
 use crate::frame::Word;

@@ -11,7 +11,16 @@ use crate::frame::{Word, names_a_call};
 impl Connection {
     /// Where a call with so many bytes of arguments goes.
     fn road(&self, word: u64, segments: &[IoSlice<'_>]) -> Option<Self> {
-        if length(segments) < MUCH || names_a_call(word) {
+        if length(segments) < MUCH {
+            return None;
+        }
+        self.long_road(word)
+    }
+
+    /// The same of one with many.
+    #[cold]
+    fn long_road(&self, word: u64) -> Option<Self> {
+        if names_a_call(word) {
             return None;
         }
         self.session().lane.as_ref()?.open(self)
@@ -24,10 +33,23 @@ impl Connection {
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
-        let road = self.road(word, segments);
+        if length(segments) < MUCH {
+            return self.call_with_little(word, segments);
+        }
+        let road = self.long_road(word);
         road.as_ref()
             .unwrap_or(self)
             .call_here(word, segments, until)
+    }
+
+    #[inline]
+    fn call_with_little(
+        &self,
+        word: u64,
+        segments: &[IoSlice<'_>],
+    ) -> Result<Ticket, RequestError> {
+        let handler = self.session().calls;
+        self.peer.request_in_turn(handler, word, segments)
     }
 
     /// Makes a call over this very connection, which its streams belong to.
@@ -37,10 +59,10 @@ impl Connection {
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
-        let (handler, until) = (self.session().calls, self.system(until));
         if length(segments) < MUCH {
-            return self.peer.request_in_turn(handler, word, segments);
+            return self.call_with_little(word, segments);
         }
+        let (handler, until) = (self.session().calls, self.system(until));
         self.peer.request_segments(handler, word, segments, until)
     }
 
@@ -114,7 +136,11 @@ impl Connection {
     }
 }
 
+#[inline]
 pub(super) fn length(segments: &[IoSlice<'_>]) -> usize {
+    if let [only] = segments {
+        return only.len();
+    }
     let lengths = segments.iter().map(|segment| segment.len());
     lengths.fold(0, usize::saturating_add)
 }

@@ -1,0 +1,240 @@
+//! Calls that are about to be made: where to, and what their words say.
+
+use std::io::IoSlice;
+use std::sync::Arc;
+use std::time::Instant;
+
+use jstream::WriteError;
+use jstream_transport::active::{RequestError, Ticket};
+
+use super::{Object, Place};
+use crate::call::{Kept, Rest, Sent, unsent};
+use crate::context;
+use crate::error::CallError;
+use crate::frame::{PROMISES, Word};
+use crate::intercept::{CallInfo, Denied, Side, Watched};
+use crate::interface::{Interface, Method};
+use crate::promise::Made;
+use crate::session::Connection;
+
+/// A call that is about to be made.
+pub(super) struct Going<'o> {
+    object: &'o Object,
+    connection: &'o Connection,
+    method: &'static Method,
+    word: u64,
+    deadline: Option<Instant>,
+    watched: Option<Arc<Watched>>,
+}
+
+impl Object {
+    /// A call of the method at `index` of `interface`, as it is made now.
+    pub(super) fn going(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+    ) -> Result<Going<'_>, CallError> {
+        match self.going_plainly(interface, index) {
+            Some(going) => Ok(going),
+            None => self.going_anyhow(interface, index),
+        }
+    }
+
+    /// The same of an object that is there, in the time that it has for each call, seen by nobody.
+    #[inline]
+    fn going_plainly(&self, interface: &'static Interface, index: usize) -> Option<Going<'_>> {
+        let (connection, number) = match &self.place {
+            Place::Own(connection, number) => (connection, *number),
+            Place::Import(import) => (import.connection(), import.number()),
+            Place::Here(_) | Place::Ahead(_) => return None,
+        };
+        if !connection.session().is_plain || context::has_deadline() {
+            return None;
+        }
+        Some(Going {
+            object: self,
+            connection,
+            method: interface.method(index),
+            deadline: Some(self.span.deadline()?),
+            word: Word::spanning(number, u16::try_from(index).ok()?, &self.span),
+            watched: None,
+        })
+    }
+
+    #[inline(never)]
+    fn going_anyhow(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+    ) -> Result<Going<'_>, CallError> {
+        let method = interface.method(index);
+        self.note(interface, index);
+        let (deadline, word) = self.word(method, index)?;
+        let watched = self.watched(interface.name(), method, deadline, 0)?;
+        // What it leads to may have become known since.
+        let Some((connection, number)) = self.way() else {
+            let here = CallError::Here {
+                method: method.name(),
+            };
+            return Err(ended(watched.as_ref(), here));
+        };
+        Ok(Going {
+            object: self,
+            connection,
+            method,
+            word: Word::aimed(word, number),
+            deadline,
+            watched,
+        })
+    }
+
+    /// Keeps what a number stands for with a connection that is captured.
+    pub(super) fn note(&self, interface: &'static Interface, index: usize) {
+        if let Some((connection, number)) = self.way() {
+            if let Some(capture) = &connection.session().terms.capture {
+                capture.note(number, index, interface);
+            }
+        }
+    }
+
+    /// A call is about to be made. Nothing where nobody sees it.
+    pub(super) fn watched(
+        &self,
+        interface: &'static str,
+        method: &'static Method,
+        deadline: Option<Instant>,
+        bytes: u64,
+    ) -> Result<Option<Arc<Watched>>, CallError> {
+        let Some((connection, number)) = self.way() else {
+            return Ok(None);
+        };
+        let interceptors = &connection.session().terms.interceptors;
+        let watched = interceptors.before(|| CallInfo {
+            side: Side::Caller,
+            object: number.into(),
+            interface,
+            method: method.name(),
+            deadline,
+            peer: connection.peer().endpoint().peer().clone(),
+            bytes,
+        });
+        watched.map_err(|Denied(reason)| CallError::Denied {
+            method: method.name(),
+            reason,
+        })
+    }
+
+    #[inline]
+    pub(super) fn sent(
+        &self,
+        ticket: Ticket,
+        method: &'static Method,
+        deadline: Option<Instant>,
+        watched: Option<Arc<Watched>>,
+    ) -> Sent {
+        let (import, ahead) = match &self.place {
+            Place::Import(import) => (Some(import.clone()), None),
+            Place::Ahead(ahead) => match self.place() {
+                Place::Import(import) => (Some(import.clone()), Some(ahead.called())),
+                _ => (None, Some(ahead.called())),
+            },
+            Place::Own(..) | Place::Here(_) => (None, None),
+        };
+        Sent {
+            ticket,
+            method,
+            deadline,
+            _import: import,
+            _ahead: ahead,
+            rest: watched.map(Rest::watched),
+        }
+    }
+}
+
+impl Going<'_> {
+    /// Sends its arguments.
+    pub(super) fn send(&mut self, segments: &[IoSlice<'_>]) -> Result<Sent, CallError> {
+        match self.connection.call(self.word, segments, self.deadline) {
+            Ok(ticket) => Ok(self.sent(ticket)),
+            Err(error) => Err(self.not_sent(error)),
+        }
+    }
+
+    /// The same over this very connection, with what the call carries, and what others may name it by.
+    pub(super) fn send_carrying(
+        &mut self,
+        segments: &[IoSlice<'_>],
+        kept: Option<Kept>,
+        made: Option<Made>,
+    ) -> Result<Sent, CallError> {
+        let (connection, deadline) = (self.connection, self.deadline);
+        let sent = match made.map(Made::to_wire) {
+            Some(made) => {
+                let segments = segments.iter().copied().chain([IoSlice::new(&made)]);
+                let segments: Vec<_> = segments.collect();
+                let word = self.word | u64::from(PROMISES);
+                connection.call_here(word, &segments, deadline)
+            }
+            None => connection.call_here(self.word, segments, deadline),
+        };
+        match sent {
+            Ok(ticket) => {
+                let mut sent = self.sent(ticket);
+                if let Some(kept) = kept {
+                    sent.keep(kept);
+                }
+                Ok(sent)
+            }
+            Err(error) => Err(self.not_sent(error)),
+        }
+    }
+
+    /// Sends the arguments of one that nobody answers.
+    pub(super) fn send_one_way(&mut self, segments: &[IoSlice<'_>]) -> Result<(), CallError> {
+        let sent = self
+            .connection
+            .call_one_way(self.word, segments, self.deadline);
+        if let Err(error) = sent {
+            return Err(self.not_sent(error));
+        }
+        if let Place::Ahead(ahead) = &self.object.place {
+            ahead.called_one_way();
+        }
+        sent_one_way(self.watched.as_ref());
+        Ok(())
+    }
+
+    #[inline]
+    fn sent(&mut self, ticket: Ticket) -> Sent {
+        let watched = self.watched.take();
+        self.object.sent(ticket, self.method, self.deadline, watched)
+    }
+
+    #[cold]
+    fn not_sent(&self, error: RequestError) -> CallError {
+        ended(self.watched.as_ref(), unsent(self.method, error))
+    }
+
+    /// Its arguments were not written.
+    #[cold]
+    pub(super) fn not_written(&self, source: WriteError) -> CallError {
+        let method = self.method.name();
+        let error = CallError::Arguments { method, source };
+        ended(self.watched.as_ref(), error)
+    }
+}
+
+/// A call has ended before it was under way.
+pub(super) fn ended(watched: Option<&Arc<Watched>>, error: CallError) -> CallError {
+    if let Some(watched) = watched {
+        watched.end(Err(error.outcome()), 0);
+    }
+    error
+}
+
+/// There is nothing more to be known of a call.
+pub(super) fn sent_one_way(watched: Option<&Arc<Watched>>) {
+    if let Some(watched) = watched {
+        watched.end(Ok(()), 0);
+    }
+}
