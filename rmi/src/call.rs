@@ -14,6 +14,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use jstream::{Limits, Transportable};
+use jstream_transport::active;
 
 pub(crate) use self::failure::{failure, lost, unsent};
 pub use self::fetched::RemoteCall;
@@ -211,14 +212,16 @@ impl<R: Transportable + 'static> Call<R> {
     /// What has come of what was sent.
     #[inline]
     fn end_of_sent(&mut self, answer: Answered) -> Result<Reply<R>, CallError> {
-        match (&self.sent, answer) {
-            (Some(Ok(sent)), Some(Ok(reply))) if reply.word == 0 && sent.rest.is_none() => {
-                let (method, limits) = (sent.method, sent.limits());
-                self.sent = None;
-                read_result(method, limits, reply.payload)
+        if let Some(Ok(sent)) = &self.sent {
+            if sent.rest.is_none() {
+                if let Some(Ok(active::Reply { word: 0, payload, .. })) = answer {
+                    let (method, limits) = (sent.method, sent.limits());
+                    self.sent = None;
+                    return read_result(method, limits, payload);
+                }
             }
-            (_, answer) => self.end_anyhow(answer),
         }
+        self.end_anyhow(answer)
     }
 
     #[cold]

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::io::IoSlice;
-use std::thread::LocalKey;
 
 use jstream::{Filled, Limits, ReadError, Reader, Received, Transportable, WriteError, Writer};
 
@@ -14,14 +13,18 @@ thread_local! {
 }
 
 /// Reads a message where it is.
+#[inline]
 pub(crate) fn read<T>(message: Filled, limits: Limits) -> Result<Received<T>, ReadError>
 where
     T: Transportable + 'static,
 {
-    let mut reader = READER.take().unwrap_or_default();
-    reader.set_limits(limits);
-    let read = reader.read::<T>(message);
-    put_back(&READER, reader);
+    let read = READER.with(|place| {
+        let mut reader = place.take().unwrap_or_default();
+        reader.set_limits(limits);
+        let read = reader.read::<T>(message);
+        put_back(place, reader);
+        read
+    });
     read.map_err(|failure| failure.error)
 }
 
@@ -33,15 +36,17 @@ pub(crate) fn written<T, R>(
 where
     T: Transportable,
 {
-    let mut writer = WRITER.take().unwrap_or_default();
-    let result = writer.gather(value, send);
-    put_back(&WRITER, writer);
-    result
+    WRITER.with(|place| {
+        let mut writer = place.take().unwrap_or_default();
+        let result = writer.gather(value, send);
+        put_back(place, writer);
+        result
+    })
 }
 
 /// The next one finds it there.
 #[inline]
-fn put_back<T>(place: &'static LocalKey<Cell<Option<Box<T>>>>, taken: Box<T>) {
+fn put_back<T>(place: &Cell<Option<Box<T>>>, taken: Box<T>) {
     // Who was called meanwhile may have left another one.
     if let Some(other) = place.replace(Some(taken)) {
         let_go(other);

@@ -22,6 +22,8 @@ pub(crate) struct Sent {
     pub(crate) ticket: Ticket,
     pub(crate) method: &'static Method,
     pub(crate) deadline: Option<Instant>,
+    /// It is a moment of the system's clock.
+    pub(crate) by_system: bool,
     /// The object is not given back before the call is over.
     pub(crate) _import: Option<Arc<Import>>,
     /// Those that call the same object behind it call it by the same number.
@@ -183,6 +185,7 @@ impl Sent {
             || Connection::of(self.ticket.peer()).fetches()
     }
 
+    #[inline]
     pub(super) fn limits(&self) -> Limits {
         let session = self.ticket.attached::<Session>();
         session.map_or_else(Limits::default, |session| session.terms.limits)

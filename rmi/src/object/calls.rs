@@ -41,14 +41,16 @@ impl Object {
         A: Transportable,
         R: Transportable + 'static,
     {
-        let mut going = match self.going(interface, index) {
-            Ok(going) => going,
-            Err(error) => return Call::failed(error),
-        };
         let mut call = Call::empty();
-        let sent = written(arguments, |segments| call.put(going.send(segments)));
-        if let Err(source) = sent {
-            call.put(Err(going.not_written(source)));
+        // It is used where it is: it is large.
+        let mut begun = self.going(interface, index);
+        if let Ok(going) = &mut begun {
+            let sent = written(arguments, |segments| call.put(going.send(segments)));
+            if let Err(source) = sent {
+                call.put(Err(going.not_written(source)));
+            }
+        } else if let Err(error) = begun {
+            call.put(Err(error));
         }
         call
     }

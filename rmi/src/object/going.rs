@@ -15,12 +15,13 @@ use crate::frame::{PROMISES, Word};
 use crate::intercept::{CallInfo, Denied, Side, Watched};
 use crate::interface::{Interface, Method};
 use crate::promise::Made;
-use crate::session::Connection;
+use crate::session::{Connection, Session};
 
 /// A call that is about to be made.
 pub(super) struct Going<'o> {
     object: &'o Object,
     connection: &'o Connection,
+    session: &'o Session,
     method: &'static Method,
     word: u64,
     deadline: Option<Instant>,
@@ -34,31 +35,33 @@ impl Object {
         interface: &'static Interface,
         index: usize,
     ) -> Result<Going<'_>, CallError> {
-        match self.going_plainly(interface, index) {
-            Some(going) => Ok(going),
-            None => self.going_anyhow(interface, index),
-        }
+        let Some((connection, session, number)) = self.plain_way() else {
+            return self.going_anyhow(interface, index);
+        };
+        let (Some(deadline), Ok(method)) = (self.span.deadline(), u16::try_from(index)) else {
+            return self.going_anyhow(interface, index);
+        };
+        Ok(Going {
+            object: self,
+            connection,
+            session,
+            method: interface.method(index),
+            deadline: Some(deadline),
+            word: Word::spanning(number, method, &self.span),
+            watched: None,
+        })
     }
 
-    /// The same of an object that is there, in the time that it has for each call, seen by nobody.
+    /// Where its calls go, if it is there, and each of them has the time that the object says, and is seen by nobody.
     #[inline]
-    fn going_plainly(&self, interface: &'static Interface, index: usize) -> Option<Going<'_>> {
+    fn plain_way(&self) -> Option<(&Connection, &Session, u32)> {
         let (connection, number) = match &self.place {
             Place::Own(connection, number) => (connection, *number),
             Place::Import(import) => (import.connection(), import.number()),
             Place::Here(_) | Place::Ahead(_) => return None,
         };
-        if !connection.session().is_plain || context::has_deadline() {
-            return None;
-        }
-        Some(Going {
-            object: self,
-            connection,
-            method: interface.method(index),
-            deadline: Some(self.span.deadline()?),
-            word: Word::spanning(number, u16::try_from(index).ok()?, &self.span),
-            watched: None,
-        })
+        let session = connection.session();
+        (session.is_plain && !context::has_deadline()).then_some((connection, session, number))
     }
 
     #[inline(never)]
@@ -81,6 +84,7 @@ impl Object {
         Ok(Going {
             object: self,
             connection,
+            session: connection.session(),
             method,
             word: Word::aimed(word, number),
             deadline,
@@ -128,6 +132,7 @@ impl Object {
     pub(super) fn sent(
         &self,
         ticket: Ticket,
+        session: &Session,
         method: &'static Method,
         deadline: Option<Instant>,
         watched: Option<Arc<Watched>>,
@@ -144,6 +149,7 @@ impl Object {
             ticket,
             method,
             deadline,
+            by_system: !session.terms.clock.is_paused(),
             _import: import,
             _ahead: ahead,
             rest: watched.map(Rest::watched),
@@ -154,7 +160,8 @@ impl Object {
 impl Going<'_> {
     /// Sends its arguments.
     pub(super) fn send(&mut self, segments: &[IoSlice<'_>]) -> Result<Sent, CallError> {
-        match self.connection.call(self.word, segments, self.deadline) {
+        let (session, word, deadline) = (self.session, self.word, self.deadline);
+        match self.connection.call(session, word, segments, deadline) {
             Ok(ticket) => Ok(self.sent(ticket)),
             Err(error) => Err(self.not_sent(error)),
         }
@@ -206,8 +213,9 @@ impl Going<'_> {
 
     #[inline]
     fn sent(&mut self, ticket: Ticket) -> Sent {
-        let watched = self.watched.take();
-        self.object.sent(ticket, self.method, self.deadline, watched)
+        let (session, watched) = (self.session, self.watched.take());
+        self.object
+            .sent(ticket, session, self.method, self.deadline, watched)
     }
 
     #[cold]

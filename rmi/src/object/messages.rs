@@ -32,8 +32,9 @@ impl Object {
             });
         };
         let word = Word::aimed(word, number);
-        match connection.call(word, &segments, deadline) {
-            Ok(ticket) => Ok(self.sent(ticket, method, deadline, watched)),
+        let session = connection.session();
+        match connection.call(session, word, &segments, deadline) {
+            Ok(ticket) => Ok(self.sent(ticket, session, method, deadline, watched)),
             Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
         }
     }

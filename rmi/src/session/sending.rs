@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use jstream_transport::active::{RequestError, Ticket};
 
-use super::{Connection, Lane, MUCH};
+use super::{Connection, Lane, MUCH, Session};
 use crate::frame::{Word, names_a_call};
 
 impl Connection {
@@ -27,29 +27,31 @@ impl Connection {
     }
 
     /// Makes a call, which goes at its turn. One with many bytes waits for that, until then at most.
+    #[inline]
     pub(crate) fn call(
         &self,
+        session: &Session,
         word: u64,
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
         if length(segments) < MUCH {
-            return self.call_with_little(word, segments);
+            return self.peer.request_in_turn(session.calls, word, segments);
         }
+        self.call_with_much(word, segments, until)
+    }
+
+    #[cold]
+    fn call_with_much(
+        &self,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        until: Option<Instant>,
+    ) -> Result<Ticket, RequestError> {
         let road = self.long_road(word);
         road.as_ref()
             .unwrap_or(self)
             .call_here(word, segments, until)
-    }
-
-    #[inline]
-    fn call_with_little(
-        &self,
-        word: u64,
-        segments: &[IoSlice<'_>],
-    ) -> Result<Ticket, RequestError> {
-        let handler = self.session().calls;
-        self.peer.request_in_turn(handler, word, segments)
     }
 
     /// Makes a call over this very connection, which its streams belong to.
@@ -59,10 +61,10 @@ impl Connection {
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
-        if length(segments) < MUCH {
-            return self.call_with_little(word, segments);
-        }
         let (handler, until) = (self.session().calls, self.system(until));
+        if length(segments) < MUCH {
+            return self.peer.request_in_turn(handler, word, segments);
+        }
         self.peer.request_segments(handler, word, segments, until)
     }
 
