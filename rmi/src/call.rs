@@ -214,7 +214,10 @@ impl<R: Transportable + 'static> Call<R> {
     fn end_of_sent(&mut self, answer: Answered) -> Result<Reply<R>, CallError> {
         if let Some(Ok(sent)) = &self.sent {
             if sent.rest.is_none() {
-                if let Some(Ok(active::Reply { word: 0, payload, .. })) = answer {
+                if let Some(Ok(active::Reply {
+                    word: 0, payload, ..
+                })) = answer
+                {
                     let (method, limits) = (sent.method, sent.limits());
                     self.sent = None;
                     return read_result(method, limits, payload);

@@ -13,18 +13,13 @@ thread_local! {
 }
 
 /// Reads a message where it is.
-#[inline]
 pub(crate) fn read<T>(message: Filled, limits: Limits) -> Result<Received<T>, ReadError>
 where
     T: Transportable + 'static,
 {
-    let read = READER.with(|place| {
-        let mut reader = place.take().unwrap_or_default();
-        reader.set_limits(limits);
-        let read = reader.read::<T>(message);
-        put_back(place, reader);
-        read
-    });
+    let mut reader = reader(limits);
+    let read = reader.read::<T>(message);
+    keep_reader(reader);
     read.map_err(|failure| failure.error)
 }
 
@@ -36,24 +31,32 @@ pub(crate) fn written<T, R>(
 where
     T: Transportable,
 {
-    WRITER.with(|place| {
-        let mut writer = place.take().unwrap_or_default();
-        let result = writer.gather(value, send);
-        put_back(place, writer);
-        result
-    })
+    let mut writer = writer();
+    let result = writer.gather(value, send);
+    keep_writer(writer);
+    result
 }
 
-/// The next one finds it there.
-#[inline]
-fn put_back<T>(place: &Cell<Option<Box<T>>>, taken: Box<T>) {
+/// The thread's reader. This is done here for all types: the program's own code would have to ask where its place is.
+fn reader(limits: Limits) -> Box<Reader> {
+    let mut reader = READER.take().unwrap_or_default();
+    reader.set_limits(limits);
+    reader
+}
+
+fn keep_reader(reader: Box<Reader>) {
     // Who was called meanwhile may have left another one.
-    if let Some(other) = place.replace(Some(taken)) {
-        let_go(other);
+    if let Some(other) = READER.replace(Some(reader)) {
+        drop(other);
     }
 }
 
-#[cold]
-fn let_go<T>(other: Box<T>) {
-    drop(other);
+fn writer() -> Box<Writer> {
+    WRITER.take().unwrap_or_default()
+}
+
+fn keep_writer(writer: Box<Writer>) {
+    if let Some(other) = WRITER.replace(Some(writer)) {
+        drop(other);
+    }
 }

@@ -14,7 +14,8 @@ use crate::error::CallError;
 use crate::frame::{PROMISES, Word};
 use crate::intercept::{CallInfo, Denied, Side, Watched};
 use crate::interface::{Interface, Method};
-use crate::promise::Made;
+use crate::promise::{Ahead, Became, Made};
+use crate::reference::Import;
 use crate::session::{Connection, Session};
 
 /// A call that is about to be made.
@@ -128,7 +129,7 @@ impl Object {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn sent(
         &self,
         ticket: Ticket,
@@ -139,10 +140,7 @@ impl Object {
     ) -> Sent {
         let (import, ahead) = match &self.place {
             Place::Import(import) => (Some(import.clone()), None),
-            Place::Ahead(ahead) => match self.place() {
-                Place::Import(import) => (Some(import.clone()), Some(ahead.called())),
-                _ => (None, Some(ahead.called())),
-            },
+            Place::Ahead(ahead) => self.kept_ahead(ahead),
             Place::Own(..) | Place::Here(_) => (None, None),
         };
         Sent {
@@ -154,6 +152,16 @@ impl Object {
             _ahead: ahead,
             rest: watched.map(Rest::watched),
         }
+    }
+
+    /// What is kept until a call of what another one gives is over.
+    #[cold]
+    fn kept_ahead(&self, ahead: &Ahead) -> (Option<Arc<Import>>, Option<Arc<Became>>) {
+        let import = match self.place() {
+            Place::Import(import) => Some(import.clone()),
+            Place::Own(..) | Place::Here(_) | Place::Ahead(_) => None,
+        };
+        (import, Some(ahead.called()))
     }
 }
 
@@ -211,7 +219,7 @@ impl Going<'_> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn sent(&mut self, ticket: Ticket) -> Sent {
         let (session, watched) = (self.session, self.watched.take());
         self.object
