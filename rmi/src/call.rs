@@ -14,14 +14,15 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use jstream::{Limits, Transportable};
+use jstream_transport::active;
 
 pub(crate) use self::failure::{failure, lost, unsent};
 pub use self::fetched::RemoteCall;
 pub(crate) use self::fetched::drop_result;
 pub use self::reply::Reply;
 use self::reply::read_result;
-use self::sent::Answered;
-pub(crate) use self::sent::{Kept, Sent};
+use self::sent::{Answered, is_small};
+pub(crate) use self::sent::{Kept, Rest, Sent};
 use crate::again::Again;
 use crate::clock::{Alarm, Clock};
 use crate::error::CallError;
@@ -46,46 +47,72 @@ use crate::stream::{Line, Pumps, until_ready};
 pub struct Call<R: Transportable + 'static> {
     /// Not here once the outcome was given.
     sent: Option<Result<Sent, CallError>>,
-    /// What it is made again by, and when, where it has failed.
-    again: Option<Box<Again>>,
-    pause: Option<Instant>,
+    more: Option<Box<More>>,
     /// Wakes the task at the deadline.
     reminder: Option<Alarm>,
-    /// Streams that are arguments.
-    pumps: Pumps,
-    /// It is of an object of this program.
-    here: Option<Box<Running>>,
     result: PhantomData<fn() -> R>,
 }
 
+/// What most calls have nothing of.
+#[derive(Default)]
+struct More {
+    /// What it is made again by, and when, where it has failed.
+    again: Option<Again>,
+    pause: Option<Instant>,
+    /// Streams that are arguments.
+    pumps: Pumps,
+    /// It is of an object of this program.
+    here: Option<Running>,
+}
+
 impl<R: Transportable + 'static> Call<R> {
-    pub(crate) fn new(
-        sent: Result<Sent, CallError>,
-        again: Option<Box<Again>>,
-        pumps: Pumps,
-    ) -> Self {
+    /// One that is about to be sent.
+    #[inline]
+    pub(crate) fn empty() -> Self {
         Self {
-            sent: Some(sent),
-            again,
-            pause: None,
+            sent: None,
+            more: None,
             reminder: None,
-            pumps,
-            here: None,
             result: PhantomData,
         }
     }
 
+    /// It was sent, or not.
+    #[inline]
+    pub(crate) fn put(&mut self, sent: Result<Sent, CallError>) {
+        self.sent = Some(sent);
+    }
+
+    #[cold]
+    pub(crate) fn failed(error: CallError) -> Self {
+        let mut call = Self::empty();
+        call.put(Err(error));
+        call
+    }
+
+    /// One that streams go with.
+    pub(crate) fn carrying(sent: Result<Sent, CallError>, pumps: Pumps) -> Self {
+        let mut call = Self::empty();
+        call.put(sent);
+        if !pumps.is_empty() {
+            call.more.get_or_insert_default().pumps = pumps;
+        }
+        call
+    }
+
+    /// One that is made again where it fails.
+    pub(crate) fn again(again: Again) -> Self {
+        let mut call = Self::empty();
+        call.put(again.send());
+        call.more.get_or_insert_default().again = Some(again);
+        call
+    }
+
     /// Of an object of this program.
     pub(crate) fn here(running: Running) -> Self {
-        Self {
-            sent: None,
-            again: None,
-            pause: None,
-            reminder: None,
-            pumps: Pumps::default(),
-            here: Some(Box::new(running)),
-            result: PhantomData,
-        }
+        let mut call = Self::empty();
+        call.more.get_or_insert_default().here = Some(running);
+        call
     }
 
     /// The call, unless it has failed already.
@@ -106,7 +133,8 @@ impl<R: Transportable + 'static> Call<R> {
 
     /// Ends it, of a method that nobody waits for: it is over already.
     pub(crate) fn end_here(mut self, method: &'static Method) -> Result<(), CallError> {
-        match (self.sent.take(), self.here.take()) {
+        let here = self.more.take().and_then(|more| more.here);
+        match (self.sent.take(), here) {
             (Some(Err(error)), _) => Err(error),
             (_, Some(running)) if running.is_over() => Ok(()),
             _ => Err(CallError::Here {
@@ -125,20 +153,33 @@ impl<R: Transportable + 'static> Call<R> {
     ///
     /// When the call was polled before, and has given its result.
     pub fn wait(mut self) -> Result<Reply<R>, CallError> {
-        if !self.pumps.is_empty() {
+        if self.more.is_some() {
+            return self.wait_with_more();
+        }
+        self.wait_for_sent()
+    }
+
+    /// The same of a call that is not plain.
+    #[cold]
+    fn wait_with_more(mut self) -> Result<Reply<R>, CallError> {
+        let Some(mut more) = self.more.take() else {
+            return self.wait_for_sent();
+        };
+        if !more.pumps.is_empty() {
+            self.more = Some(more);
             return self.wait_and_send();
         }
-        if let Some(running) = self.here.take() {
+        if let Some(running) = more.here {
             let method = running.method();
             let filled = running.wait()?;
             return read_result(method, Limits::default(), filled);
         }
-        if let (None, Some(then), Some(again)) = (&self.sent, self.pause.take(), &self.again) {
+        if let (None, Some(then), Some(again)) = (&self.sent, more.pause.take(), &more.again) {
             again.pause(then);
             self.sent = Some(again.send());
         }
         let mut result = self.wait_for_sent();
-        while let (Err(error), Some(again)) = (&result, &mut self.again) {
+        while let (Err(error), Some(again)) = (&result, &mut more.again) {
             let Some(then) = again.after(error) else {
                 break;
             };
@@ -153,41 +194,58 @@ impl<R: Transportable + 'static> Call<R> {
     #[inline]
     fn wait_for_sent(&mut self) -> Result<Reply<R>, CallError> {
         let Some(Ok(sent)) = &mut self.sent else {
-            return match self.sent.take() {
-                Some(Err(error)) => Err(error),
-                _ => panic!("the call has given its result before"),
-            };
+            return Err(self.failure());
         };
         let answer = sent.answer();
         self.end_of_sent(answer)
     }
 
+    /// Why it was not sent.
+    #[cold]
+    fn failure(&mut self) -> CallError {
+        match self.sent.take() {
+            Some(Err(error)) => error,
+            _ => panic!("the call has given its result before"),
+        }
+    }
+
     /// What has come of what was sent.
+    #[inline]
     fn end_of_sent(&mut self, answer: Answered) -> Result<Reply<R>, CallError> {
-        match &mut self.sent {
-            Some(Ok(sent)) if answer.is_some() && sent.kept.is_none() => {
-                let (limits, ended) = (sent.limits(), sent.ended(true));
-                self.sent = None;
-                ended.result(limits, answer)
-            }
-            sent => match sent.take() {
-                Some(Ok(sent)) => {
-                    let limits = sent.limits();
-                    sent.end(answer.as_ref()).result(limits, answer)
+        if let Some(Ok(sent)) = &self.sent {
+            if sent.rest.is_none() {
+                if let Some(Ok(active::Reply {
+                    word: 0, payload, ..
+                })) = answer
+                {
+                    let (method, limits) = (sent.method, sent.limits());
+                    self.sent = None;
+                    return read_result(method, limits, payload);
                 }
-                Some(Err(error)) => Err(error),
-                None => unreachable!("it was here"),
-            },
+            }
+        }
+        self.end_anyhow(answer)
+    }
+
+    #[cold]
+    fn end_anyhow(&mut self, answer: Answered) -> Result<Reply<R>, CallError> {
+        match self.sent.take() {
+            Some(Ok(sent)) => {
+                let limits = sent.limits();
+                sent.end(answer.as_ref()).result(limits, answer)
+            }
+            Some(Err(error)) => Err(error),
+            None => unreachable!("it was here"),
         }
     }
 
     /// Whether it is made again, later; when it is due, it is made.
     fn is_made_again(&mut self, error: &CallError) -> bool {
-        let Some(again) = &mut self.again else {
+        let Some(more) = &mut self.more else {
             return false;
         };
-        self.pause = again.after(error);
-        self.pause.is_some()
+        more.pause = more.again.as_mut().and_then(|again| again.after(error));
+        more.pause.is_some()
     }
 
     /// The same while there are streams to be sent.
@@ -206,7 +264,16 @@ impl<R: Transportable + 'static> Call<R> {
 
 /// A call that is given up has references still, or a result that is kept.
 impl<R: Transportable + 'static> Drop for Call<R> {
+    #[inline]
     fn drop(&mut self) {
+        if self.sent.is_some() {
+            self.give_up();
+        }
+    }
+}
+
+impl<R: Transportable + 'static> Call<R> {
+    fn give_up(&mut self) {
         if let Some(Ok(sent)) = self
             .sent
             .take_if(|sent| sent.as_ref().is_ok_and(Sent::leaves_something))
@@ -224,29 +291,32 @@ impl<R: Transportable + 'static> Future for Call<R> {
     /// When it has given its result before.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        if let Some(running) = &mut this.here {
-            let method = running.method();
-            let polled = running.poll(context);
-            return polled.map(|filled| {
-                this.here = None;
-                read_result(method, Limits::default(), filled?)
-            });
+        if let Some(more) = &mut this.more {
+            if let Some(running) = &mut more.here {
+                let method = running.method();
+                let polled = running.poll(context);
+                return polled.map(|filled| {
+                    more.here = None;
+                    read_result(method, Limits::default(), filled?)
+                });
+            }
+            more.pumps.drive(context.waker());
         }
-        this.pumps.drive(context.waker());
         loop {
-            if let Some(then) = this.pause {
+            if let Some(then) = this.more.as_ref().and_then(|more| more.pause) {
                 if then > Instant::now() && this.remind(&Clock::SYSTEM, then, context) {
                     return Poll::Pending;
                 }
-                this.pause = None;
-                this.reminder = None;
-                this.sent = this.again.as_ref().map(|again| again.send());
+                this.make_again();
             }
             let answer = match &mut this.sent {
                 Some(Ok(sent)) => match Pin::new(&mut sent.ticket).poll(context) {
-                    Poll::Ready(answer) => match sent.fetch(Some(answer)) {
-                        Some(answer) => answer,
-                        None => continue,
+                    Poll::Ready(answer) => match Some(answer) {
+                        answer if is_small(&answer) => answer,
+                        answer => match sent.fetch(answer) {
+                            Some(answer) => answer,
+                            None => continue,
+                        },
                     },
                     Poll::Pending if sent.is_overdue() => None,
                     Poll::Pending => {
@@ -273,6 +343,15 @@ impl<R: Transportable + 'static> Future for Call<R> {
 }
 
 impl<R: Transportable + 'static> Call<R> {
+    /// Its pause is over.
+    fn make_again(&mut self) {
+        self.reminder = None;
+        if let Some(more) = &mut self.more {
+            more.pause = None;
+            self.sent = more.again.as_ref().map(Again::send);
+        }
+    }
+
     /// Has the task woken at a moment. False where the system has no room for that.
     fn remind(&mut self, clock: &Clock, then: Instant, context: &Context<'_>) -> bool {
         self.reminder = self.reminder.take().or_else(|| Alarm::new(clock).ok());

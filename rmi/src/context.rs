@@ -68,6 +68,7 @@ pub fn context() -> Context {
 }
 
 /// Whether this thread runs a method whose caller does not wait for ever.
+#[inline]
 pub(crate) fn has_deadline() -> bool {
     CURRENT.with_borrow(|current| current.as_ref().is_some_and(|call| call.deadline.is_some()))
 }

@@ -13,7 +13,7 @@ mod time;
 
 use std::time::Duration;
 
-pub(crate) use self::time::begin;
+pub(crate) use self::time::{Span, begin};
 use crate::error::Outcome;
 use crate::reflection::REFLECTION;
 use crate::session::RESULTS;
@@ -60,7 +60,16 @@ impl Word {
 
     pub(crate) fn to_wire(self) -> u64 {
         let time = self.time.map_or(0, time::to_wire);
-        u64::from(self.object) | u64::from(self.method) << 32 | u64::from(time) << 48
+        Self::joined(self.object, self.method, time)
+    }
+
+    /// That of a call whose caller waits for the whole of a time that ends.
+    pub(crate) fn spanning(object: u32, method: u16, span: &Span) -> u64 {
+        Self::joined(object, method, span.wire())
+    }
+
+    fn joined(object: u32, method: u16, time: u16) -> u64 {
+        u64::from(object) | u64::from(method) << 32 | u64::from(time) << 48
     }
 
     /// The same call of another object.

@@ -253,6 +253,7 @@ impl Method {
         }
     }
 
+    #[inline]
     pub(crate) fn is_idempotent(&self) -> bool {
         self.idempotent
     }
@@ -355,6 +356,7 @@ impl Interface {
     }
 
     /// The method at this place, which a stub knows.
+    #[inline]
     pub(crate) fn method(&self, index: usize) -> &Method {
         let Some(method) = self.methods.get(index) else {
             unreachable!("a stub calls the methods of its own interface")

@@ -17,10 +17,9 @@ pub(crate) fn read<T>(message: Filled, limits: Limits) -> Result<Received<T>, Re
 where
     T: Transportable + 'static,
 {
-    let mut reader = READER.take().unwrap_or_default();
-    reader.set_limits(limits);
+    let mut reader = reader(limits);
     let read = reader.read::<T>(message);
-    READER.set(Some(reader));
+    keep_reader(reader);
     read.map_err(|failure| failure.error)
 }
 
@@ -32,8 +31,32 @@ pub(crate) fn written<T, R>(
 where
     T: Transportable,
 {
-    let mut writer = WRITER.take().unwrap_or_default();
+    let mut writer = writer();
     let result = writer.gather(value, send);
-    WRITER.set(Some(writer));
+    keep_writer(writer);
     result
+}
+
+/// The thread's reader. This is done here for all types: the program's own code would have to ask where its place is.
+fn reader(limits: Limits) -> Box<Reader> {
+    let mut reader = READER.take().unwrap_or_default();
+    reader.set_limits(limits);
+    reader
+}
+
+fn keep_reader(reader: Box<Reader>) {
+    // Who was called meanwhile may have left another one.
+    if let Some(other) = READER.replace(Some(reader)) {
+        drop(other);
+    }
+}
+
+fn writer() -> Box<Writer> {
+    WRITER.take().unwrap_or_default()
+}
+
+fn keep_writer(writer: Box<Writer>) {
+    if let Some(other) = WRITER.replace(Some(writer)) {
+        drop(other);
+    }
 }

@@ -2,6 +2,7 @@
 
 mod calls;
 mod carrying;
+mod going;
 mod messages;
 mod time;
 
@@ -12,6 +13,7 @@ use std::time::Duration;
 pub(crate) use self::carrying::DropResult;
 use crate::again::Retries;
 use crate::exports::Node;
+use crate::frame::Span;
 use crate::promise::Ahead;
 use crate::reference::Import;
 use crate::registry::REGISTRY;
@@ -22,7 +24,7 @@ use crate::session::Connection;
 pub struct Object {
     place: Place,
     /// How long a call waits.
-    time: Duration,
+    span: Span,
     /// How it is made again.
     retries: Option<Retries>,
 }
@@ -44,7 +46,7 @@ impl Object {
     pub(crate) fn new(place: Place, time: Duration) -> Self {
         Self {
             place,
-            time,
+            span: Span::new(time),
             retries: None,
         }
     }
@@ -68,6 +70,7 @@ impl Object {
         Self::new(Place::Ahead(ahead), time)
     }
 
+    #[inline]
     pub(crate) fn place(&self) -> &Place {
         match &self.place {
             Place::Ahead(ahead) => ahead.object().map_or(&self.place, Self::place),
@@ -118,7 +121,7 @@ impl Object {
 
     pub(crate) fn within(&self, time: Duration) -> Self {
         Self {
-            time,
+            span: Span::new(time),
             ..self.clone()
         }
     }

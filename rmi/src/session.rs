@@ -54,6 +54,8 @@ pub(crate) struct Session {
     /// Where calls with much go, which others would have to wait for.
     lane: Option<Lane>,
     pub(crate) terms: Terms,
+    /// Nobody sees its calls, and they go by the clock of the system.
+    pub(crate) is_plain: bool,
     pub(crate) wire: Wire,
     pub(crate) tape: Option<Arc<Tape>>,
     /// Calls whose results others name before they have come.
@@ -220,6 +222,7 @@ impl Connection {
             references: parts.references,
             joined: OnceLock::new(),
             lane: parts.lane,
+            is_plain: terms.are_plain(),
             terms,
             promises,
             waiting,
@@ -247,10 +250,12 @@ impl Connection {
         Self { peer }
     }
 
+    #[inline]
     pub(crate) fn peer(&self) -> &Peer {
         &self.peer
     }
 
+    #[inline]
     pub(crate) fn session(&self) -> &Session {
         match self.peer.attached() {
             Some(session) => session,

@@ -39,6 +39,7 @@ where
     }
 }
 
+#[inline]
 pub(super) fn read_result<R>(
     method: &'static Method,
     limits: Limits,

@@ -22,15 +22,34 @@ pub(crate) struct Sent {
     pub(crate) ticket: Ticket,
     pub(crate) method: &'static Method,
     pub(crate) deadline: Option<Instant>,
+    /// It is a moment of the system's clock.
+    pub(crate) by_system: bool,
     /// The object is not given back before the call is over.
     pub(crate) _import: Option<Arc<Import>>,
     /// Those that call the same object behind it call it by the same number.
     pub(crate) _ahead: Option<Arc<Became>>,
+    pub(crate) rest: Option<Box<Rest>>,
+}
+
+/// What most calls have nothing of.
+#[derive(Default)]
+pub(crate) struct Rest {
     /// The references that it has.
-    pub(crate) kept: Option<Box<Kept>>,
-    pub(crate) watched: Option<Arc<Watched>>,
+    kept: Option<Kept>,
+    watched: Option<Arc<Watched>>,
     /// It has run, and its result is asked for, by this number.
-    pub(crate) fetching: Option<[u8; 4]>,
+    fetching: Option<[u8; 4]>,
+}
+
+impl Rest {
+    /// Of a call that is seen.
+    #[cold]
+    pub(crate) fn watched(watched: Arc<Watched>) -> Box<Self> {
+        Box::new(Self {
+            watched: Some(watched),
+            ..Self::default()
+        })
+    }
 }
 
 /// The references of a call on its way.
@@ -76,13 +95,22 @@ impl Sent {
         message
     }
 
+    /// References go with it.
+    pub(crate) fn keep(&mut self, kept: Kept) {
+        self.rest.get_or_insert_default().kept = Some(kept);
+    }
+
     /// Waits for what comes of it.
+    #[inline]
     pub(super) fn answer(&mut self) -> Answered {
         loop {
             let answer = match self.deadline {
                 Some(deadline) => self.wait_until(deadline),
                 None => self.ticket.wait_timeout(Duration::MAX),
             };
+            if is_small(&answer) {
+                return answer;
+            }
             if let Some(answer) = self.fetch(answer) {
                 return answer;
             }
@@ -90,25 +118,24 @@ impl Sent {
     }
 
     /// Asks for a result that is kept, which is the answer from now on: any other one comes back.
-    #[inline]
+    #[cold]
     pub(super) fn fetch(&mut self, answer: Answered) -> Option<Answered> {
         let Some(Ok(reply)) = &answer else {
             return Some(answer);
         };
-        if self.fetching.is_none() {
+        if self.fetching().is_none() {
             if let Some(number) = number_of(reply) {
                 return self.fetch_kept(number);
             }
-        }
-        if reply.payload.len() >= MUCH && self.fetching.is_none() {
-            Connection::of(self.ticket.peer()).note_large_result();
+            if reply.payload.len() >= MUCH {
+                Connection::of(self.ticket.peer()).note_large_result();
+            }
         }
         Some(answer)
     }
 
-    #[cold]
     fn fetch_kept(&mut self, number: [u8; 4]) -> Option<Answered> {
-        self.fetching = Some(number);
+        self.rest.get_or_insert_default().fetching = Some(number);
         match Connection::of(self.ticket.peer()).fetch(number) {
             Ok(ticket) => {
                 self.ticket = ticket;
@@ -118,11 +145,22 @@ impl Sent {
         }
     }
 
+    fn fetching(&self) -> Option<[u8; 4]> {
+        self.rest.as_ref()?.fetching
+    }
+
     /// It is known what came of it, or it is given up.
     pub(super) fn end(mut self, answer: Option<&Result<active::Reply, RequestError>>) -> Ended {
-        let was_sent = answer.is_some() || self.fetching.is_some() || !self.ticket.withdraw();
-        let ended = self.ended(was_sent);
-        match (self.kept, self.fetching) {
+        let rest = self.rest.take().map_or_else(Rest::default, |rest| *rest);
+        let (kept, fetching) = (rest.kept, rest.fetching);
+        let was_sent = answer.is_some() || fetching.is_some() || !self.ticket.withdraw();
+        let ended = Ended {
+            method: self.method,
+            watched: rest.watched,
+            was_sent,
+            has_run: fetching.is_some(),
+        };
+        match (kept, fetching) {
             // The method has them, whatever comes of its result.
             (kept, Some(number)) => {
                 if let Some(kept) = kept {
@@ -142,20 +180,12 @@ impl Sent {
 
     /// Whether something is left of it at the server when nobody waits for it any more.
     pub(super) fn leaves_something(&self) -> bool {
-        self.kept.is_some()
-            || self.fetching.is_some()
+        let rest = self.rest.as_ref();
+        rest.is_some_and(|rest| rest.kept.is_some() || rest.fetching.is_some())
             || Connection::of(self.ticket.peer()).fetches()
     }
 
-    pub(super) fn ended(&mut self, was_sent: bool) -> Ended {
-        Ended {
-            method: self.method,
-            watched: self.watched.take(),
-            was_sent,
-            has_run: self.fetching.is_some(),
-        }
-    }
-
+    #[inline]
     pub(super) fn limits(&self) -> Limits {
         let session = self.ticket.attached::<Session>();
         session.map_or_else(Limits::default, |session| session.terms.limits)
@@ -164,6 +194,15 @@ impl Sent {
     pub(super) fn is_overdue(&self) -> bool {
         self.deadline
             .is_some_and(|deadline| deadline <= self.clock().now())
+    }
+}
+
+/// Whether it is an answer with nothing to be fetched, nor to be learnt from.
+#[inline]
+pub(super) fn is_small(answer: &Answered) -> bool {
+    match answer {
+        Some(Ok(reply)) => reply.word != Code::Kept as u64 && reply.payload.len() < MUCH,
+        _ => true,
     }
 }
 

@@ -18,11 +18,12 @@ impl Sent {
     }
 
     /// Blocks until the answer is here, or it is that moment of its clock.
+    #[inline]
     pub(super) fn wait_until(&mut self, deadline: Instant) -> Answered {
-        if self.clock().is_paused() {
-            self.wait_for_clock(deadline)
-        } else {
+        if self.by_system {
             self.ticket.wait_deadline(deadline)
+        } else {
+            self.wait_for_clock(deadline)
         }
     }
 

@@ -12,8 +12,9 @@ const LARGEST: u64 = (1 << BITS) - 1;
 const FARTHEST: u32 = 31;
 
 pub(super) fn to_wire(time: Duration) -> u16 {
+    let micros = time.as_secs().saturating_mul(1_000_000);
     // A caller that has no time left does not send.
-    let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX).max(1);
+    let micros = micros.saturating_add(time.subsec_micros().into()).max(1);
     let shift = (u64::BITS.saturating_sub(BITS)).saturating_sub(micros.leading_zeros());
     let (shift, digits) = if shift > FARTHEST {
         (FARTHEST, LARGEST)
@@ -37,25 +38,66 @@ const TICKS: u32 = 1000;
 /// of asking for the moment, and changes the time by no more than the wire does.
 #[inline]
 pub(crate) fn begin(time: Option<Duration>) -> Instant {
-    static TICK: OnceLock<(Instant, Duration, Duration)> = OnceLock::new();
-    let Some(time) = time else {
-        return Instant::now();
-    };
-    let (first, clock, tick) = TICK.get_or_init(|| {
-        let first = Instant::now();
-        let tick = of(clock_getres(ClockId::MonotonicCoarse));
-        (first, of(clock_gettime(ClockId::Monotonic)), tick)
-    });
-    if time < tick.saturating_mul(TICKS) {
-        return Instant::now();
-    }
-    let since = of(clock_gettime(ClockId::MonotonicCoarse)).saturating_sub(*clock);
-    first.checked_add(since).unwrap_or(*first)
+    let zero = time.and_then(zero_for);
+    let ticked = zero.and_then(|zero| zero.checked_add(ticked()));
+    ticked.unwrap_or_else(Instant::now)
 }
 
+/// When the clock that ticks was at zero, for times that are long.
+fn zero_for(time: Duration) -> Option<Instant> {
+    static ZERO: OnceLock<(Option<Instant>, Duration)> = OnceLock::new();
+    let (zero, least) = ZERO.get_or_init(|| {
+        let now = Instant::now();
+        let zero = now.checked_sub(of(clock_gettime(ClockId::Monotonic)));
+        let tick = of(clock_getres(ClockId::MonotonicCoarse));
+        (zero, tick.saturating_mul(TICKS))
+    });
+    zero.filter(|_| time >= *least)
+}
+
+/// How far the clock had gone at its last tick.
+#[inline]
+fn ticked() -> Duration {
+    of(clock_gettime(ClockId::MonotonicCoarse))
+}
+
+#[inline]
 fn of(time: Timespec) -> Duration {
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// How long the calls of an object wait, and what is worked out of that once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    time: Duration,
+    wire: u16,
+    /// So long after zero of the clock that ticks, if the time counts from a tick, and there is such a moment.
+    from: Option<Instant>,
+}
+
+impl Span {
+    pub(crate) fn new(time: Duration) -> Self {
+        Self {
+            time,
+            wire: to_wire(time),
+            from: zero_for(time).and_then(|zero| zero.checked_add(time)),
+        }
+    }
+
+    pub(crate) fn time(&self) -> Duration {
+        self.time
+    }
+
+    pub(super) fn wire(&self) -> u16 {
+        self.wire
+    }
+
+    /// Until when a call that begins at the last tick waits. None where its time does not count from that, or never ends.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.from?.checked_add(ticked())
+    }
 }
 
 #[cfg(test)]
@@ -90,6 +132,18 @@ mod tests {
             let begun = begin(Some(Duration::MAX));
             assert!(begun + Duration::from_secs(60) > before);
             assert!(begun <= Instant::now());
+        }
+    }
+
+    #[test]
+    fn a_long_span_ends_about_as_late_as_it_is_long() {
+        let hour = Duration::from_secs(3600);
+        let before = Instant::now();
+        let end = Span::new(hour).deadline().unwrap();
+        assert!(end + Duration::from_secs(60) > before + hour);
+        assert!(end <= Instant::now() + hour);
+        for other in [Duration::ZERO, Duration::from_millis(5), Duration::MAX] {
+            assert_eq!(Span::new(other).deadline(), None);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::promise::Made;
 use crate::reference::{As, Between, Giving, Passed};
 use crate::reflection::REFLECTION;
 use crate::session::Connection;
-use crate::stream::{Carried, Pumps, Stream, StreamError, Taken};
+use crate::stream::{Carried, Stream, StreamError, Taken};
 
 /// A call whose result is references.
 struct Fetching {
@@ -66,23 +66,22 @@ impl Object {
     {
         let method = interface.method(index);
         let (pumps, mut giving, has_streams) = carried.into_parts();
-        let failed = |error| Call::new(Err(error), None, Pumps::default());
         if let Some(reason) = giving.take_failure() {
             let method = method.name();
-            return failed(CallError::Reference { method, reason });
+            return Call::failed(CallError::Reference { method, reason });
         }
         if let Place::Here(node) = self.place() {
             if has_streams {
                 let method = method.name();
-                return failed(CallError::Here { method });
+                return Call::failed(CallError::Here { method });
             }
             return self.begin_here(node, (index, method), arguments, giving);
         }
         let result = fetch.as_ref().map(|fetch| fetch.drop_result);
         let made = fetch.and_then(|fetch| fetch.made);
         let kept = (result.is_some() || !giving.is_empty()).then(|| Kept { giving, result });
-        let begun = self.begin(interface, index, arguments, Some((kept, made)));
-        Call::new(begun, None, pumps)
+        let begun = self.begin_carrying(interface, index, arguments, kept, made);
+        Call::carrying(begun, pumps)
     }
 
     /// As [`call_with`](Self::call_with), with references as the result.

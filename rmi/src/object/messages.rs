@@ -7,7 +7,7 @@ use std::time::Instant;
 use jstream::Filled;
 
 use super::Object;
-use super::calls::{ended, sent_one_way};
+use super::going::{ended, sent_one_way};
 use crate::call::{Sent, unsent};
 use crate::error::CallError;
 use crate::frame::Word;
@@ -32,8 +32,9 @@ impl Object {
             });
         };
         let word = Word::aimed(word, number);
-        match connection.call(word, &segments, deadline) {
-            Ok(ticket) => Ok(self.sent(ticket, method, deadline, watched)),
+        let session = connection.session();
+        match connection.call(session, word, &segments, deadline) {
+            Ok(ticket) => Ok(self.sent(ticket, session, method, deadline, watched)),
             Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
         }
     }

@@ -36,7 +36,7 @@ impl Object {
     ) -> Result<(Option<Instant>, u64), CallError> {
         let clock = self.clock();
         // What is left of an inherited time is to be known exactly.
-        let now = clock.begin((!context::has_deadline()).then_some(self.time));
+        let now = clock.begin((!context::has_deadline()).then_some(self.span.time()));
         let deadline = self.until(clock, now);
         let word = self.word_at(now, method, index, deadline)?;
         Ok((deadline, word))
@@ -48,7 +48,7 @@ impl Object {
     }
 
     fn until(&self, clock: &Clock, now: Instant) -> Option<Instant> {
-        let own = now.checked_add(self.time);
+        let own = now.checked_add(self.span.time());
         let inherited = context::deadline(clock, now);
         match (own, inherited) {
             (Some(own), Some(inherited)) => Some(own.min(inherited)),

@@ -49,10 +49,12 @@ impl Table {
 }
 
 impl Import {
+    #[inline]
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
     }
 
+    #[inline]
     pub(crate) fn number(&self) -> u32 {
         self.number
     }

@@ -5,26 +5,50 @@ use std::time::Instant;
 
 use jstream_transport::active::{RequestError, Ticket};
 
-use super::{Connection, Lane, MUCH};
+use super::{Connection, Lane, MUCH, Session};
 use crate::frame::{Word, names_a_call};
 
 impl Connection {
     /// Where a call with so many bytes of arguments goes.
     fn road(&self, word: u64, segments: &[IoSlice<'_>]) -> Option<Self> {
-        if length(segments) < MUCH || names_a_call(word) {
+        if length(segments) < MUCH {
+            return None;
+        }
+        self.long_road(word)
+    }
+
+    /// The same of one with many.
+    #[cold]
+    fn long_road(&self, word: u64) -> Option<Self> {
+        if names_a_call(word) {
             return None;
         }
         self.session().lane.as_ref()?.open(self)
     }
 
     /// Makes a call, which goes at its turn. One with many bytes waits for that, until then at most.
+    #[inline]
     pub(crate) fn call(
+        &self,
+        session: &Session,
+        word: u64,
+        segments: &[IoSlice<'_>],
+        until: Option<Instant>,
+    ) -> Result<Ticket, RequestError> {
+        if length(segments) < MUCH {
+            return self.peer.request_in_turn(session.calls, word, segments);
+        }
+        self.call_with_much(word, segments, until)
+    }
+
+    #[cold]
+    fn call_with_much(
         &self,
         word: u64,
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
-        let road = self.road(word, segments);
+        let road = self.long_road(word);
         road.as_ref()
             .unwrap_or(self)
             .call_here(word, segments, until)
@@ -114,7 +138,11 @@ impl Connection {
     }
 }
 
+#[inline]
 pub(super) fn length(segments: &[IoSlice<'_>]) -> usize {
+    if let [only] = segments {
+        return only.len();
+    }
     let lengths = segments.iter().map(|segment| segment.len());
     lengths.fold(0, usize::saturating_add)
 }

@@ -43,6 +43,11 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
+    /// Whether nobody sees the calls, and they go by the clock of the system.
+    pub(super) fn are_plain(&self) -> bool {
+        self.capture.is_none() && self.interceptors.is_empty() && !self.clock.is_paused()
+    }
+
     /// No references, of a connection to a peer that others reach there.
     pub(super) fn references(&self, reach: Option<&Address>) -> Arc<References> {
         let (lease, most, clock) = (self.lease, self.max_references, self.clock.clone());

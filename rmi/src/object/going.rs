@@ -1,0 +1,256 @@
+//! Calls that are about to be made: where to, and what their words say.
+
+use std::io::IoSlice;
+use std::sync::Arc;
+use std::time::Instant;
+
+use jstream::WriteError;
+use jstream_transport::active::{RequestError, Ticket};
+
+use super::{Object, Place};
+use crate::call::{Kept, Rest, Sent, unsent};
+use crate::context;
+use crate::error::CallError;
+use crate::frame::{PROMISES, Word};
+use crate::intercept::{CallInfo, Denied, Side, Watched};
+use crate::interface::{Interface, Method};
+use crate::promise::{Ahead, Became, Made};
+use crate::reference::Import;
+use crate::session::{Connection, Session};
+
+/// A call that is about to be made.
+pub(super) struct Going<'o> {
+    object: &'o Object,
+    connection: &'o Connection,
+    session: &'o Session,
+    method: &'static Method,
+    word: u64,
+    deadline: Option<Instant>,
+    watched: Option<Arc<Watched>>,
+}
+
+impl Object {
+    /// A call of the method at `index` of `interface`, as it is made now.
+    pub(super) fn going(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+    ) -> Result<Going<'_>, CallError> {
+        let Some((connection, session, number)) = self.plain_way() else {
+            return self.going_anyhow(interface, index);
+        };
+        let (Some(deadline), Ok(method)) = (self.span.deadline(), u16::try_from(index)) else {
+            return self.going_anyhow(interface, index);
+        };
+        Ok(Going {
+            object: self,
+            connection,
+            session,
+            method: interface.method(index),
+            deadline: Some(deadline),
+            word: Word::spanning(number, method, &self.span),
+            watched: None,
+        })
+    }
+
+    /// Where its calls go, if it is there, and each of them has the time that the object says, and is seen by nobody.
+    #[inline]
+    fn plain_way(&self) -> Option<(&Connection, &Session, u32)> {
+        let (connection, number) = match &self.place {
+            Place::Own(connection, number) => (connection, *number),
+            Place::Import(import) => (import.connection(), import.number()),
+            Place::Here(_) | Place::Ahead(_) => return None,
+        };
+        let session = connection.session();
+        (session.is_plain && !context::has_deadline()).then_some((connection, session, number))
+    }
+
+    #[inline(never)]
+    fn going_anyhow(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+    ) -> Result<Going<'_>, CallError> {
+        let method = interface.method(index);
+        self.note(interface, index);
+        let (deadline, word) = self.word(method, index)?;
+        let watched = self.watched(interface.name(), method, deadline, 0)?;
+        // What it leads to may have become known since.
+        let Some((connection, number)) = self.way() else {
+            let here = CallError::Here {
+                method: method.name(),
+            };
+            return Err(ended(watched.as_ref(), here));
+        };
+        Ok(Going {
+            object: self,
+            connection,
+            session: connection.session(),
+            method,
+            word: Word::aimed(word, number),
+            deadline,
+            watched,
+        })
+    }
+
+    /// Keeps what a number stands for with a connection that is captured.
+    pub(super) fn note(&self, interface: &'static Interface, index: usize) {
+        if let Some((connection, number)) = self.way() {
+            if let Some(capture) = &connection.session().terms.capture {
+                capture.note(number, index, interface);
+            }
+        }
+    }
+
+    /// A call is about to be made. Nothing where nobody sees it.
+    pub(super) fn watched(
+        &self,
+        interface: &'static str,
+        method: &'static Method,
+        deadline: Option<Instant>,
+        bytes: u64,
+    ) -> Result<Option<Arc<Watched>>, CallError> {
+        let Some((connection, number)) = self.way() else {
+            return Ok(None);
+        };
+        let interceptors = &connection.session().terms.interceptors;
+        let watched = interceptors.before(|| CallInfo {
+            side: Side::Caller,
+            object: number.into(),
+            interface,
+            method: method.name(),
+            deadline,
+            peer: connection.peer().endpoint().peer().clone(),
+            bytes,
+        });
+        watched.map_err(|Denied(reason)| CallError::Denied {
+            method: method.name(),
+            reason,
+        })
+    }
+
+    #[inline(always)]
+    pub(super) fn sent(
+        &self,
+        ticket: Ticket,
+        session: &Session,
+        method: &'static Method,
+        deadline: Option<Instant>,
+        watched: Option<Arc<Watched>>,
+    ) -> Sent {
+        let (import, ahead) = match &self.place {
+            Place::Import(import) => (Some(import.clone()), None),
+            Place::Ahead(ahead) => self.kept_ahead(ahead),
+            Place::Own(..) | Place::Here(_) => (None, None),
+        };
+        Sent {
+            ticket,
+            method,
+            deadline,
+            by_system: !session.terms.clock.is_paused(),
+            _import: import,
+            _ahead: ahead,
+            rest: watched.map(Rest::watched),
+        }
+    }
+
+    /// What is kept until a call of what another one gives is over.
+    #[cold]
+    fn kept_ahead(&self, ahead: &Ahead) -> (Option<Arc<Import>>, Option<Arc<Became>>) {
+        let import = match self.place() {
+            Place::Import(import) => Some(import.clone()),
+            Place::Own(..) | Place::Here(_) | Place::Ahead(_) => None,
+        };
+        (import, Some(ahead.called()))
+    }
+}
+
+impl Going<'_> {
+    /// Sends its arguments.
+    pub(super) fn send(&mut self, segments: &[IoSlice<'_>]) -> Result<Sent, CallError> {
+        let (session, word, deadline) = (self.session, self.word, self.deadline);
+        match self.connection.call(session, word, segments, deadline) {
+            Ok(ticket) => Ok(self.sent(ticket)),
+            Err(error) => Err(self.not_sent(error)),
+        }
+    }
+
+    /// The same over this very connection, with what the call carries, and what others may name it by.
+    pub(super) fn send_carrying(
+        &mut self,
+        segments: &[IoSlice<'_>],
+        kept: Option<Kept>,
+        made: Option<Made>,
+    ) -> Result<Sent, CallError> {
+        let (connection, deadline) = (self.connection, self.deadline);
+        let sent = match made.map(Made::to_wire) {
+            Some(made) => {
+                let segments = segments.iter().copied().chain([IoSlice::new(&made)]);
+                let segments: Vec<_> = segments.collect();
+                let word = self.word | u64::from(PROMISES);
+                connection.call_here(word, &segments, deadline)
+            }
+            None => connection.call_here(self.word, segments, deadline),
+        };
+        match sent {
+            Ok(ticket) => {
+                let mut sent = self.sent(ticket);
+                if let Some(kept) = kept {
+                    sent.keep(kept);
+                }
+                Ok(sent)
+            }
+            Err(error) => Err(self.not_sent(error)),
+        }
+    }
+
+    /// Sends the arguments of one that nobody answers.
+    pub(super) fn send_one_way(&mut self, segments: &[IoSlice<'_>]) -> Result<(), CallError> {
+        let sent = self
+            .connection
+            .call_one_way(self.word, segments, self.deadline);
+        if let Err(error) = sent {
+            return Err(self.not_sent(error));
+        }
+        if let Place::Ahead(ahead) = &self.object.place {
+            ahead.called_one_way();
+        }
+        sent_one_way(self.watched.as_ref());
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn sent(&mut self, ticket: Ticket) -> Sent {
+        let (session, watched) = (self.session, self.watched.take());
+        self.object
+            .sent(ticket, session, self.method, self.deadline, watched)
+    }
+
+    #[cold]
+    fn not_sent(&self, error: RequestError) -> CallError {
+        ended(self.watched.as_ref(), unsent(self.method, error))
+    }
+
+    /// Its arguments were not written.
+    #[cold]
+    pub(super) fn not_written(&self, source: WriteError) -> CallError {
+        let method = self.method.name();
+        let error = CallError::Arguments { method, source };
+        ended(self.watched.as_ref(), error)
+    }
+}
+
+/// A call has ended before it was under way.
+pub(super) fn ended(watched: Option<&Arc<Watched>>, error: CallError) -> CallError {
+    if let Some(watched) = watched {
+        watched.end(Err(error.outcome()), 0);
+    }
+    error
+}
+
+/// There is nothing more to be known of a call.
+pub(super) fn sent_one_way(watched: Option<&Arc<Watched>>) {
+    if let Some(watched) = watched {
+        watched.end(Ok(()), 0);
+    }
+}
