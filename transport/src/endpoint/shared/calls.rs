@@ -429,6 +429,12 @@ impl Shared {
         self.receiving.never_spins() && held.receives_asleep()
     }
 
+    /// Whether [`sleep_or_called`](Self::sleep_or_called) may come to a sleep, as far as is known without the lock.
+    #[inline]
+    pub(crate) fn may_be_called(&self) -> bool {
+        self.sleeps_receiving && !self.has_more()
+    }
+
     /// Sleeps until something may have come, or `bell` is readable. False, without a sleep, where something is here, or
     /// others see to what comes.
     pub(crate) fn sleep_or_called(&self, bell: BorrowedFd<'_>, until: Deadline) -> bool {
