@@ -143,6 +143,21 @@ pub(crate) struct Outbound<'a> {
     pub(crate) taken: u64,
 }
 
+impl<'a> Outbound<'a> {
+    /// A message of the program.
+    #[inline]
+    pub(crate) fn new(header: Header, length: u64, body: Body<'a>) -> Self {
+        Self {
+            header: Header {
+                op: 0,
+                ..header.with_length(length)
+            },
+            body,
+            taken: 0,
+        }
+    }
+}
+
 /// What stands behind the header.
 pub(crate) enum Body<'a> {
     /// Memory of the program, which is left alone until the device is done.

@@ -15,7 +15,8 @@ use crate::header::Header;
 pub struct Message {
     /// What the sender said about it.
     pub header: Header,
-    /// The payload, in a jbuf; nobody has believed its bytes yet.
+    /// The payload, in a jbuf; nobody has believed its bytes yet. Where there is none, the jbuf may be one
+    /// without memory.
     pub payload: Filled,
 }
 

@@ -270,11 +270,9 @@ impl Endpoint {
         let length = segments
             .iter()
             .try_fold(0u64, |sum, segment| sum.checked_add(segment.len() as u64));
-        let body = Body::Borrowed(segments);
-        let (mut message, refused) = self.shared.outbound(header, length, body);
-        if let Some(error) = refused {
-            return Err(error);
-        }
+        let length = length.unwrap_or(u64::MAX);
+        self.shared.check_length(length)?;
+        let mut message = Outbound::new(header, length, Body::Borrowed(segments));
         if matches!(patience, Patience::None) && self.is_long(&message.header) {
             if !self.shared.has_turn() {
                 return Err(SendError::WouldBlock);

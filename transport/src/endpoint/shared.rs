@@ -89,6 +89,8 @@ pub(crate) struct Shared {
     pub(super) receiving_alarm: Arc<Alarm>,
     carrier: Carrier,
     gathering: Gathering,
+    /// The device receives by the call that sleeps.
+    sleeps_receiving: bool,
     /// What is polled for messages, once somebody asked.
     pub(super) source: OnceLock<OwnedFd>,
     /// What objects are written and read with.
@@ -112,6 +114,7 @@ impl Shared {
         let tally = counters::enlist(scheme);
         let (sending_alarm, receiving_alarm) = (Arc::new(Alarm::default()), Arc::default());
         let gathering = Gathering::new(&*connection.outgoing, scheme);
+        let sleeps_receiving = connection.incoming.receives_asleep();
         let sending = Sending::new(
             connection.outgoing,
             facts.clone(),
@@ -139,6 +142,7 @@ impl Shared {
                 receiving_alarm,
                 carrier: Carrier::default(),
                 gathering,
+                sleeps_receiving,
                 source: OnceLock::new(),
                 tools: Tools::new(),
                 attached: OnceLock::new(),

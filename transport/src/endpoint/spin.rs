@@ -53,18 +53,33 @@ impl Spin {
                 budget = budget.checked_div(2).unwrap_or_default();
             }
         }
-        if let Some(left) = deadline.left() {
-            budget = budget.min(left);
-        }
-        Self {
+        let mut spin = Self {
             begun: None,
             budget,
             full,
             looks: 0,
-            yields: if budget.is_zero() { 0 } else { YIELDS },
+            yields: YIELDS,
             slept: None,
             in_vain: false,
+        };
+        spin.end_by(deadline);
+        spin
+    }
+
+    /// It is over by then at the latest.
+    pub(crate) fn end_by(&mut self, deadline: Deadline) {
+        if let Some(left) = deadline.left() {
+            self.budget = self.budget.min(left);
         }
+        if self.budget.is_zero() {
+            self.yields = 0;
+        }
+    }
+
+    /// Whether [`again`](Self::again) asks for no time now.
+    #[inline]
+    pub(crate) fn is_timeless(&self) -> bool {
+        self.looks.wrapping_add(1) % LOOKS != 0
     }
 
     /// Whether to look once more.

@@ -114,9 +114,10 @@ impl<D: Direction> Turn<D> {
     /// Releases the lock.
     #[inline]
     pub(super) fn leave(&self, mut held: Held<'_, D>) -> Broke {
-        self.note_posted(&held);
+        let has_posted = held.has_posted();
         let common = held.common();
-        let quiet = common.waiting == 0
+        let quiet = has_posted == self.is_pending()
+            && common.waiting == 0
             && common.to_wake.is_empty()
             && !common.broke
             && !self.alarm.is_wanted();
@@ -223,25 +224,40 @@ impl<D: Direction> Turn<D> {
         self.wait_spinning(other, held, (None, true), deadline, attempt)
     }
 
-    /// As [`wait_after_look`](Self::wait_after_look), where the time counts from when spinning is over: so whoever is answered
-    /// before that asks for no time.
+    /// As [`wait_after_look`](Self::wait_after_look), where the time counts from when spinning is over, which it is at the
+    /// deadline where it `is_bounded` or would not end: so whoever is answered before that, or by the first looks, asks
+    /// for no time.
     pub(super) fn wait_beyond_spinning<'t, R, E: Direction>(
         &'t self,
         other: &Turn<E>,
         mut held: Held<'t, D>,
-        deadline: impl FnMut() -> Deadline,
+        is_bounded: bool,
+        mut deadline: impl FnMut() -> Deadline,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
     ) -> (Held<'t, D>, Option<R>) {
-        if self.spin == Duration::MAX {
-            return self.wait_after_look(other, held, deadline, attempt);
-        }
-        let mut spin = Spin::begin(self.spin, held.common().habit, Deadline::NEVER);
-        let (mut held, answer) = self.spin_until(other, held, || spin.again(), &mut attempt);
+        let is_bounded = is_bounded || self.spin == Duration::MAX;
+        let mut spin = self.begin_to_spin(other, &mut held, Deadline::NEVER);
+        let again = || (spin.is_timeless() || !is_bounded) && spin.again();
+        let (mut held, answer) = self.spin_until(other, held, again, &mut attempt);
         if let Some(answer) = answer {
             Spin::end(spin, &mut held.common().habit);
             return (held, Some(answer));
         }
+        let mut until = None;
+        if is_bounded {
+            spin.end_by(*until.insert(deadline()));
+        }
+        let deadline = || until.unwrap_or_else(&mut deadline);
         self.wait_spinning(other, held, (Some(spin), true), deadline, attempt)
+    }
+
+    fn begin_to_spin<E: Direction>(&self, other: &Turn<E>, held: &mut D, until: Deadline) -> Spin {
+        let budget = if other.is_pending() {
+            Duration::ZERO
+        } else {
+            self.spin
+        };
+        Spin::begin(budget, held.common().habit, until)
     }
 
     /// Carries on what was posted until `attempt` answers, as long as it is to be looked `again` and nothing was posted
@@ -295,13 +311,7 @@ impl<D: Direction> Turn<D> {
                 held = self.wait_for_change(other, held, until);
                 continue;
             }
-            let habit = held.common().habit;
-            let budget = if other.is_pending() {
-                Duration::ZERO
-            } else {
-                self.spin
-            };
-            let spinning = spin.get_or_insert_with(|| Spin::begin(budget, habit, until));
+            let spinning = spin.get_or_insert_with(|| self.begin_to_spin(other, &mut held, until));
             // What was posted beside goes on in the sleep.
             if !other.is_pending() && spinning.again() {
                 if self.wanted.load(Ordering::Relaxed) > 0 {

@@ -15,6 +15,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
@@ -46,6 +47,8 @@ pub(crate) struct Watcher {
     writable: Set,
     /// Ends the sleep of those who wait.
     bell: OwnedFd,
+    /// How many sleep until it is rung, or are about to, and are told of nothing else.
+    at_bell: AtomicUsize,
 }
 
 impl Watcher {
@@ -67,6 +70,7 @@ impl Watcher {
             readable,
             writable,
             bell,
+            at_bell: AtomicUsize::new(0),
         }))
     }
 
@@ -111,6 +115,9 @@ impl Watcher {
         let number = source.as_raw_fd().unsigned_abs();
         let fd = usize::try_from(number).map_err(|_| Errno::BADF)?;
         let sequence = self.set(interest).watch(source, interest, waker)?;
+        if self.at_bell.load(Ordering::SeqCst) > 0 {
+            self.ring();
+        }
         Ok(Watch {
             watcher: Arc::clone(self),
             fd,
@@ -124,6 +131,22 @@ impl Watcher {
     pub(crate) fn sleep(&self, room: &mut Room, timeout: Option<Duration>) {
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout.min(LONGEST)).ok());
         self.readable.fetch(&mut room.events, timeout.as_ref());
+    }
+
+    /// Has `sleep` sleep until its argument is readable, or for something else: it is readable while a
+    /// [sleep](Self::sleep) here would end at once. While nothing is watched that is the bell, of which the system
+    /// knows faster than of a set.
+    pub(crate) fn sleep_beside<R>(&self, sleep: impl FnOnce(BorrowedFd<'_>) -> R) -> R {
+        // Either this sees what is watched, or who has it watched sees this, and rings.
+        self.at_bell.fetch_add(1, Ordering::SeqCst);
+        let is_watching = self.readable.is_watching() || self.writable.is_watching();
+        if is_watching {
+            self.at_bell.fetch_sub(1, Ordering::Relaxed);
+            return sleep(self.source());
+        }
+        let slept = sleep(self.bell.as_fd());
+        self.at_bell.fetch_sub(1, Ordering::Relaxed);
+        slept
     }
 
     /// Calls the wakers of what was noted.
@@ -222,6 +245,8 @@ impl Drop for Watch {
             let place = wakers.position(|(sequence, _)| *sequence == self.sequence)?;
             Some(slot.wakers.swap_remove(place))
         });
+        let gone = usize::from(old.is_some());
+        self.watcher.set(self.interest).forget(gone);
         drop(slots);
         // Outside of the lock: the last handle of a task may end it here.
         drop(old);
@@ -235,6 +260,8 @@ struct Set {
     /// By the number of the descriptor. The system gives the lowest one that is free, so there are not
     /// many more of these than descriptors.
     slots: Mutex<Vec<Slot>>,
+    /// How many wakers they have. Changes under their lock.
+    waiting: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -252,7 +279,18 @@ impl Set {
         Ok(Self {
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
             slots: Mutex::new(Vec::new()),
+            waiting: AtomicUsize::new(0),
         })
+    }
+
+    /// Whether there is a waker to be called.
+    fn is_watching(&self) -> bool {
+        self.waiting.load(Ordering::SeqCst) > 0
+    }
+
+    /// So many wakers are gone.
+    fn forget(&self, gone: usize) {
+        self.waiting.fetch_sub(gone, Ordering::Relaxed);
     }
 
     /// The number of the registration.
@@ -285,11 +323,13 @@ impl Set {
             epoll::add(&self.epoll, source, data, flags)?;
             if !slot.wakers.is_empty() {
                 gone = std::mem::take(&mut slot.wakers);
+                self.forget(gone.len());
             }
         }
         slot.added = true;
         slot.sequence = sequence;
         slot.wakers.push((sequence, waker));
+        self.waiting.fetch_add(1, Ordering::SeqCst);
         drop(slots);
         // What they waited for is gone; nobody else is going to tell them.
         gone.drain(..).for_each(|(_, waker)| wake(waker));
@@ -321,6 +361,7 @@ impl Set {
             Some(slot) if slot.sequence == sequence => std::mem::swap(&mut slot.wakers, room),
             _ => return,
         }
+        self.forget(room.len());
         drop(slots);
         room.drain(..).for_each(|(_, waker)| wake(waker));
     }

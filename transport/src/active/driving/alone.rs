@@ -61,16 +61,17 @@ impl Core {
         let Some(link) = member.link.upgrade().filter(|link| !link.is_posted()) else {
             return false;
         };
+        if !link.endpoint().shared().may_be_called() {
+            return false;
+        }
         // As a receive that is posted, a sleep does not keep what the program has of it.
         let endpoint = link.endpoint().clone();
         drop(link);
         let (shared, Some(queue)) = (endpoint.shared(), self.queue()) else {
             return false;
         };
-        if !shared.has_more() {
-            turn::flush();
-            shared.flush_before_look();
-        }
+        turn::flush();
+        shared.flush_before_look();
         let slept = queue.sleep_beside(|bell| shared.sleep_or_called(bell, until));
         progress.is_awake = slept == Some(true);
         if let (true, Some(spin)) = (progress.is_awake, &mut progress.spin) {

@@ -316,10 +316,14 @@ impl Receiver {
     }
 }
 
-/// Copies bytes that stand in a slot to a jbuf, and leaves that where it is wanted: returned, it would be copied
-/// by loads that wait for the stores of just before.
+/// Copies bytes that stand in a slot to a jbuf, if there are any, and leaves that where it is wanted: returned, it would
+/// be copied by loads that wait for the stores of just before.
 #[inline]
 fn copy(pool: &Pool, bytes: &[u8], payload: &mut Filled) -> Result<(), PoolError> {
+    if bytes.is_empty() {
+        *payload = Filled::nothing();
+        return Ok(());
+    }
     let mut filling = pool.take(bytes.len())?.filling();
     if !filling.extend(bytes) {
         unreachable!("the jbuf has room for the payload");

@@ -254,10 +254,15 @@ impl ShmIncoming {
     #[inline]
     fn copy(&self, mark: Mark, to: &mut [MaybeUninit<u8>]) -> usize {
         let to = to.get_mut(..mark.n).unwrap_or_default();
-        if mark.kind == Kind::Inline {
-            let words = self.ring.slot().get(HEADER_WORDS.end..);
-            return words_out(to, words.unwrap_or_default());
+        if mark.kind != Kind::Inline {
+            return self.copy_data(mark, to);
         }
+        let words = self.ring.slot().get(HEADER_WORDS.end..);
+        words_out(to, words.unwrap_or_default())
+    }
+
+    #[inline(never)]
+    fn copy_data(&self, mark: Mark, to: &mut [MaybeUninit<u8>]) -> usize {
         let [from, at_front] = self.ring.lane().data(self.ring.data_at(mark), mark.n);
         let n = copy_out(to, from);
         let rest = to.get_mut(n..).unwrap_or_default();
@@ -411,15 +416,20 @@ impl Incoming for ShmIncoming {
             Next::Nothing => return Ok(Whole::Nothing),
             Next::Other => return Ok(Whole::Other),
         };
-        let Ok(spent) = self.pool.take(mark.n) else {
-            return Ok(Whole::Other);
-        };
-        let mut filling = spent.filling();
-        let n = self.copy(mark, filling.rest_mut());
-        // SAFETY: so many bytes of what is free were initialised.
-        unsafe { filling.advance(n) };
+        // One without payload needs no jbuf.
+        if mark.n == 0 {
+            *payload = Filled::nothing();
+        } else {
+            let Ok(spent) = self.pool.take(mark.n) else {
+                return Ok(Whole::Other);
+            };
+            let mut filling = spent.filling();
+            let n = self.copy(mark, filling.rest_mut());
+            // SAFETY: so many bytes of what is free were initialised.
+            unsafe { filling.advance(n) };
+            *payload = filling.finish();
+        }
         self.release(mark);
-        *payload = filling.finish();
         Ok(Whole::Here)
     }
 

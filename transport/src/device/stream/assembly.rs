@@ -155,18 +155,24 @@ impl Assembly {
         self.whole().is_some()
     }
 
-    /// Takes the next message, if it is here as a whole, to a jbuf of the pool.
+    /// Takes the next message, if it is here as a whole, to a jbuf of the pool. One without payload needs none.
     #[inline]
     pub(crate) fn take_whole(&mut self, header: &mut Header, payload: &mut Filled) -> bool {
         let Some((found, bytes)) = self.whole() else {
             return false;
         };
         let length = bytes.len();
-        let copied = self.pool.take(length).ok();
-        let Some(copied) = copied.and_then(|spent| spent.copy_from(bytes).ok()) else {
-            return false;
-        };
-        *payload = copied;
+        if bytes.is_empty() {
+            *payload = Filled::nothing();
+        } else {
+            let Ok(spent) = self.pool.take(length) else {
+                return false;
+            };
+            let mut filling = spent.filling();
+            let fits = filling.extend(bytes);
+            debug_assert!(fits, "it is as long");
+            *payload = filling.finish();
+        }
         *header = found;
         self.use_up(length);
         true

@@ -32,20 +32,25 @@ impl Gathered {
     }
 
     /// Appends a message that is sent now. False where there is no room for it.
+    #[inline]
     pub(super) fn append(&mut self, head: &[u8], segments: &[IoSlice<'_>]) -> bool {
         let start = self.bytes.len();
-        let parts = segments.iter().map(|segment| &**segment);
-        for part in std::iter::once(head).chain(parts) {
-            if !(self.bytes.extend(part) || self.grow(part.len()) && self.bytes.extend(part)) {
-                self.bytes.truncate(start);
-                return false;
-            }
+        let fits = self.put(head) && segments.iter().all(|segment| self.put(segment));
+        if !fits {
+            self.bytes.truncate(start);
+            return false;
         }
         self.start = start;
         true
     }
 
+    #[inline]
+    fn put(&mut self, part: &[u8]) -> bool {
+        self.bytes.extend(part) || self.grow(part.len()) && self.bytes.extend(part)
+    }
+
     /// Appends a message that goes with the next one. False where there is no room for it.
+    #[inline]
     pub(super) fn keep(&mut self, head: &[u8], segments: &[IoSlice<'_>]) -> bool {
         let fits = self.append(head, segments);
         self.start = self.bytes.len();

@@ -409,7 +409,7 @@ impl Hub {
         state.asleep = state.asleep.saturating_add(1);
         state.relying = state.relying.saturating_add(1);
         drop(state);
-        let slept = sleep(self.watcher.source());
+        let slept = self.watcher.sleep_beside(sleep);
         let mut state = self.lock();
         state.asleep = state.asleep.saturating_sub(1);
         state.relying = state.relying.saturating_sub(1);

@@ -29,18 +29,19 @@ impl Shared {
         length: Option<u64>,
         body: Body<'a>,
     ) -> (Outbound<'a>, Option<SendError>) {
-        let max = self.facts.limits.max_send;
         let length = length.unwrap_or(u64::MAX);
-        let refused = (length > max).then(|| self.too_large(length, max));
-        let message = Outbound {
-            header: Header {
-                op: 0,
-                ..header.with_length(length)
-            },
-            body,
-            taken: 0,
-        };
-        (message, refused)
+        let refused = self.check_length(length).err();
+        (Outbound::new(header, length, body), refused)
+    }
+
+    /// Whether the peer takes messages of that length.
+    #[inline]
+    pub(crate) fn check_length(&self, length: u64) -> Result<(), SendError> {
+        let max = self.facts.limits.max_send;
+        if length > max {
+            return Err(self.too_large(length, max));
+        }
+        Ok(())
     }
 
     #[cold]
@@ -305,10 +306,7 @@ impl Shared {
             held = turn;
         }
         self.settle(self.receiving.leave(held));
-        if let Some(more) = more {
-            *other = Some(more?);
-        }
-        Ok(())
+        more.map_or(Ok(()), |more| leave_to(other, more))
     }
 
     /// As [`receive`](Self::receive); nothing when none came until then, or within `slice`, which counts from when
@@ -323,7 +321,7 @@ impl Shared {
     ) -> Option<Result<(), RecvError>> {
         let mut held = self.receiving.lock();
         let mut more = None;
-        let asleep = until.left().is_none_or(|left| left > slice) && self.receives_asleep(&held);
+        let asleep = self.receives_asleep(&held) && until.left().is_none_or(|left| left > slice);
         let mut come = !asleep && held.receive_whole(message, &mut more);
         if !come {
             let (turn, beside) = (&self.receiving, &self.sending);
@@ -332,18 +330,16 @@ impl Shared {
                 let come = receiving.receive_whole(message, &mut more);
                 come.then_some(())
             };
-            let waited = match until.moment() {
-                None => turn.wait_beyond_spinning(beside, held, deadline, attempt),
-                Some(_) => turn.wait_after_look(beside, held, deadline, attempt),
-            };
+            let is_bounded = until.moment().is_some();
+            let waited = turn.wait_beyond_spinning(beside, held, is_bounded, deadline, attempt);
             (held, come) = (waited.0, waited.1.is_some());
         }
         self.gathering.note(come, held.half.as_deref());
         self.settle(self.receiving.leave(held));
-        come.then(|| {
-            *other = more.transpose()?;
-            Ok(())
-        })
+        if !come {
+            return None;
+        }
+        Some(more.map_or(Ok(()), |more| leave_to(other, more)))
     }
 
     /// As [`receive`](Self::receive), for a message that is here; nothing when none is, or what was posted goes
@@ -380,10 +376,10 @@ impl Shared {
         }
         self.gathering.note(come, held.half.as_deref());
         self.settle(self.receiving.leave(held));
-        come.then(|| {
-            *other = more.transpose()?;
-            Ok(())
-        })
+        if !come {
+            return None;
+        }
+        Some(more.map_or(Ok(()), |more| leave_to(other, more)))
     }
 
     /// As [`receive`](Self::receive), for a message that is wanted in `memory`.
@@ -433,6 +429,12 @@ impl Shared {
         self.receiving.never_spins() && held.receives_asleep()
     }
 
+    /// Whether [`sleep_or_called`](Self::sleep_or_called) may come to a sleep, as far as is known without the lock.
+    #[inline]
+    pub(crate) fn may_be_called(&self) -> bool {
+        self.sleeps_receiving && !self.has_more()
+    }
+
     /// Sleeps until something may have come, or `bell` is readable. False, without a sleep, where something is here, or
     /// others see to what comes.
     pub(crate) fn sleep_or_called(&self, bell: BorrowedFd<'_>, until: Deadline) -> bool {
@@ -457,6 +459,16 @@ impl Shared {
             Patience::Endless => unreachable!("nothing is late that may take for ever"),
         }
     }
+}
+
+/// Leaves what is more than bytes to `other`, or says why there is no message.
+#[inline(never)]
+fn leave_to(
+    other: &mut Option<Arrived>,
+    more: Result<Arrived, RecvError>,
+) -> Result<(), RecvError> {
+    *other = Some(more?);
+    Ok(())
 }
 
 /// Why a message was not pushed to its end.

@@ -10,7 +10,7 @@ use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
 use super::Shared;
-use crate::device::connection::{Body, Incoming, Outgoing};
+use crate::device::connection::{Incoming, Outgoing};
 use crate::device::deadline::Deadline;
 use crate::endpoint::sending::Flushed;
 use crate::endpoint::timer::Timer;
@@ -42,9 +42,10 @@ struct Late(Weak<Shared>);
 impl Wake for Late {
     fn wake(self: Arc<Self>) {
         if let Some(shared) = self.0.upgrade() {
-            // Who gathers from here on sets it anew.
-            shared.gathering.is_set.swap(false, Ordering::AcqRel);
-            shared.flush();
+            // Who gathers behind the flush sets it anew.
+            shared.gathering.is_set.store(false, Ordering::Relaxed);
+            let flushed = shared.flush_locked();
+            shared.see_to(flushed);
         }
     }
 }
@@ -89,17 +90,22 @@ impl Shared {
         }
         let lengths = segments.iter().map(|segment| segment.len() as u64);
         let length = lengths.fold(0, u64::saturating_add);
-        let (message, refused) = self.outbound(header, Some(length), Body::Borrowed(segments));
-        if refused.is_some() {
+        if length > self.facts.limits.max_send {
             return false;
         }
+        let header = Header {
+            op: 0,
+            ..header.with_length(length)
+        };
         let mut held = self.sending.lock();
-        let gathered = held.gather(message.header, segments);
+        let gathered = held.gather(header, segments);
         if gathered {
             self.gathering.holds.store(true, Ordering::Relaxed);
         }
+        // A timer that rings flushes under the lock: behind this, or it is seen here that none is set.
+        let is_timed = !gathered || self.gathering.is_set.load(Ordering::Relaxed);
         self.settle(self.sending.leave(held));
-        if gathered && !self.gathering.is_set.swap(true, Ordering::AcqRel) {
+        if !is_timed && !self.gathering.is_set.swap(true, Ordering::Relaxed) {
             self.set_timer();
         }
         gathered
@@ -150,12 +156,18 @@ impl Shared {
 
     /// Sends what was gathered. What there is no room for now is posted.
     pub(crate) fn flush(self: &Arc<Self>) {
-        match self.try_flush() {
+        let flushed = self.try_flush();
+        self.see_to(flushed);
+    }
+
+    /// Has what is left sent.
+    fn see_to(self: &Arc<Self>, flushed: Flushed) {
+        match flushed {
             Flushed::All => {}
             Flushed::Posted => self.carry(),
             Flushed::Later => {
                 self.gathering.holds.store(true, Ordering::Relaxed);
-                if !self.gathering.is_set.swap(true, Ordering::AcqRel) {
+                if !self.gathering.is_set.swap(true, Ordering::Relaxed) {
                     self.set_timer();
                 }
             }
@@ -167,10 +179,18 @@ impl Shared {
         if !self.gathering.holds.load(Ordering::Relaxed) {
             return Flushed::All;
         }
-        // Whoever gathers under the lock from here on says so again.
-        self.gathering.holds.store(false, Ordering::Relaxed);
+        self.flush_locked()
+    }
+
+    fn flush_locked(&self) -> Flushed {
         let mut held = self.sending.lock();
-        let flushed = held.flush();
+        // Whoever gathers under the lock behind this says so again.
+        let holds = self.gathering.holds.load(Ordering::Relaxed);
+        let mut flushed = Flushed::All;
+        if holds {
+            self.gathering.holds.store(false, Ordering::Relaxed);
+            flushed = held.flush();
+        }
         self.settle(self.sending.leave(held));
         flushed
     }

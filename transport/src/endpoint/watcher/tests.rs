@@ -7,6 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
+use crate::device::deadline::Deadline;
+use crate::device::poll::sleep_on;
 use crate::endpoint::reactor::{watch, watcher};
 
 /// Says to whom it belongs, each time it is called.
@@ -278,4 +280,36 @@ fn out_of_descriptors_is_an_error_and_not_for_ever() {
     let _watch = watch(one.as_fd(), Interest::Writable, &bells.waker(2)).unwrap();
     assert_eq!(bells.hear(), 2);
     bells.is_silent();
+}
+
+#[test]
+fn who_sleeps_at_the_bell_hears_of_what_is_watched() {
+    let (watcher, bells) = (Watcher::new().unwrap(), Bells::new());
+    let (one, mut other) = UnixStream::pair().unwrap();
+    let sleep = |source: BorrowedFd<'_>| {
+        let deadline = Deadline::after(Duration::from_secs(20));
+        sleep_on([(source, Interest::Readable)], deadline).unwrap()
+    };
+    thread::scope(|scope| {
+        let sleeper = scope.spawn(|| watcher.sleep_beside(sleep));
+        while watcher.at_bell.load(Ordering::SeqCst) == 0 {
+            thread::yield_now();
+        }
+        let waker = bells.waker(1);
+        let watch = watcher.watch_anew(one.as_fd(), Interest::Readable, &waker);
+        assert!(sleeper.join().unwrap());
+        // The bell is silent again.
+        let mut room = Room::default();
+        watcher.sleep(&mut room, Some(Duration::ZERO));
+        watcher.call(&mut room);
+        let sleeper = scope.spawn(|| watcher.sleep_beside(sleep));
+        other.write_all(&[1]).unwrap();
+        assert!(sleeper.join().unwrap());
+        watcher.sleep(&mut room, Some(Duration::ZERO));
+        watcher.call(&mut room);
+        assert_eq!(bells.hear(), 1);
+        drop(watch);
+    });
+    assert!(!watcher.readable.is_watching());
+    assert_eq!(watcher.at_bell.load(Ordering::SeqCst), 0);
 }

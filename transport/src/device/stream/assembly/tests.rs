@@ -217,6 +217,21 @@ fn lengths_beyond_the_limit_are_refused() {
 }
 
 #[test]
+fn a_message_without_payload_takes_no_jbuf() {
+    let pool = Pool::default();
+    let mut assembly = Assembly::new(pool.clone(), 1000);
+    let wire = wire(&[0, 5]);
+    feed(&mut assembly, &mut None, &mut &wire[..], wire.len());
+    let (mut header, mut payload) = (Header::default(), Filled::nothing());
+    for (index, length) in [0, 5].into_iter().enumerate() {
+        assert!(assembly.take_whole(&mut header, &mut payload));
+        let (sent, bytes) = message(index, length);
+        assert_eq!((header, payload.as_bytes()), (sent, &bytes[..]));
+        assert_eq!(pool.stats().in_use, index);
+    }
+}
+
+#[test]
 fn a_bad_header_is_refused() {
     for at in 4..8 {
         let mut assembly = Assembly::new(Pool::default(), 100);
