@@ -104,6 +104,35 @@ fn connections_come_and_go(scheme: &str) {
     }
 }
 
+fn what_was_before_is_not_the_time_of_a_handler(scheme: &str) {
+    const LONGER: Duration = Duration::from_millis(150);
+    for spin in [Duration::ZERO, Duration::MAX] {
+        let handlers = Handlers::builder()
+            .on("slow", |request| {
+                thread::sleep(LONGER);
+                request.reply(0, &[]);
+            })
+            .on("quick", |request| request.reply(0, &[]))
+            .budget(LONGER / 2)
+            .build();
+        let (client, server) = joined(scheme, &Handlers::none(), &handlers);
+        let bundle = Bundle::new(spin);
+        bundle.add(&server);
+        let serving = bundle.start().unwrap();
+        let [slow, quick] = ["slow", "quick"].map(|name| client.handler(name).unwrap());
+        for _ in 0..2 {
+            let asked = [quick, slow, quick].map(|asks| client.request(asks, 0, &[]).unwrap());
+            asked.into_iter().for_each(|asked| answered(asked, 0, 0));
+            thread::sleep(LONGER);
+        }
+        let counters = |name| handlers.counters_of(name).unwrap();
+        until(|| counters("slow").ran_inline == 2 && counters("quick").ran_inline == 4);
+        assert_eq!(counters("slow").overrun, 2);
+        assert_eq!(counters("quick").overrun, 0);
+        stop(serving);
+    }
+}
+
 fn a_connection_moves_from_who_sleeps_there(scheme: &str) {
     let bundles = [Bundle::new(Duration::ZERO), Bundle::new(Duration::ZERO)];
     let serving = bundles.each_ref().map(|bundle| bundle.start().unwrap());
@@ -342,6 +371,7 @@ fn who_waits_for_an_answer_sleeps_as_well(scheme: &str) {
 
 over_devices!(inproc shm uds tcp uring: {
     connections_come_and_go
+    what_was_before_is_not_the_time_of_a_handler
     a_connection_moves_from_who_sleeps_there
     calls_are_heard
     tasks_go_on

@@ -12,7 +12,11 @@ const DEFAULT: Duration = Duration::from_millis(10);
 
 /// A limit of time that is watched, not enforced.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Budget(Duration);
+pub(super) struct Budget {
+    most: Duration,
+    /// By ticks, in nanoseconds.
+    ticks: Option<u64>,
+}
 
 /// When something has begun, and how long its thread had waited before.
 pub(super) struct Begun {
@@ -24,20 +28,29 @@ pub(super) struct Begun {
 /// nothing.
 enum At {
     Moment(Instant),
-    Tick(Duration),
+    Tick(u64),
 }
 
+/// What the clock said at its last tick, if that was asked just before: the end of one is the beginning of the next.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Tick(Option<u64>);
+
 impl Budget {
-    pub(super) const fn of(most: Duration) -> Self {
-        Self(most)
+    pub(super) fn of(most: Duration) -> Self {
+        let ticks = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
+        Self {
+            most,
+            ticks: (most >= DEFAULT).then_some(ticks),
+        }
     }
 
+    /// `last` is when whoever calls was done with what was before, if it was at nothing else since.
     #[inline]
-    pub(super) fn begin(self) -> Begun {
-        let at = if self.0 < DEFAULT {
-            At::Moment(Instant::now())
-        } else {
-            At::Tick(tick())
+    pub(super) fn begin(self, last: &mut Tick) -> Begun {
+        let last = std::mem::take(last);
+        let at = match self.ticks {
+            Some(_) => At::Tick(last.0.unwrap_or_else(tick)),
+            None => At::Moment(Instant::now()),
         };
         Begun {
             at,
@@ -47,12 +60,20 @@ impl Budget {
 
     /// Counts, and reports, what has taken longer. Waiting for answers does not count: others go on meanwhile.
     #[inline]
-    pub(super) fn end(self, begun: &Begun, name: &str, overrun: &AtomicU64) {
+    pub(super) fn end(self, begun: &Begun, last: &mut Tick, name: &str, overrun: &AtomicU64) {
         let took = match begun.at {
             At::Moment(moment) => moment.elapsed(),
-            At::Tick(then) => tick().saturating_sub(then),
+            At::Tick(then) => {
+                let now = tick();
+                *last = Tick(Some(now));
+                let took = now.saturating_sub(then);
+                if took <= self.ticks.unwrap_or_default() {
+                    return;
+                }
+                Duration::from_nanos(took)
+            }
         };
-        if took > self.0 {
+        if took > self.most {
             let waited = turn::waited().saturating_sub(begun.waited);
             self.judge(took.saturating_sub(waited), name, overrun);
         }
@@ -60,13 +81,13 @@ impl Budget {
 
     #[cold]
     fn judge(self, took: Duration, name: &str, overrun: &AtomicU64) {
-        if took <= self.0 {
+        let budget = self.most;
+        if took <= budget {
             return;
         }
         let times = overrun.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         // One that always takes too long is reported ever less often.
         if times.is_power_of_two() {
-            let budget = self.0;
             tracing::warn!(handler = name, ?took, ?budget, times, "ran over its budget");
         }
     }
@@ -74,14 +95,15 @@ impl Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self(DEFAULT)
+        Self::of(DEFAULT)
     }
 }
 
-/// What the clock said at its last tick.
+/// What the clock said at its last tick, in nanoseconds.
 #[inline]
-fn tick() -> Duration {
+fn tick() -> u64 {
     let now = clock_gettime(ClockId::MonotonicCoarse);
     let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
-    Duration::new(seconds, u32::try_from(now.tv_nsec).unwrap_or(0))
+    let nanos = u64::try_from(now.tv_nsec).unwrap_or(0);
+    seconds.wrapping_mul(1_000_000_000).wrapping_add(nanos)
 }

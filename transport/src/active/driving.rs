@@ -20,6 +20,7 @@ pub(super) use self::members::Seen;
 use self::put_off::PutOff;
 use self::waiting::Progress;
 pub(super) use self::waiting::Wait;
+use super::budget::Tick;
 use super::handlers::Handlers;
 use super::ledger::Answer;
 use super::link::Link;
@@ -85,6 +86,8 @@ pub(super) struct Driving<'c> {
     wanted: Option<(u64, u32)>,
     /// That answer.
     pub(super) found: Option<Answer>,
+    /// When this thread was done with what it received before, if it was at nothing else since.
+    pub(super) last: Tick,
 }
 
 impl Driving<'_> {
@@ -181,6 +184,7 @@ impl Core {
             is_aside: false,
             wanted,
             found: None,
+            last: Tick::default(),
         })
     }
 
@@ -395,7 +399,9 @@ impl Core {
         progress: &mut Progress,
     ) {
         let is_awake = std::mem::take(&mut progress.is_awake);
-        if !is_awake && self.spin.is_zero() && self.sleep_alone(until, progress) {
+        // Where more is here, who sleeps would come back at once.
+        let sleeps = self.spin.is_zero() && !is_awake && !progress.is_more;
+        if sleeps && self.sleep_alone(until, progress) {
             return;
         }
         let looked = self.look_alone(driving, until, progress);

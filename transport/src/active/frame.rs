@@ -137,6 +137,22 @@ impl Frame {
         })
     }
 
+    /// The number, handler and word of the request that travels in `header`, and what that gives back; `None` for all else.
+    #[inline]
+    pub(super) fn asks(header: &Header) -> Option<((u32, u16, u64), Credit)> {
+        let [one, word, three] = header.words;
+        if header.kind != REQUEST || three >> 48 != 0 {
+            return None;
+        }
+        let number = u32::try_from(one & 0xffff_ffff).ok()?;
+        let handler = u16::try_from((one >> 32) & 0xffff).ok()?;
+        let credit = Credit {
+            messages: u16::try_from(one >> 48).ok()?,
+            bytes: three,
+        };
+        Some(((number, handler, word), credit))
+    }
+
     /// What travels in `header`; `None` for what nobody of this version sends.
     #[inline]
     pub(super) fn of(header: &Header) -> Option<(Self, Credit)> {
@@ -228,6 +244,15 @@ mod tests {
             let bytes = frame.header(CREDIT_OF_ALL).with_length(length).to_bytes();
             let header = Header::from_bytes(&bytes).unwrap();
             assert_eq!(Frame::of(&header), Some((frame, CREDIT_OF_ALL)));
+            let asked = match frame {
+                Frame::Request {
+                    number,
+                    handler,
+                    word,
+                } => Some(((number, handler, word), CREDIT_OF_ALL)),
+                _ => None,
+            };
+            assert_eq!(Frame::asks(&header), asked, "{frame:?}");
             let is_reply = matches!(frame, Frame::Reply { .. });
             let replied = Frame::replies(&header, 3);
             assert_eq!(replied, is_reply.then_some(CREDIT_OF_ALL), "{frame:?}");
@@ -248,6 +273,7 @@ mod tests {
             let header = Header::new(kind, words).with_length(length);
             assert_eq!(Frame::of(&header), None, "{header:?}");
             assert_eq!(Frame::replies(&header, 0), None, "{header:?}");
+            assert_eq!(Frame::asks(&header), None, "{header:?}");
         };
         refused(0, [0; 3], 0);
         refused(CANCEL + 1, [0; 3], 0);

@@ -13,7 +13,7 @@ use jstream::schema::Schema;
 pub use self::builder::Builder;
 pub use self::counters::Counters;
 pub(super) use self::counters::Tally;
-use super::budget::Budget;
+use super::budget::{Budget, Tick};
 use super::request::Request;
 use super::runs::Runs;
 use super::task::Place;
@@ -175,9 +175,9 @@ impl Entry {
         (word & mask != 0).then_some(&**see)
     }
 
-    /// Runs the handler: here, unless it is to run elsewhere.
+    /// Runs the handler: here, unless it is to run elsewhere. `last` is when its caller was done with what was before.
     #[inline]
-    pub(super) fn run(&self, request: Request) {
+    pub(super) fn run(&self, request: Request, last: &mut Tick) {
         let nested = !self.short && turn::depth() >= request.link().settings.nesting;
         if self.worker || nested {
             if nested && !self.has_room() {
@@ -186,9 +186,10 @@ impl Entry {
             self.tally.moved();
             return self.runs.send(request, self);
         }
-        let begun = self.budget.begin();
+        let begun = self.budget.begin(last);
         turn::handling(|| self.runs.run(request, self));
-        self.budget.end(&begun, &self.name, &self.tally.overrun);
+        self.budget
+            .end(&begun, last, &self.name, &self.tally.overrun);
     }
 }
 

@@ -249,22 +249,20 @@ impl Ledger {
     /// A message of the peer has come: a request, if it has a number.
     #[inline]
     pub(super) fn accept(&mut self, number: Option<u32>, length: u64) -> Result<Number, Violation> {
-        if !self.inward.has_room(length) {
+        if !self.inward.charge(length) {
             return Err(Violation("it sends more than its window allows"));
         }
-        let number = match number {
-            Some(number) => self.open(number)?,
-            None => self.enter_told(),
-        };
-        self.inward.charge(length);
-        Ok(number)
+        match number {
+            Some(number) => self.open(number),
+            None => Ok(self.enter_told()),
+        }
     }
 
+    #[inline]
     fn open(&mut self, number: u32) -> Result<Number, Violation> {
         let index = (number & 0xffff) as usize;
         if self.open.len() <= index {
-            self.open
-                .resize_with(index.saturating_add(1), OpenPlace::free);
+            self.make_places(index);
         }
         match self.open.get_mut(index) {
             Some(place) if matches!(place.open, Open::No) => {
@@ -273,6 +271,12 @@ impl Ledger {
             }
             _ => Err(Violation("a number is used twice")),
         }
+    }
+
+    #[cold]
+    fn make_places(&mut self, last: usize) {
+        self.open
+            .resize_with(last.saturating_add(1), OpenPlace::free);
     }
 
     /// A place for a message that nobody answers; there are as many as are under way at once.
@@ -288,6 +292,7 @@ impl Ledger {
         Number::Told(index)
     }
 
+    #[inline]
     fn opened(&mut self, number: Number) -> Option<&mut OpenPlace> {
         let (place, number) = match number {
             Number::Asked(number) => (self.open.get_mut((number & 0xffff) as usize)?, number),
@@ -384,6 +389,9 @@ impl Ledger {
     /// What the peer is to get back; from now on it may use it.
     #[inline]
     pub(super) fn take_due(&mut self) -> Credit {
+        if self.due_messages == 0 && self.due_bytes == 0 {
+            return Credit::default();
+        }
         let credit = Credit::of(self.due_messages, self.due_bytes);
         self.due_messages = self.due_messages.saturating_sub(u32::from(credit.messages));
         self.due_bytes = self.due_bytes.saturating_sub(credit.bytes);

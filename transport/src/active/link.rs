@@ -39,6 +39,12 @@ pub(super) struct Asked {
     pub(super) number: u32,
     /// How many answers there were before.
     pub(super) answers: u64,
+}
+
+/// A request that was begun, and is to be sent.
+pub(super) struct Begun {
+    pub(super) asked: Asked,
+    pub(super) header: Header,
     /// What it gives back.
     pub(super) credit: Credit,
     pub(super) haste: Haste,

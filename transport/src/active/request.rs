@@ -21,6 +21,7 @@ use super::peer::Peer;
 use super::task;
 use crate::endpoint::object::read;
 use crate::endpoint::{Message, RecvObjectError};
+use crate::error::SendError;
 use crate::header::Header;
 
 /// A message whose handler runs: a word, a payload in a jbuf of this side, and the way back.
@@ -283,6 +284,7 @@ impl Request {
     }
 
     /// The payload, to keep, and the way back.
+    #[inline]
     pub fn into_parts(mut self) -> (Filled, Replier) {
         let payload = self.payload.take().unwrap_or_else(Filled::nothing);
         (payload, self.replier)
@@ -350,10 +352,13 @@ impl Replier {
             Number::Asked(number) => {
                 let reply = Frame::Reply { number, word };
                 let credit = self.link.close(self.number, self.length);
-                let sent = self.link.reply(reply.header(credit), segments);
-                let is_sent = sent.is_ok();
-                self.unless_sent(sent, credit);
-                is_sent
+                match self.link.reply(reply.header(credit), segments) {
+                    Ok(()) => true,
+                    Err(error) => {
+                        self.unsent(&error, credit);
+                        false
+                    }
+                }
             }
             told => {
                 self.link.close_silently(told, self.length);
@@ -369,8 +374,9 @@ impl Replier {
             Number::Asked(number) => {
                 let reply = Frame::Reply { number, word };
                 let credit = self.link.close(self.number, self.length);
-                let sent = self.link.reply_filled(reply.header(credit), payload);
-                self.unless_sent(sent, credit);
+                if let Err(error) = self.link.reply_filled(reply.header(credit), payload) {
+                    self.unsent(&error, credit);
+                }
             }
             told => self.link.close_silently(told, self.length),
         }
@@ -416,21 +422,17 @@ impl Replier {
     }
 
     /// An answer that the other side does not take leaves it with the reason alone.
-    fn unless_sent(&self, sent: Result<(), crate::SendError>, credit: Credit) {
-        if let Err(error) = sent {
-            let why = error.to_string();
-            let back = (self.number, self.handler, self.word);
-            self.link
-                .give_back(back, credit, Reason::Unsendable, &[], &why);
-        }
+    #[cold]
+    fn unsent(&self, error: &SendError, credit: Credit) {
+        let why = error.to_string();
+        let back = (self.number, self.handler, self.word);
+        self.link
+            .give_back(back, credit, Reason::Unsendable, &[], &why);
     }
-}
 
-impl Drop for Replier {
-    fn drop(&mut self) {
-        if !mem::take(&mut self.is_open) {
-            return;
-        }
+    /// It was dropped without an answer.
+    #[cold]
+    fn give_up(&self) {
         let reason = task::reason();
         if self.number.asked().is_none() && reason == Reason::Unanswered {
             return self.link.close_silently(self.number, self.length);
@@ -438,6 +440,15 @@ impl Drop for Replier {
         let credit = self.link.close(self.number, self.length);
         let back = (self.number, self.handler, self.word);
         self.link.give_back(back, credit, reason, &[], "");
+    }
+}
+
+impl Drop for Replier {
+    #[inline]
+    fn drop(&mut self) {
+        if mem::take(&mut self.is_open) {
+            self.give_up();
+        }
     }
 }
 

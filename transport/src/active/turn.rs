@@ -40,8 +40,15 @@ struct Place {
 
 impl Turn {
     /// Whether no handler runs, and nothing waits.
+    #[inline]
     fn is_idle(&self) -> bool {
-        self.depth.get() == 0 && !self.gathers.get() && self.jobs.borrow().is_empty()
+        self.depth.get() == 0 && !self.gathers.get() && !self.has_jobs()
+    }
+
+    /// Whether something waits.
+    #[inline]
+    fn has_jobs(&self) -> bool {
+        !self.jobs.borrow().is_empty()
     }
 }
 
@@ -60,6 +67,7 @@ thread_local! {
 }
 
 /// How many handlers of this thread run, one inside the other.
+#[inline]
 pub(super) fn depth() -> usize {
     TURN.with(|turn| turn.depth.get())
 }
@@ -71,6 +79,7 @@ pub(super) fn waited() -> Duration {
 }
 
 /// What identifies this thread as long as it lives; not 0.
+#[inline]
 pub(super) fn token() -> usize {
     TURN.with(|turn| std::ptr::from_ref(turn).addr())
 }
@@ -82,6 +91,7 @@ struct Back {
 }
 
 impl Back {
+    #[inline]
     fn change(deeper: usize, gathers: bool) -> Self {
         TURN.with(|turn| {
             let depth = turn.depth.get();
@@ -95,6 +105,7 @@ impl Back {
 }
 
 impl Drop for Back {
+    #[inline]
     fn drop(&mut self) {
         TURN.with(|turn| {
             turn.depth.set(self.depth);
@@ -216,7 +227,7 @@ pub fn until_waiting<T: 'static, R>(kept: T, work: impl FnOnce() -> R) -> (Optio
 /// Whether something was woken that waits for [`go_on`].
 #[inline]
 pub(super) fn has_jobs() -> bool {
-    TURN.with(|turn| !turn.jobs.borrow().is_empty())
+    TURN.with(Turn::has_jobs)
 }
 
 /// A task that was woken where tasks are gathered, to be gone on with behind that; else it comes back.
@@ -280,6 +291,12 @@ pub(super) fn note_gathered(shared: &Arc<Shared>) {
 /// This thread is going to wait: what it has left to be sent with others is sent.
 #[inline]
 pub(super) fn flush() {
+    if TURN.with(|turn| !turn.gathered.borrow().is_empty()) {
+        flush_all();
+    }
+}
+
+fn flush_all() {
     while let Some(shared) = TURN.with(|turn| turn.gathered.borrow_mut().pop()) {
         if let Some(shared) = shared.upgrade() {
             shared.flush();

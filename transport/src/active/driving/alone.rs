@@ -2,6 +2,7 @@
 
 use super::waiting::Progress;
 use super::{Core, Driving, Looked};
+use crate::active::budget::Tick;
 use crate::active::turn;
 use crate::device::deadline::Deadline;
 use crate::endpoint::spin::Spin;
@@ -20,6 +21,8 @@ impl Core {
         until: Deadline,
         progress: &mut Progress,
     ) -> Option<Looked> {
+        let last = std::mem::take(&mut progress.last);
+        progress.is_more = false;
         self.see(&mut progress.seen);
         let [member] = progress.seen.all() else {
             return None;
@@ -40,12 +43,16 @@ impl Core {
             let begin = || Spin::begin(self.spin, self.habit(), until);
             looks < LOOKS && spin.get_or_insert_with(begin).again()
         });
-        Some(match looked {
-            Some(looked) => {
-                self.received(link, &member.handlers, looked, (message, other), driving)
-            }
-            None => Looked::Nothing,
-        })
+        let Some(looked) = looked else {
+            return Some(Looked::Nothing);
+        };
+        progress.is_more = shared.has_more();
+        if looks == 0 {
+            driving.last = last;
+        }
+        let looked = self.received(link, &member.handlers, looked, (message, other), driving);
+        progress.last = std::mem::take(&mut driving.last);
+        Some(looked)
     }
 
     /// Sleeps until something comes of a connection that is alone here, or somebody calls; who comes back looks first.
@@ -72,6 +79,7 @@ impl Core {
         };
         turn::flush();
         shared.flush_before_look();
+        progress.last = Tick::default();
         let slept = queue.sleep_beside(|bell| shared.sleep_or_called(bell, until));
         progress.is_awake = slept == Some(true);
         if let (true, Some(spin)) = (progress.is_awake, &mut progress.spin) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use super::{Core, Driving, Seen};
+use crate::active::budget::Tick;
 use crate::active::crew::Crew;
 use crate::active::ledger::Answer;
 use crate::active::link::Link;
@@ -35,6 +36,10 @@ pub(super) struct Progress {
     pub(super) is_entered: bool,
     /// A sleep in the connection alone is over, and nobody has looked since.
     pub(super) is_awake: bool,
+    /// There was more in the connection alone, behind what was received last.
+    pub(super) is_more: bool,
+    /// When that was done with.
+    pub(super) last: Tick,
 }
 
 impl Core {
@@ -72,15 +77,14 @@ impl Core {
         };
         let mut is_new = driving.is_some();
         let answer = loop {
-            let held = driving.take().or_else(|| {
-                let held = self.try_drive(wait.wanted())?;
-                if let Some(parker) = &parker {
+            if driving.is_none() {
+                driving = self.try_drive(wait.wanted());
+                if let (Some(parker), Some(_)) = (&parker, &driving) {
                     // Who leaves the role wakes another one.
                     self.role.forget(parker.waker());
                 }
-                Some(held)
-            });
-            if let Some(mut held) = held {
+            }
+            if let Some(held) = &mut driving {
                 if !std::mem::take(&mut is_new) {
                     let own = progress.slept.then(|| {
                         let made = || Waker::from(self.clone());
@@ -94,17 +98,19 @@ impl Core {
                         break None;
                     }
                 }
-                self.step(&mut held, wait, &mut progress);
-                if let Some(found) = held.found.take() {
-                    drop(held);
-                    if let Some(answer) = attempt(Some(found), None) {
+                self.step(held, wait, &mut progress);
+                let found = held.found.take();
+                if found.is_some() || !held.is_held {
+                    driving = None;
+                }
+                if found.is_some() {
+                    if let Some(answer) = attempt(found, None) {
                         break Some(answer);
                     }
-                } else if held.is_held {
-                    driving = Some(held);
                 }
                 continue;
             }
+            progress.last = Tick::default();
             turn::flush();
             if let Some(link) = wait.link {
                 link.flush();
@@ -144,25 +150,34 @@ impl Core {
             slept: false,
         };
         turn::waiting(|| {
-            let (mut driving, mut waits, mut stands) = (None, is_more, false);
+            let (mut waits, mut stands) = (is_more, false);
             let mut progress = Progress {
                 // Who has it stop calls.
                 is_entered: true,
                 ..Progress::default()
             };
-            while !stops() && !self.is_elsewhere() {
-                let held = driving.take();
-                let held = held.or_else(|| (!waits).then(|| self.try_drive(None)).flatten());
-                waits = false;
+            let is_over = || stops() || self.is_elsewhere();
+            while !is_over() {
+                let waited = std::mem::take(&mut waits);
+                let held = if waited { None } else { self.try_drive(None) };
                 if let Some(mut held) = held {
                     let was_last = std::mem::take(&mut stands) && self.watch.go();
                     if let Some(crew) = crew.filter(|_| was_last) {
                         crew.grow(self);
                     }
-                    self.step(&mut held, &wait, &mut progress);
-                    driving = Some(held).filter(|held| held.is_held);
+                    loop {
+                        self.step(&mut held, &wait, &mut progress);
+                        if crew.is_none() {
+                            // What is asked whether to stop is the program's.
+                            progress.last = Tick::default();
+                        }
+                        if !held.is_held || is_over() {
+                            break;
+                        }
+                    }
                     continue;
                 }
+                progress.last = Tick::default();
                 let mut leaves = false;
                 self.watch.stand_by(&self.role, &mut stands, |others| {
                     leaves = crew.is_some_and(|crew| crew.leaves(others));

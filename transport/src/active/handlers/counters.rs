@@ -1,16 +1,50 @@
 //! How handlers ran.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use crate::active::turn;
 
 /// What has become of a handler's requests.
 #[derive(Debug, Default)]
 pub(in crate::active) struct Tally {
-    inline: AtomicU64,
+    inline: Often,
     moved: AtomicU64,
     rerun: AtomicU64,
     refused: AtomicU64,
     pub(super) overrun: AtomicU64,
     panicked: AtomicU64,
+}
+
+/// What is counted often, as a rule by one thread, which needs no locked operation for that. Should it end, one that has
+/// its place in memory may go on with its count.
+#[derive(Debug, Default)]
+struct Often {
+    /// The thread that counted first, or 0; what it has counted, and what the others have.
+    owner: AtomicUsize,
+    own: AtomicU64,
+    others: AtomicU64,
+}
+
+impl Often {
+    #[inline]
+    fn add(&self) {
+        let (owner, this) = (self.owner.load(Ordering::Relaxed), turn::token());
+        if owner == this {
+            let own = self.own.load(Ordering::Relaxed);
+            return self.own.store(own.wrapping_add(1), Ordering::Relaxed);
+        }
+        if owner == 0 {
+            // Whoever is too late is one of the others from then on.
+            let (to, order) = (this, Ordering::Relaxed);
+            let _ = self.owner.compare_exchange(0, to, order, order);
+        }
+        Tally::add(&self.others);
+    }
+
+    fn read(&self) -> u64 {
+        let own = self.own.load(Ordering::Relaxed);
+        own.wrapping_add(self.others.load(Ordering::Relaxed))
+    }
 }
 
 /// How handlers ran so far.
@@ -38,7 +72,7 @@ impl Tally {
     }
 
     pub(in crate::active) fn inline(&self) {
-        Self::add(&self.inline);
+        self.inline.add();
     }
 
     pub(in crate::active) fn moved(&self) {
@@ -60,7 +94,7 @@ impl Tally {
     pub(super) fn counters(&self) -> Counters {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Counters {
-            ran_inline: read(&self.inline),
+            ran_inline: self.inline.read(),
             moved: read(&self.moved),
             rerun: read(&self.rerun),
             refused: read(&self.refused),

@@ -52,9 +52,14 @@ impl Ledger {
         let place = self.place(number)?;
         let call = mem::replace(&mut place.call, Call::Free);
         place.generation = place.generation.wrapping_add(1);
+        self.note_free(number);
+        Some(call)
+    }
+
+    #[inline]
+    fn note_free(&mut self, number: u32) {
         self.has_freed |= self.is_out_of_numbers();
         self.free.push(u16::try_from(number & 0xffff).unwrap_or(0));
-        Some(call)
     }
 
     /// Whether there can be no more requests: answers that nobody has taken keep their places.
@@ -105,18 +110,27 @@ impl Ledger {
         }
     }
 
-    /// As [`hand_out`](Self::hand_out), of an answer that gives so much back; what is to be dropped without a lock. `None`,
-    /// and nothing was done, where the rules are broken, or somebody is to be told of the credit.
+    /// As [`hand_out`](Self::hand_out), of an answer that gives so much back; who was to be told is to be dropped without
+    /// a lock. `None`, and nothing was done, where the rules are broken, or somebody is to be told of the credit.
     #[inline]
-    pub(in crate::active) fn settle_answer(&mut self, number: u32, credit: Credit) -> Option<Call> {
-        let place = self.place(number);
-        let is_asked = place.is_some_and(|place| matches!(place.call, Call::Waiting(_)));
-        let is_settled = is_asked && self.wanting.is_empty() && self.out.restore(credit);
-        if is_settled {
-            self.release(number)
-        } else {
-            None
+    pub(in crate::active) fn settle_answer(
+        &mut self,
+        number: u32,
+        credit: Credit,
+    ) -> Option<Option<Waker>> {
+        let place = self.calls.get_mut((number & 0xffff) as usize)?;
+        let Call::Waiting(waker) = &mut place.call else {
+            return None;
+        };
+        let is_asked = u32::from(place.generation) == number >> 16;
+        if !is_asked || !self.wanting.is_empty() || !self.out.restore(credit) {
+            return None;
         }
+        let waker = waker.take();
+        place.call = Call::Free;
+        place.generation = place.generation.wrapping_add(1);
+        self.note_free(number);
+        Some(waker)
     }
 
     /// What came of a request; `Err` when nothing will. `Ok(None)` when it is not known, and then `task` is told, instead

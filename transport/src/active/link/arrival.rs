@@ -9,9 +9,10 @@ use std::task::Waker;
 use jstream::buffer::Filled;
 
 use super::{Link, lock_plainly};
+use crate::active::budget::Tick;
 use crate::active::driving::Driving;
 use crate::active::error::{Reason, Returned};
-use crate::active::frame::Frame;
+use crate::active::frame::{Credit, Frame};
 use crate::active::handlers::Handlers;
 use crate::active::ledger::{Answer, Held, Ledger, Number, Violation};
 use crate::active::request::Request;
@@ -39,18 +40,45 @@ impl Link {
         if self.starves() {
             self.has_room();
         }
+        let mut last = std::mem::take(&mut driving.last);
         let mut wake = Vec::new();
-        let taken = self.take_in(header, &mut payload, driving, &mut wake);
+        let taken = match Frame::asks(header) {
+            Some((asked, credit)) if self.settings.tap.is_none() => {
+                self.take_request(asked, credit, header.length, &mut wake)
+            }
+            _ => self.take_in(header, &mut payload, driving, &mut wake),
+        };
         // A handler may take long, or wait for one of them.
         wake_all(&mut wake);
         match taken {
             Ok(None) => {}
-            Ok(Some(message)) => self.serve(handlers, message, payload, driving),
+            Ok(Some(message)) => {
+                self.serve(handlers, message, payload, driving, &mut last);
+                driving.last = last;
+            }
             Err(violation) => {
                 driving.release();
                 self.break_off(violation);
             }
         }
+    }
+
+    /// Takes a request into the accounts.
+    #[inline]
+    fn take_request(
+        &self,
+        (number, handler, word): (u32, u16, u64),
+        credit: Credit,
+        length: u64,
+        wake: &mut Vec<Waker>,
+    ) -> Result<Option<Served>, Violation> {
+        let mut ledger = self.ledger();
+        ledger.absorb(credit, wake)?;
+        Ok(Some(Served {
+            number: self.accept(ledger, Some(number), length)?,
+            handler,
+            word,
+        }))
     }
 
     /// Takes the answer that is waited for past the ways of all others. False, and nothing was done, where it is
@@ -68,7 +96,6 @@ impl Link {
     }
 
     /// Takes a message into the accounts. One for a handler comes back: its payload is where it was.
-    #[inline]
     fn take_in(
         &self,
         header: &Header,
@@ -81,21 +108,17 @@ impl Link {
         if let Some(tap) = &self.settings.tap {
             self.show(&**tap, false, header, &[IoSlice::new(payload.as_bytes())]);
         }
+        if let Frame::Request {
+            number,
+            handler,
+            word,
+        } = frame
+        {
+            return self.take_request((number, handler, word), credit, header.length, wake);
+        }
         let mut ledger = self.ledger();
         ledger.absorb(credit, wake)?;
         match frame {
-            Frame::Request {
-                number,
-                handler,
-                word,
-            } => {
-                let number = self.accept(ledger, Some(number), header.length)?;
-                return Ok(Some(Served {
-                    number,
-                    handler,
-                    word,
-                }));
-            }
             Frame::Send { handler, word } => {
                 let number = self.accept(ledger, None, header.length)?;
                 return Ok(Some(Served {
@@ -145,7 +168,7 @@ impl Link {
                 }
             }
             Frame::Credit => drop(ledger),
-            Frame::Hello { .. } => return Err(unknown),
+            Frame::Request { .. } | Frame::Hello { .. } => return Err(unknown),
         }
         Ok(None)
     }
@@ -162,13 +185,18 @@ impl Link {
         match ledger.accept(number, length) {
             Err(_) if ledger.withholds() => {
                 drop(ledger);
-                let unsent = self.endpoint.shared().count_unsent();
-                let mut ledger = self.ledger();
-                ledger.give(unsent);
-                ledger.accept(number, length)
+                self.accept_again(number, length)
             }
             accepted => accepted,
         }
+    }
+
+    #[cold]
+    fn accept_again(&self, number: Option<u32>, length: u64) -> Result<Number, Violation> {
+        let unsent = self.endpoint.shared().count_unsent();
+        let mut ledger = self.ledger();
+        ledger.give(unsent);
+        ledger.accept(number, length)
     }
 
     /// Leaves an answer to whoever drives, if that is who waits for it, and else notes it.
@@ -206,6 +234,7 @@ impl Link {
         message: Served,
         payload: Filled,
         driving: &mut Driving<'_>,
+        last: &mut Tick,
     ) {
         if !self.has_served() {
             self.served.store(true, Ordering::Relaxed);
@@ -231,7 +260,7 @@ impl Link {
             return request.give_back(Reason::Ending, "");
         }
         match entry {
-            Some(entry) => entry.run(request),
+            Some(entry) => entry.run(request, last),
             None => request.give_back(Reason::NoSuchHandler, ""),
         }
     }
@@ -246,7 +275,7 @@ impl Link {
         }
         let handlers = request.link().handlers.clone();
         match handlers.entry(request.handler()) {
-            Some(entry) => entry.run(request),
+            Some(entry) => entry.run(request, &mut Tick::default()),
             None => request.give_back(Reason::NoSuchHandler, ""),
         }
     }

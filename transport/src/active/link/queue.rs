@@ -419,13 +419,13 @@ impl Link {
             ..
         } = message;
         if message.asks {
-            let (asked, header) = self.begin(handler, word, length)?;
+            let begun = self.begin(handler, word, length)?;
             return Ok(Grant {
-                header,
+                header: begun.header,
                 length,
-                credit: asked.credit,
-                haste: asked.haste,
-                asked: Some(asked),
+                credit: begun.credit,
+                haste: begun.haste,
+                asked: Some(begun.asked),
                 is_sent: false,
             });
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jstream::buffer::Filled;
 
-use super::{Asked, Link};
+use super::{Asked, Begun, Link};
 use crate::active::error::Reason;
 use crate::active::frame::{Credit, Frame};
 use crate::active::hello::cut;
@@ -35,13 +35,14 @@ pub(in crate::active) enum Haste {
 const PATIENCE: Duration = Duration::from_millis(1);
 
 impl Link {
-    /// Begins a request: its number, how many answers were noted before, and its header.
+    /// Begins a request.
+    #[inline]
     pub(in crate::active) fn begin(
         &self,
         handler: u16,
         word: u64,
         length: u64,
-    ) -> Result<(Asked, Header), Held> {
+    ) -> Result<Begun, Held> {
         let mut ledger = self.ledger();
         let haste = ledger.haste();
         let (number, credit) = ledger.begin(length)?;
@@ -52,13 +53,12 @@ impl Link {
             handler,
             word,
         };
-        let asked = Asked {
-            number,
-            answers,
+        Ok(Begun {
+            asked: Asked { number, answers },
+            header: frame.header(credit),
             credit,
             haste,
-        };
-        Ok((asked, frame.header(credit)))
+        })
     }
 
     /// Begins a message that nobody answers: what it gives back, and when it goes.

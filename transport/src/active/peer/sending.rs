@@ -10,7 +10,7 @@ use super::{Function, Handler, Peer};
 use crate::active::error::RequestError;
 use crate::active::frame::Frame;
 use crate::active::ledger::Held;
-use crate::active::link::{Grant, Haste, Link, Message};
+use crate::active::link::{Begun, Grant, Haste, Link, Message};
 use crate::active::ticket::{ObjectTicket, Ticket};
 use crate::device::deadline::Deadline;
 use crate::error::SendError;
@@ -23,7 +23,7 @@ const LARGE: u64 = 32 << 10;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wait {
     No,
-    /// What would wait is not sent, nor what would go before others.
+    /// What would wait, or would go before others, is sent at its turn.
     InTurn,
     /// Until then, and not for too long.
     Until(Option<Instant>),
@@ -103,11 +103,12 @@ impl Peer {
             return Ok(self.queue_filled(handler, word, filled));
         }
         let length = filled.len() as u64;
-        let (asked, header) = match self.link.begin(handler.number, word, length) {
+        let begun = match self.link.begin(handler.number, word, length) {
             Err(Held::NoCredit) => return Ok(self.queue_filled(handler, word, filled)),
             begun => begun.map_err(|held| self.held(held))?,
         };
-        match self.link.send_filled(header, filled) {
+        let asked = begun.asked;
+        match self.link.send_filled(begun.header, filled) {
             Ok(()) => Ok(Ticket::new(
                 self.link.clone(),
                 handler.number,
@@ -115,7 +116,7 @@ impl Peer {
                 length,
             )),
             Err((error, _)) => {
-                self.link.unsend(Some(asked.number), length, asked.credit);
+                self.link.unsend(Some(asked.number), length, begun.credit);
                 Err(error.into())
             }
         }
@@ -140,23 +141,32 @@ impl Peer {
             },
             false => Err(Held::NoCredit),
         };
-        let (asked, header) = match begun {
-            Err(Held::NoCredit) => {
-                let grant = self.until_credit(wait, handler, word, length, true)?;
-                match grant.asked {
-                    Some(asked) => (asked, grant.header),
-                    None => unreachable!("it is a request"),
+        let begun = match begun {
+            Ok(begun) => begun,
+            Err(Held::NoCredit) => match wait {
+                Wait::No => return Err(RequestError::NoCredit),
+                Wait::InTurn => return Ok(self.queue(handler, word, segments)),
+                Wait::Until(until) => {
+                    let grant = self.until_credit(until, handler, word, length, true)?;
+                    let Some(asked) = grant.asked else {
+                        unreachable!("it is a request");
+                    };
+                    Begun {
+                        asked,
+                        header: grant.header,
+                        credit: grant.credit,
+                        haste: grant.haste,
+                    }
                 }
-            }
-            begun => begun.map_err(|held| self.held(held))?,
+            },
+            Err(held) => return Err(self.held(held)),
         };
-        match self.put(header, length, segments, (wait, asked.haste)) {
-            Ok(()) => Ok(Ticket::new(link.clone(), handler.number, asked, length)),
-            Err(error) => {
-                link.unsend(Some(asked.number), length, asked.credit);
-                Err(error.into())
-            }
+        let asked = begun.asked;
+        if let Err(error) = self.put(begun.header, length, segments, (wait, begun.haste)) {
+            link.unsend(Some(asked.number), length, begun.credit);
+            return Err(error.into());
         }
+        Ok(Ticket::new(link.clone(), handler.number, asked, length))
     }
 
     /// Sends what has credit.
@@ -178,15 +188,12 @@ impl Peer {
     #[cold]
     fn until_credit(
         &self,
-        wait: Wait,
+        until: Option<Instant>,
         handler: Handler,
         word: u64,
         length: u64,
         asks: bool,
     ) -> Result<Grant, RequestError> {
-        let Wait::Until(until) = wait else {
-            return Err(RequestError::NoCredit);
-        };
         let after = self.link.settings.credit_timeout;
         let until = until.map_or(Deadline::NEVER, Deadline::at);
         let until = until.or_sooner(Deadline::after(after));
@@ -207,6 +214,7 @@ impl Peer {
         })
     }
 
+    #[cold]
     pub(super) fn held(&self, held: Held) -> RequestError {
         match held {
             Held::NoCredit => RequestError::NoCredit,
@@ -283,7 +291,10 @@ impl Peer {
         };
         let (credit, haste) = match charged {
             Err(Held::NoCredit) => {
-                let grant = self.until_credit(wait, handler, word, length, false)?;
+                let Wait::Until(until) = wait else {
+                    return Err(RequestError::NoCredit);
+                };
+                let grant = self.until_credit(until, handler, word, length, false)?;
                 (grant.credit, grant.haste)
             }
             charged => charged.map_err(|held| self.held(held))?,

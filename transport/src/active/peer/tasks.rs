@@ -66,15 +66,12 @@ impl Peer {
         word: u64,
         segments: &[IoSlice<'_>],
     ) -> Result<Ticket, RequestError> {
-        match self.request_by(handler, word, segments, Wait::InTurn) {
-            Err(RequestError::NoCredit) => Ok(self.queue(handler, word, segments)),
-            sent => sent,
-        }
+        self.request_by(handler, word, segments, Wait::InTurn)
     }
 
     /// A request that waits for its turn.
     #[cold]
-    fn queue(&self, handler: Handler, word: u64, segments: &[IoSlice<'_>]) -> Ticket {
+    pub(super) fn queue(&self, handler: Handler, word: u64, segments: &[IoSlice<'_>]) -> Ticket {
         let payload = self.endpoint().shared().gather(segments);
         self.queue_filled(handler, word, payload)
     }

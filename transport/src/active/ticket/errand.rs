@@ -114,9 +114,10 @@ impl Errand {
     /// Nobody follows it any more; its number, if it is on its way.
     #[inline]
     pub(super) fn leave(&mut self) -> Option<u32> {
-        let number = self.number();
-        self.state = State::Over;
-        number
+        match mem::replace(&mut self.state, State::Over) {
+            State::Sent(asked) => Some(asked.number),
+            State::Over | State::Queued(_) | State::Paused(..) => None,
+        }
     }
 
     /// The same where it goes on, if it is on its way.

@@ -44,8 +44,8 @@ fn room_of_what_was_not_sent_goes_to_who_waits() {
     let link = client.link();
     for is_request in [true, false] {
         let (number, credit) = if is_request {
-            let (asked, _) = link.begin(0, 0, 7).unwrap();
-            (Some(asked.number), asked.credit)
+            let begun = link.begin(0, 0, 7).unwrap();
+            (Some(begun.asked.number), begun.credit)
         } else {
             (None, link.ledger().charge(7).unwrap())
         };
