@@ -31,26 +31,43 @@ pub(super) fn from_wire(wire: u64) -> Option<Duration> {
 }
 
 /// How many ticks of the clock a time has that is about as long when it counts from the last one.
-const TICKS: u32 = 1000;
+const MANY: u32 = 1000;
 
 /// The moment that a call's time counts from. For a long one that is the last tick of the clock, as that costs a fraction
 /// of asking for the moment, and changes the time by no more than the wire does.
 #[inline]
 pub(crate) fn begin(time: Option<Duration>) -> Instant {
-    static TICK: OnceLock<(Instant, Duration, Duration)> = OnceLock::new();
+    static TICKS: OnceLock<Option<Ticks>> = OnceLock::new();
     let Some(time) = time else {
         return Instant::now();
     };
-    let (first, clock, tick) = TICK.get_or_init(|| {
-        let first = Instant::now();
-        let tick = of(clock_getres(ClockId::MonotonicCoarse));
-        (first, of(clock_gettime(ClockId::Monotonic)), tick)
+    let last = TICKS.get_or_init(Ticks::new).as_ref();
+    let last = last.filter(|ticks| time >= ticks.long);
+    let last = last.and_then(|ticks| {
+        ticks
+            .zero
+            .checked_add(of(clock_gettime(ClockId::MonotonicCoarse)))
     });
-    if time < tick.saturating_mul(TICKS) {
-        return Instant::now();
+    last.unwrap_or_else(Instant::now)
+}
+
+/// The clock's ticks.
+struct Ticks {
+    /// When it would have begun to count.
+    zero: Instant,
+    /// What is a long time.
+    long: Duration,
+}
+
+impl Ticks {
+    #[cold]
+    fn new() -> Option<Self> {
+        let first = Instant::now();
+        let zero = first.checked_sub(of(clock_gettime(ClockId::Monotonic)))?;
+        let tick = of(clock_getres(ClockId::MonotonicCoarse));
+        let long = tick.saturating_mul(MANY);
+        Some(Self { zero, long })
     }
-    let since = of(clock_gettime(ClockId::MonotonicCoarse)).saturating_sub(*clock);
-    first.checked_add(since).unwrap_or(*first)
 }
 
 fn of(time: Timespec) -> Duration {
