@@ -1,12 +1,12 @@
 //! What a method may know of the call that it runs for.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use std::sync::Arc;
 
-use jstream_transport::active::Mark;
+use jstream_transport::active::{Mark, Replier, WeakMark};
 
 use crate::client::Client;
 use crate::clock::Clock;
@@ -14,7 +14,14 @@ use crate::intercept::Watched;
 use crate::session::{Connection, Session};
 
 thread_local! {
-    static CURRENT: RefCell<Option<Context>> = const { RefCell::new(None) };
+    static CURRENT: Current = const {
+        Current {
+            runs: Cell::new(false),
+            context: RefCell::new(None),
+            deadline: Cell::new(None),
+            call: RefCell::new(WeakMark::none()),
+        }
+    };
 }
 
 /// The call that a method runs for. Outside of methods there is none, no deadline, and nobody who gives up.
@@ -58,31 +65,74 @@ pub struct Context {
     pub(crate) watched: Option<Arc<Watched>>,
 }
 
+/// What a thread runs.
+struct Current {
+    /// Something is here.
+    runs: Cell<bool>,
+    /// Lent by who goes on with the call.
+    context: RefCell<Option<Context>>,
+    /// Else it is a plain method, beneath which nothing runs: its deadline, by the clock of the system.
+    deadline: Cell<Option<Instant>>,
+    /// And its call, whose connection others have. Stays for the next one, which is of the same connection as a rule.
+    call: RefCell<WeakMark>,
+}
+
+impl Current {
+    fn context(&self) -> Option<Context> {
+        if !self.runs.get() {
+            return None;
+        }
+        let plain = || Context {
+            deadline: self.deadline.get(),
+            call: self.call.borrow().upgrade(),
+            watched: None,
+        };
+        Some(self.context.borrow().clone().unwrap_or_else(plain))
+    }
+
+    fn has_deadline(&self) -> bool {
+        self.runs.get()
+            && match &*self.context.borrow() {
+                Some(context) => context.deadline.is_some(),
+                None => self.deadline.get().is_some(),
+            }
+    }
+
+    /// When its caller stops waiting, by a clock where it is `now`.
+    fn deadline(&self, clock: &Clock, now: Instant) -> Option<Instant> {
+        if !self.runs.get() {
+            return None;
+        }
+        let context = self.context.borrow();
+        let (deadline, own) = match &*context {
+            Some(context) => (context.deadline?, context.clock()),
+            None => (self.deadline.get()?, &Clock::SYSTEM),
+        };
+        if own.is(clock) {
+            return Some(deadline);
+        }
+        now.checked_add(deadline.saturating_duration_since(own.now()))
+    }
+}
+
 /// The call that this thread runs a method for, at this moment.
 ///
 /// In an async method it is the method's call between any two `.await`s. A thread or task that the method
 /// starts has none: [`Context::enter`] gives it this one.
 #[must_use = "says what is known of the call"]
 pub fn context() -> Context {
-    CURRENT.with_borrow(|current| current.clone().unwrap_or_default())
+    CURRENT.with(Current::context).unwrap_or_default()
 }
 
 /// Whether this thread runs a method whose caller does not wait for ever.
 #[inline]
 pub(crate) fn has_deadline() -> bool {
-    CURRENT.with_borrow(|current| current.as_ref().is_some_and(|call| call.deadline.is_some()))
+    CURRENT.with(Current::has_deadline)
 }
 
 /// When the caller of the method that this thread runs stops waiting, by a clock where it is `now`.
 pub(crate) fn deadline(clock: &Clock, now: Instant) -> Option<Instant> {
-    CURRENT.with_borrow(|current| {
-        let current = current.as_ref()?;
-        let deadline = current.deadline?;
-        if current.clock().is(clock) {
-            return Some(deadline);
-        }
-        now.checked_add(current.time_left()?)
-    })
+    CURRENT.with(|current| current.deadline(clock, now))
 }
 
 impl Context {
@@ -143,21 +193,58 @@ pub(crate) fn entered<R>(context: &mut Context, work: impl FnOnce() -> R) -> R {
     struct Entered<'c> {
         context: &'c mut Context,
         before: Option<Context>,
+        ran: bool,
     }
     impl Drop for Entered<'_> {
         fn drop(&mut self) {
             let before = self.before.take();
-            if let Some(context) = CURRENT.replace(before) {
+            let lent = CURRENT.with(|current| {
+                current.runs.set(self.ran);
+                current.context.replace(before)
+            });
+            if let Some(context) = lent {
                 *self.context = context;
             }
         }
     }
     let watched = context.watched.clone();
-    let before = CURRENT.replace(Some(std::mem::take(context)));
-    let _entered = Entered { context, before };
+    let lent = Some(std::mem::take(context));
+    let (ran, before) =
+        CURRENT.with(|current| (current.runs.replace(true), current.context.replace(lent)));
+    let _entered = Entered {
+        context,
+        before,
+        ran,
+    };
     match watched {
         None => work(),
         Some(watched) => inside(&watched, work),
+    }
+}
+
+/// A plain method runs in this thread, until this is dropped.
+pub(crate) struct Plain(());
+
+impl Plain {
+    /// That of the call which `replier` answers, whose deadline goes by the clock of the system. Nothing where it runs inside
+    /// of another one.
+    #[inline]
+    pub(crate) fn begin(replier: &Replier, deadline: Option<Instant>) -> Option<Self> {
+        CURRENT.with(|current| {
+            if current.runs.replace(true) {
+                return None;
+            }
+            current.deadline.set(deadline);
+            current.call.borrow_mut().set(replier);
+            Some(Self(()))
+        })
+    }
+}
+
+impl Drop for Plain {
+    #[inline]
+    fn drop(&mut self) {
+        CURRENT.with(|current| current.runs.set(false));
     }
 }
 

@@ -14,7 +14,7 @@ use jstream_transport::active::{Executor, Handler, Handlers, Peer, Settings};
 use jstream_transport::{Address, Endpoint, Options};
 
 use self::lane::Lane;
-pub(crate) use self::results::{RESULTS, Results, fetched, number_of};
+pub(crate) use self::results::{RESULTS, Results, fetched, keep_result, number_of};
 use self::sending::length;
 pub(crate) use self::terms::Terms;
 use self::waiting::Here;

@@ -67,11 +67,15 @@ impl Node for Here {
         if depth == 0 {
             return 0;
         }
+        let until = context().deadline();
         let called = try_other_side().map_err(|error| error.to_string());
         let called = called.and_then(|node| {
             let deeper = node.nest(depth - 1).wait();
             deeper.map_err(|error| error.to_string())
         });
+        // What ran inside of it meanwhile had a deadline and a caller of its own.
+        assert!(until.is_some() && context().deadline() == until);
+        assert!(context().caller().is_some());
         match called {
             Ok(reply) => *reply.get() + 1,
             Err(_) => {

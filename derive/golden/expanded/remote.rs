@@ -108,8 +108,9 @@ const _: () = {
                         (&'static Order<'static>,),
                         (),
                     >;
-                    let (__arguments, __answer) = __call
-                        .arguments::<(&'static Order<'static>,)>()?;
+                    let (__message, __answer) = __call.into_parts();
+                    let __arguments = __answer
+                        .arguments::<(&'static Order<'static>,)>(__message)?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
                         |__arguments| {

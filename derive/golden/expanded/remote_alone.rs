@@ -218,7 +218,8 @@ const _: () = {
                 _ if __method == __Method::add as ::core::primitive::usize => {
                     let mut __object = ::jstream_rmi::Exclusive::write(&__object).await;
                     let _ = ::jstream_rmi::__private::Method::new_async::<(u64,), ()>;
-                    let (__arguments, __answer) = __call.arguments::<(u64,)>()?;
+                    let (__message, __answer) = __call.into_parts();
+                    let __arguments = __answer.arguments::<(u64,)>(__message)?;
                     struct __Arguments(::jstream_rmi::Received<(u64,)>);
                     let __arguments = __Arguments(__arguments);
                     let (__argument_0,) = ::jstream_rmi::Received::get(&__arguments.0);
@@ -228,7 +229,8 @@ const _: () = {
                 _ if __method == __Method::sum as ::core::primitive::usize => {
                     let __object = ::jstream_rmi::Exclusive::read(&__object).await;
                     let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
-                    let (__arguments, __answer) = __call.arguments::<()>()?;
+                    let (__message, __answer) = __call.into_parts();
+                    let __arguments = __answer.arguments::<()>(__message)?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
                         |__arguments| {
@@ -240,7 +242,8 @@ const _: () = {
                 _ if __method == __Method::note as ::core::primitive::usize => {
                     let mut __object = ::jstream_rmi::Exclusive::write(&__object).await;
                     let _ = ::jstream_rmi::__private::Method::new::<(&'static str,), ()>;
-                    let (__arguments, __answer) = __call.arguments::<(&'static str,)>()?;
+                    let (__message, __answer) = __call.into_parts();
+                    let __arguments = __answer.arguments::<(&'static str,)>(__message)?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
                         |__arguments| {

@@ -291,7 +291,8 @@ const _: () = {
             match __method {
                 _ if __method == __Method::open as ::core::primitive::usize => {
                     let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
-                    let (__arguments, __answer) = __call.arguments::<()>()?;
+                    let (__message, __answer) = __call.into_parts();
+                    let __arguments = __answer.arguments::<()>(__message)?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
                         |__arguments| {
@@ -323,8 +324,11 @@ const _: () = {
                         (&'static Order<'static>, &'static str),
                         (),
                     >;
-                    let (__arguments, __answer) = __call
-                        .arguments::<(&'static Order<'static>, &'static str)>()?;
+                    let (__message, __answer) = __call.into_parts();
+                    let __arguments = __answer
+                        .arguments::<
+                            (&'static Order<'static>, &'static str),
+                        >(__message)?;
                     struct __Arguments(
                         ::jstream_rmi::Received<(&'static Order<'static>, &'static str)>,
                     );
@@ -343,7 +347,8 @@ const _: () = {
                 #[cfg(unix)]
                 _ if __method == __Method::keep as ::core::primitive::usize => {
                     let _ = ::jstream_rmi::__private::Method::new::<Order<'static>, ()>;
-                    let (__arguments, __answer) = __call.arguments::<Order<'static>>()?;
+                    let (__message, __answer) = __call.into_parts();
+                    let __arguments = __answer.arguments::<Order<'static>>(__message)?;
                     __answer.reply(&__InPlace::keep(&*__object, __arguments).await)
                 }
                 _ => {

@@ -124,8 +124,9 @@ const _: () = {
                         (&'static [<u64 as Keyed>::Key; 2],),
                         (),
                     >;
-                    let (__arguments, __answer) = __call
-                        .arguments::<(&'static [<u64 as Keyed>::Key; 2],)>()?;
+                    let (__message, __answer) = __call.into_parts();
+                    let __arguments = __answer
+                        .arguments::<(&'static [<u64 as Keyed>::Key; 2],)>(__message)?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
                         |__arguments| {
@@ -241,8 +242,11 @@ const _: () = {
                         (&'static [<String as Keyed>::Key; 3],),
                         (),
                     >;
-                    let (__arguments, __answer) = __call
-                        .arguments::<(&'static [<String as Keyed>::Key; 3],)>()?;
+                    let (__message, __answer) = __call.into_parts();
+                    let __arguments = __answer
+                        .arguments::<
+                            (&'static [<String as Keyed>::Key; 3],),
+                        >(__message)?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
                         |__arguments| {

@@ -257,8 +257,9 @@ const _: () = {
                             (),
                         >;
                         let _ = ::jstream_rmi::__private::Method::streams::<u64>;
-                        let (__arguments, __answer) = __call
-                            .arguments::<(u64, ::core::primitive::u64)>()?;
+                        let (__message, __answer) = __call.into_parts();
+                        let __arguments = __answer
+                            .arguments::<(u64, ::core::primitive::u64)>(__message)?;
                         let (__result, __stream) = ::jstream_rmi::Received::with(
                             &__arguments,
                             |__arguments| {
@@ -285,8 +286,9 @@ const _: () = {
                         (),
                     >;
                     let _ = ::jstream_rmi::__private::Method::streams::<f64>;
-                    let (__arguments, __answer) = __call
-                        .arguments::<(f64, ::core::primitive::u64)>()?;
+                    let (__message, __answer) = __call.into_parts();
+                    let __arguments = __answer
+                        .arguments::<(f64, ::core::primitive::u64)>(__message)?;
                     struct __Arguments(
                         ::jstream_rmi::Received<(f64, ::core::primitive::u64)>,
                     );
@@ -310,10 +312,11 @@ const _: () = {
                         let _ = ::jstream_rmi::__private::Method::streams::<
                             Result<u64, String>,
                         >;
-                        let (__arguments, __answer) = __call
+                        let (__message, __answer) = __call.into_parts();
+                        let __arguments = __answer
                             .arguments::<
                                 (::core::primitive::u64, ::core::primitive::u64),
-                            >()?;
+                            >(__message)?;
                         let (__result, __stream) = ::jstream_rmi::Received::with(
                             &__arguments,
                             |__arguments| {

@@ -153,7 +153,8 @@ fn read(of: &Interface, method: &Method) -> TokenStream {
     let message = types::message(of, method);
     let assertions = types::assertions(of, method);
     let read = quote_spanned! {types::span(method)=>
-        let (__arguments, __answer) = __call.arguments::<#message>()?;
+        let (__message, __answer) = __call.into_parts();
+        let __arguments = __answer.arguments::<#message>(__message)?;
     };
     quote!(#assertions #read)
 }

@@ -37,7 +37,7 @@ pub(crate) fn changed() {
 }
 
 /// The object of that number, of that session: `look_up` says which, where this thread does not know.
-#[inline]
+#[inline(always)]
 pub(crate) fn recent(
     session: u64,
     number: u32,
@@ -90,11 +90,12 @@ mod tests {
     use crate::interface::BoxFuture;
     use crate::server::Incoming;
     use std::any::Any;
+    use std::time::Instant;
 
     struct Nothing;
 
     impl Callee for Nothing {
-        fn call(&self, _: usize, _: Incoming, _: Context) {}
+        fn call(&self, _: usize, _: Incoming, _: Option<Instant>) {}
 
         fn here(&self, _: usize, _: Incoming, _: Context) -> Option<BoxFuture<'static, ()>> {
             None

@@ -1,14 +1,16 @@
 //! What becomes of a call when it arrives.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use jstream_transport::active::{Request, until_waiting};
 
+use super::Callee;
 use super::incoming::{Answer, Incoming, refuse};
 use crate::clock::Clock;
-use crate::context::Context;
 use crate::frame::{Code, Word};
-use crate::intercept::{CallInfo, Denied, Side};
+use crate::intercept::{CallInfo, Denied, Side, Watched};
+use crate::interface::Interface;
 use crate::promise::{Aim, Made, Named, Promise, Turn};
 use crate::reflection::REFLECTION;
 use crate::session::{RESULTS, Session, fetched};
@@ -18,7 +20,6 @@ const MOST_IN_A_ROW: usize = 16;
 
 /// A call that has come and is not begun.
 struct Arrived {
-    request: Request,
     object: u32,
     method: u16,
     deadline: Option<Instant>,
@@ -30,6 +31,24 @@ struct Arrived {
     has_place: bool,
 }
 
+/// What a call begins with.
+struct Begins {
+    callee: Arc<dyn Callee>,
+    watched: Option<Arc<Watched>>,
+    /// Its deadline does not go by the clock of the system.
+    is_paused: bool,
+}
+
+/// Why one does not.
+enum Why {
+    /// Its caller has more than so many bytes to read.
+    Unread(u64),
+    /// There is no place for what waits.
+    Full,
+    /// It fails.
+    Fails(Code, String),
+}
+
 /// A call of the other side has come.
 pub(crate) fn called(request: Request) {
     if request.has_kept() {
@@ -39,25 +58,31 @@ pub(crate) fn called(request: Request) {
     if word.object == RESULTS {
         return fetched(request);
     }
-    let clock = clock(&request);
-    let now = clock.begin(word.time);
-    // It may have waited here for its turn.
-    let waited = clock.went_in(request.waited());
-    let deadline = word
-        .time
-        .and_then(|time| now.checked_add(time)?.checked_sub(waited));
-    if deadline.is_some_and(|deadline| deadline <= now) {
-        return fail(request, Code::TooLate, "");
-    }
-    begin(Arrived {
-        request,
+    let Some(session) = request.attached::<Session>() else {
+        return nack(request, None);
+    };
+    let mut call = Arrived {
         object: word.object,
         method: word.method,
-        deadline,
+        deadline: None,
         promise: None,
         is_read: false,
         has_place: false,
-    });
+    };
+    if let Some(time) = word.time {
+        let clock = &session.terms.clock;
+        let now = clock.begin(Some(time));
+        // It may have waited here for its turn.
+        let waited = clock.went_in(request.waited());
+        call.deadline = now
+            .checked_add(time)
+            .and_then(|then| then.checked_sub(waited));
+        if call.deadline.is_some_and(|deadline| deadline <= now) {
+            return fail(request, Code::TooLate, "");
+        }
+    }
+    let begins = begins(session, &request, &call);
+    begin(request, call, begins);
 }
 
 /// Begins a call that names another one, or that others may name, and those that have waited for it to begin.
@@ -133,8 +158,7 @@ fn begin_named(mut request: Request) -> Option<Request> {
     let has_place = turn.is_some() || place.is_some();
     drop(place);
     let method = Word::of(request.word()).method;
-    let arrived = Arrived {
-        request,
+    let call = Arrived {
         object,
         method,
         deadline,
@@ -143,12 +167,21 @@ fn begin_named(mut request: Request) -> Option<Request> {
         has_place,
     };
     let Some(turn) = turn else {
-        begin(arrived);
+        begin_now(request, call);
         return None;
     };
     // What it waits for may need those behind it.
-    let (turn, ()) = until_waiting(turn, || begin(arrived));
+    let (turn, ()) = until_waiting(turn, || begin_now(request, call));
     turn.and_then(Turn::next)
+}
+
+/// Begins one that has its object.
+fn begin_now(request: Request, call: Arrived) {
+    let Some(session) = request.attached::<Session>() else {
+        return nack(request, call.promise);
+    };
+    let begins = begins(session, &request, &call);
+    begin(request, call, begins);
 }
 
 /// Refuses a call that names another one, and has found no room. It does not go back: one that came again would come
@@ -209,72 +242,85 @@ fn nack(request: Request, promise: Option<Promise>) {
     request.nack();
 }
 
-fn begin(arrived: Arrived) {
-    let Arrived {
-        request,
-        object,
-        method: place,
-        deadline,
-        promise,
-        is_read,
-        has_place,
-    } = arrived;
-    let Some(session) = request.attached::<Session>() else {
-        return nack(request, promise);
-    };
-    let is_ending = session.is_ending() && object != REFLECTION;
-    if !is_ending && !is_read && request.is_unread(session.terms.max_backlog) {
-        let most = session.terms.max_backlog;
-        return request.put_off(most);
+/// Whether a call may begin. What says so would be copied if a function returned it.
+#[inline(always)]
+fn begins(session: &Session, request: &Request, call: &Arrived) -> Result<Begins, Why> {
+    let is_ending = session.is_ending() && call.object != REFLECTION;
+    let most = session.terms.max_backlog;
+    if !is_ending && !call.is_read && request.is_unread(most) {
+        return Err(Why::Unread(most));
     }
-    let Some((interface, callee)) = session.object(object) else {
-        return fail(request, Code::UnknownObject, "");
+    let Some((interface, callee)) = session.object(call.object) else {
+        return Err(Why::Fails(Code::UnknownObject, String::new()));
     };
-    let method = usize::from(place);
+    let method = usize::from(call.method);
     if method >= interface.len() {
-        let known = format!("it has {}", interface.description());
-        return fail(request, Code::UnknownMethod, &known);
+        return Err(unknown_method(interface));
     }
     if let Some(tape) = &session.tape {
-        tape.called(object, place, interface);
+        tape.called(call.object, call.method, interface);
     }
     if is_ending {
         session.load().refuse();
-        return fail(request, Code::Ending, "");
+        return Err(Why::Fails(Code::Ending, String::new()));
     }
     // One that others wait for frees more than it takes.
-    let is_named = || promise.as_ref().is_some_and(Promise::is_named);
-    if !has_place && !session.may_wait() && !is_named() {
-        return nack(request, promise);
+    let is_named = || call.promise.as_ref().is_some_and(Promise::is_named);
+    if !call.has_place && !session.may_wait() && !is_named() {
+        return Err(Why::Full);
     }
     let watched = session.terms.interceptors.before(|| CallInfo {
         side: Side::Callee,
-        object: object.into(),
+        object: call.object.into(),
         interface: interface.name(),
         method: interface.method(method).name(),
-        deadline,
+        deadline: call.deadline,
         peer: request.peer().endpoint().peer().clone(),
         bytes: request.bytes().len() as u64,
     });
-    let watched = match watched {
-        Ok(watched) => watched,
-        Err(Denied(reason)) => return fail(request, Code::Denied, &reason),
-    };
-    let context = Context {
-        deadline,
-        call: Some(request.mark()),
-        watched: watched.clone(),
+    let watched = watched.map_err(|Denied(reason)| Why::Fails(Code::Denied, reason))?;
+    Ok(Begins {
+        callee,
+        watched,
+        is_paused: session.terms.clock.is_paused(),
+    })
+}
+
+/// Begins a call, if it may.
+#[inline(always)]
+fn begin(request: Request, call: Arrived, begins: Result<Begins, Why>) {
+    let Begins {
+        callee,
+        watched,
+        is_paused,
+    } = match begins {
+        Ok(begins) => begins,
+        Err(why) => return leave(request, call.promise, why),
     };
     let (mut payload, replier) = request.into_parts();
-    if promise.is_some() {
+    if call.promise.is_some() {
         let arguments = Made::of(payload.as_bytes()).map_or(0, |(_, length)| length);
         payload.truncate(arguments);
     }
-    let call = Incoming {
-        payload,
-        answer: Answer::new(replier, watched, promise),
-    };
-    callee.call(method, call, context);
+    let answer = Answer::new(replier, watched, call.promise, is_paused);
+    let incoming = Incoming { payload, answer };
+    callee.call(call.method.into(), incoming, call.deadline);
+}
+
+#[cold]
+fn unknown_method(interface: &Interface) -> Why {
+    let known = format!("it has {}", interface.description());
+    Why::Fails(Code::UnknownMethod, known)
+}
+
+/// What becomes of a call that does not begin.
+#[cold]
+fn leave(request: Request, promise: Option<Promise>, why: Why) {
+    match why {
+        Why::Unread(most) => request.put_off(most),
+        Why::Full => nack(request, promise),
+        Why::Fails(code, why) => fail(request, code, &why),
+    }
 }
 
 pub(crate) fn fail(request: Request, code: Code, why: &str) {

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Instant;
 
 use jstream_transport::active::{Began, Tasks};
 
@@ -18,8 +19,8 @@ use crate::session::{Session, Waits};
 
 /// An object whatever its type and interface.
 pub(crate) trait Callee: Send + Sync {
-    /// Calls a method. One that has to wait goes on elsewhere.
-    fn call(&self, method: usize, call: Incoming, context: Context);
+    /// Calls a method for a peer. One that has to wait goes on elsewhere.
+    fn call(&self, method: usize, call: Incoming, deadline: Option<Instant>);
 
     /// Calls a method without a connection. What is left of it, if it has to wait.
     fn here(
@@ -67,6 +68,38 @@ where
     })
 }
 
+impl<H, C, R, F> Typed<H, C, R, F>
+where
+    H: Clone,
+    C: Fn(&H, usize, Incoming) -> Result<Option<Incoming>, Failed>,
+    R: Fn(H, usize, Incoming, Context) -> F,
+    F: Future<Output = ()> + Send + 'static,
+{
+    /// Calls a method inside of another one, or of what sees the call.
+    #[cold]
+    fn call_inside(&self, method: usize, call: Incoming, deadline: Option<Instant>) {
+        let Some(mut context) = call.answer.context(deadline) else {
+            return;
+        };
+        let called = entered(&mut context, || (self.call)(&self.holder, method, call));
+        if let Ok(Some(call)) = called {
+            self.wait(method, call, context);
+        }
+    }
+
+    /// Runs a method that may wait.
+    fn wait(&self, method: usize, call: Incoming, context: Context) {
+        if let Some(mark) = context.call.clone() {
+            let future = (self.run)(self.holder.clone(), method, call, context);
+            if self.tasks.run(&mark, future) == Began::Moved {
+                if let Some(session) = mark.attached::<Session>() {
+                    session.load().moved();
+                }
+            }
+        }
+    }
+}
+
 impl<H, C, R, F> Callee for Typed<H, C, R, F>
 where
     H: Clone + Send + Sync + 'static,
@@ -74,18 +107,16 @@ where
     R: Fn(H, usize, Incoming, Context) -> F + Send + Sync + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
-    fn call(&self, method: usize, call: Incoming, mut context: Context) {
-        let called = entered(&mut context, || (self.call)(&self.holder, method, call));
-        // What has failed has told so.
-        let Ok(Some(call)) = called else {
-            return;
+    fn call(&self, method: usize, call: Incoming, deadline: Option<Instant>) {
+        let Some(plain) = call.answer.plain(deadline) else {
+            return self.call_inside(method, call, deadline);
         };
-        if let Some(mark) = context.call.clone() {
-            let future = (self.run)(self.holder.clone(), method, call, context);
-            if self.tasks.run(&mark, future) == Began::Moved {
-                if let Some(session) = mark.attached::<Session>() {
-                    session.load().moved();
-                }
+        let called = (self.call)(&self.holder, method, call);
+        drop(plain);
+        // What has failed has told so.
+        if let Ok(Some(call)) = called {
+            if let Some(context) = call.answer.context(deadline) {
+                self.wait(method, call, context);
             }
         }
     }

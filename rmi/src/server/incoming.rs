@@ -1,11 +1,15 @@
 //! A call at its server: its arguments, and where its result goes.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::fmt;
+use std::io::IoSlice;
 use std::sync::Arc;
+use std::time::Instant;
 
 use jstream::{Filled, Limits, Received, Transportable};
 use jstream_transport::active::Replier;
 
+use crate::context::{Context, Plain};
 use crate::error::Outcome;
 use crate::frame::Code;
 use crate::here::Slot;
@@ -13,7 +17,7 @@ use crate::intercept::Watched;
 use crate::message::{read, written};
 use crate::promise::Promise;
 use crate::reference::{As, Between, Giving, Passed, Taking};
-use crate::session::{Connection, Session};
+use crate::session::{Connection, Session, keep_result};
 use crate::stream::{Ended, Line, Stop, Stream};
 
 thread_local! {
@@ -33,13 +37,20 @@ pub struct Incoming {
 pub struct Answer {
     /// Here until it is used.
     replier: Option<Replier>,
-    /// Of a call without a connection.
-    here: Option<Arc<Slot>>,
     /// The arguments have been read.
     is_read: Cell<bool>,
     /// What its caller is told when it is dropped.
     refused: Cell<Option<Code>>,
-    /// Why its references are none.
+    /// What few have, and those whose deadlines go by a clock of their own.
+    rest: OnceCell<Box<Rest>>,
+}
+
+/// What only some answers have.
+#[derive(Debug, Default)]
+struct Rest {
+    /// Of a call without a connection.
+    here: Option<Arc<Slot>>,
+    /// Why its arguments are none, or their references.
     unfit: RefCell<String>,
     watched: Option<Arc<Watched>>,
     /// Others name its result.
@@ -59,46 +70,49 @@ pub enum Failed {
     Streams,
 }
 
+impl Rest {
+    #[cold]
+    fn of(
+        here: Option<Arc<Slot>>,
+        watched: Option<Arc<Watched>>,
+        promise: Option<Promise>,
+    ) -> OnceCell<Box<Self>> {
+        OnceCell::from(Box::new(Self {
+            here,
+            unfit: RefCell::default(),
+            watched,
+            promise,
+        }))
+    }
+}
+
 impl Incoming {
-    /// Reads the arguments where they are.
-    ///
-    /// # Errors
-    ///
-    /// [`Failed::Arguments`] when they are not an `A`.
-    pub fn arguments<A>(self) -> Result<(Received<A>, Answer), Failed>
-    where
-        A: Transportable + 'static,
-    {
-        let session = self.answer.session();
-        let limits = session.map_or_else(Limits::default, |session| session.terms.limits);
-        match read::<A>(self.payload, limits) {
-            Ok(arguments) => {
-                self.answer.is_read.set(true);
-                Ok((arguments, self.answer))
-            }
-            Err(error) => {
-                let why = error.to_string();
-                self.answer.refuse(Code::Arguments, &why);
-                Err(Failed::Arguments)
-            }
-        }
+    /// The message that the arguments are, and the way back.
+    #[inline]
+    #[must_use]
+    pub fn into_parts(self) -> (Filled, Answer) {
+        (self.payload, self.answer)
     }
 }
 
 impl Answer {
+    #[inline]
     pub(super) fn new(
         replier: Replier,
         watched: Option<Arc<Watched>>,
         promise: Option<Promise>,
+        is_paused: bool,
     ) -> Self {
+        let rest = if watched.is_none() && promise.is_none() && !is_paused {
+            OnceCell::new()
+        } else {
+            Rest::of(None, watched, promise)
+        };
         Self {
             replier: Some(replier),
-            here: None,
             is_read: Cell::new(false),
             refused: Cell::new(None),
-            unfit: RefCell::default(),
-            watched,
-            promise,
+            rest,
         }
     }
 
@@ -106,17 +120,76 @@ impl Answer {
     pub(crate) fn here(slot: Arc<Slot>) -> Self {
         Self {
             replier: None,
-            here: Some(slot),
             is_read: Cell::new(false),
             refused: Cell::new(None),
-            unfit: RefCell::default(),
-            watched: None,
-            promise: None,
+            rest: Rest::of(Some(slot), None, None),
         }
     }
 
+    #[inline]
     fn session(&self) -> Option<&Session> {
         self.replier.as_ref()?.attached()
+    }
+
+    /// Begins a plain method, unless something has to know more of its call.
+    #[inline]
+    pub(super) fn plain(&self, deadline: Option<Instant>) -> Option<Plain> {
+        let replier = self.replier.as_ref()?;
+        match self.rest.get() {
+            None => Plain::begin(replier, deadline),
+            Some(_) => None,
+        }
+    }
+
+    /// What the method may know, of a call with a connection.
+    pub(super) fn context(&self, deadline: Option<Instant>) -> Option<Context> {
+        Some(Context {
+            deadline,
+            call: Some(self.replier.as_ref()?.mark()),
+            watched: self.watched().cloned(),
+        })
+    }
+
+    fn watched(&self) -> Option<&Arc<Watched>> {
+        self.rest.get()?.watched.as_ref()
+    }
+
+    fn slot(&self) -> Option<&Arc<Slot>> {
+        self.rest.get()?.here.as_ref()
+    }
+
+    /// Reads the arguments where they are.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Arguments`] when they are not an `A`.
+    #[inline]
+    pub fn arguments<A>(&self, message: Filled) -> Result<Received<A>, Failed>
+    where
+        A: Transportable + 'static,
+    {
+        match read::<A>(message, self.limits()) {
+            Ok(arguments) => {
+                self.is_read.set(true);
+                Ok(arguments)
+            }
+            Err(error) => Err(self.unfit(&error)),
+        }
+    }
+
+    /// What is accepted as arguments.
+    fn limits(&self) -> Limits {
+        let session = self.session();
+        session.map_or_else(Limits::default, |session| session.terms.limits)
+    }
+
+    /// Its caller is told why its arguments are none.
+    #[cold]
+    fn unfit(&self, why: &dyn fmt::Display) -> Failed {
+        let rest = self.rest.get_or_init(Box::default);
+        rest.unfit.replace(why.to_string());
+        self.refused.set(Some(Code::Arguments));
+        Failed::Arguments
     }
 
     /// Sends the result.
@@ -130,45 +203,43 @@ impl Answer {
 
     /// The same of one that may be kept until its caller fetches it, or not.
     fn reply_as<R: Transportable>(mut self, result: &R, may_wait: bool) -> Result<(), Failed> {
-        let Some(replier) = self.replier.take() else {
+        let Some(replier) = &self.replier else {
             return self.reply_here(result);
         };
         if !replier.wants_reply() {
             self.seen(Ok(()), 0);
+            self.replier = None;
             return Ok(());
         }
-        let mut replier = Some(replier);
-        let written = written(result, |segments| {
-            let Some(replier) = replier.take() else {
-                return true;
-            };
-            if self.watched.is_some() {
-                let lengths = segments.iter().map(|segment| segment.len() as u64);
-                self.seen(Ok(()), lengths.fold(0, u64::saturating_add));
-            }
-            let session = replier.attached::<Session>().filter(|_| may_wait);
-            if let Some(number) =
-                session.and_then(|session| session.keep_result(&replier, segments))
-            {
-                replier.reply(Code::Kept as u64, &number.to_le_bytes());
-                return true;
-            }
-            replier.reply_segments(0, segments)
-        });
-        match (written, replier) {
-            (Err(error), Some(replier)) => {
-                self.seen(Err(Code::Result.outcome()), 0);
-                refuse(replier, Code::Result, &error.to_string());
+        match written(result, |segments| self.send(segments, may_wait)) {
+            Ok(true) => Ok(()),
+            // Its caller was told.
+            Ok(false) => Err(Failed::Result),
+            Err(error) => {
+                self.refuse(Code::Result, &error.to_string());
                 Err(Failed::Result)
             }
-            // Its caller was told.
-            (Ok(false), _) => Err(Failed::Result),
-            _ => Ok(()),
         }
     }
 
+    /// Sends a message that is the result. False where its caller takes none like that.
+    fn send(&mut self, segments: &[IoSlice<'_>], may_wait: bool) -> bool {
+        let Some(replier) = self.replier.take() else {
+            return true;
+        };
+        if let Some(watched) = self.watched() {
+            let lengths = segments.iter().map(|segment| segment.len() as u64);
+            watched.end(Ok(()), lengths.fold(0, u64::saturating_add));
+        }
+        if let Some(number) = may_wait.then(|| keep_result(&replier, segments)).flatten() {
+            replier.reply(Code::Kept as u64, &number.to_le_bytes());
+            return true;
+        }
+        replier.reply_segments(0, segments)
+    }
+
     fn reply_here<R: Transportable>(self, result: &R) -> Result<(), Failed> {
-        let Some(slot) = &self.here else {
+        let Some(slot) = self.slot() else {
             return Ok(());
         };
         match written(result, |segments| slot.reply(segments)) {
@@ -182,7 +253,7 @@ impl Answer {
 
     /// Between whom references are passed.
     fn between(&self) -> Option<Between> {
-        match (&self.replier, &self.here) {
+        match (&self.replier, self.slot()) {
             (Some(replier), _) => Some(Between::Peers(Connection::of(replier.peer()))),
             (None, Some(slot)) => Some(Between::Here(slot.passing.clone())),
             (None, None) => None,
@@ -201,11 +272,7 @@ impl Answer {
         let taken = self.between().map(|from| P::take(form, &Taking::new(from)));
         match taken {
             Some(Ok(references)) => Ok(references),
-            Some(Err(unfit)) => {
-                self.unfit.replace(unfit.0);
-                self.refused.set(Some(Code::Arguments));
-                Err(Failed::Arguments)
-            }
+            Some(Err(unfit)) => Err(self.unfit(&unfit.0)),
             None => Err(Failed::Arguments),
         }
     }
@@ -226,7 +293,9 @@ impl Answer {
             self.refuse(Code::Result, &why);
             return Err(Failed::Result);
         }
-        let (promise, given) = (self.promise.take(), giving.only());
+        let rest = self.rest.get_mut();
+        let promise = rest.and_then(|rest| rest.promise.take());
+        let given = giving.only();
         let sent = self.reply_as(&wire, false);
         // Calls that name it begin behind its answer, once the method is over.
         if let (Some(promise), Some(number), Ok(())) = (promise, given, &sent) {
@@ -300,7 +369,7 @@ impl Answer {
     /// The call has ended.
     #[inline]
     fn seen(&self, result: Result<(), Outcome>, bytes: u64) {
-        if let Some(watched) = &self.watched {
+        if let Some(watched) = self.watched() {
             watched.end(result, bytes);
         }
     }
@@ -310,8 +379,25 @@ impl Answer {
         self.seen(Err(code.outcome()), 0);
         if let Some(replier) = self.replier.take() {
             refuse(replier, code, why);
-        } else if let Some(slot) = &self.here {
+        } else if let Some(slot) = self.slot() {
             slot.refuse(code, why);
+        }
+    }
+
+    /// Tells the caller of a call without an answer why it ends, where that is to be said.
+    #[cold]
+    fn end(&mut self) {
+        let Some(code) = self.why_ended() else { return };
+        let rest = self.rest.get_mut();
+        let mut why = rest.map_or_else(String::new, |rest| rest.unfit.take());
+        if why.is_empty() && code == Code::Arguments {
+            why.push_str("reading them panicked");
+        }
+        if let Some(replier) = self.replier.take() {
+            self.seen(Err(code.outcome()), 0);
+            refuse(replier, code, &why);
+        } else if let Some(slot) = self.slot() {
+            slot.refuse(code, &why);
         }
     }
 
@@ -329,17 +415,10 @@ impl Answer {
 }
 
 impl Drop for Answer {
+    #[inline]
     fn drop(&mut self) {
-        let Some(code) = self.why_ended() else { return };
-        let mut why = self.unfit.take();
-        if why.is_empty() && code == Code::Arguments {
-            why.push_str("reading them panicked");
-        }
-        if let Some(replier) = self.replier.take() {
-            self.seen(Err(code.outcome()), 0);
-            refuse(replier, code, &why);
-        } else if let Some(slot) = &self.here {
-            slot.refuse(code, &why);
+        if self.replier.is_some() || self.rest.get().is_some() {
+            self.end();
         }
     }
 }

@@ -125,11 +125,20 @@ impl Results {
     }
 }
 
+/// The number of a large result that its caller is to fetch.
+#[inline]
+pub(crate) fn keep_result(replier: &Replier, segments: &[IoSlice<'_>]) -> Option<u32> {
+    if length(segments) < MUCH {
+        return None;
+    }
+    let session = replier.attached::<Session>()?;
+    session.keep_result(replier, segments)
+}
+
 impl Session {
-    /// The number of a large result that its caller is to fetch.
-    #[inline]
-    pub(crate) fn keep_result(&self, replier: &Replier, segments: &[IoSlice<'_>]) -> Option<u32> {
-        if length(segments) < MUCH || !self.is_first() || self.is_ending() {
+    #[cold]
+    fn keep_result(&self, replier: &Replier, segments: &[IoSlice<'_>]) -> Option<u32> {
+        if !self.is_first() || self.is_ending() {
             return None;
         }
         let results = &self.references.results;

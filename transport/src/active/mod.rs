@@ -106,7 +106,7 @@ pub use self::guarded::{Guarded, Held, When};
 pub use self::handlers::{Builder, Counters, Handlers, Outcome};
 pub use self::pause::{Yield, yield_now};
 pub use self::peer::{Departure, Function, Handler, Peer, Ready};
-pub use self::request::{Mark, Replier, Request};
+pub use self::request::{Mark, Replier, Request, WeakMark};
 pub use self::settings::Settings;
 pub use self::tap::{Tap, Tapped, TappedKind};
 pub use self::task::{Began, Tasks, is_given_back};

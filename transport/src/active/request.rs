@@ -1,6 +1,7 @@
 //! A message as its handler has it.
 
 mod parked;
+mod weak;
 
 use std::any::Any;
 use std::fmt;
@@ -13,6 +14,7 @@ use jstream::buffer::Filled;
 use jstream::{Received, Transportable};
 
 pub(super) use self::parked::Parked;
+pub use self::weak::WeakMark;
 use super::error::Reason;
 use super::frame::{Credit, Frame};
 use super::ledger::Number;
@@ -123,12 +125,14 @@ impl Request {
 
     /// The word that was sent.
     #[must_use]
+    #[inline]
     pub fn word(&self) -> u64 {
         self.replier.word
     }
 
     /// The payload; nobody has believed its bytes yet.
     #[must_use]
+    #[inline]
     pub fn bytes(&self) -> &[u8] {
         self.payload
             .as_ref()
@@ -149,6 +153,7 @@ impl Request {
 
     /// What was [attached](Peer::attach) to the connection, if that is a `T`.
     #[must_use]
+    #[inline]
     pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.replier.attached()
     }
@@ -221,6 +226,7 @@ impl Request {
 
     /// How long it has waited here for its turn, where it has.
     #[must_use]
+    #[inline]
     pub fn waited(&self) -> Duration {
         self.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
@@ -284,7 +290,7 @@ impl Request {
     }
 
     /// The payload, to keep, and the way back.
-    #[inline]
+    #[inline(always)]
     pub fn into_parts(mut self) -> (Filled, Replier) {
         let payload = self.payload.take().unwrap_or_else(Filled::nothing);
         (payload, self.replier)
@@ -320,6 +326,7 @@ impl Replier {
 
     /// What was [attached](Peer::attach) to the connection, if that is a `T`.
     #[must_use]
+    #[inline]
     pub fn attached<T: Any + Send + Sync>(&self) -> Option<&T> {
         self.link.attached()
     }
@@ -335,6 +342,7 @@ impl Replier {
 
     /// Whether an answer is waited for.
     #[must_use]
+    #[inline]
     pub fn wants_reply(&self) -> bool {
         self.number.asked().is_some()
     }

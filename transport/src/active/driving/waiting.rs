@@ -190,6 +190,7 @@ impl Core {
             if stands {
                 self.watch.go();
             }
+            turn::flush();
         });
     }
 

@@ -1,0 +1,53 @@
+//! Which request it is, for who does not keep its connection.
+
+use std::fmt;
+use std::ptr;
+use std::sync::{Arc, Weak};
+
+use super::{Mark, Replier};
+use crate::active::ledger::Number;
+use crate::active::link::Link;
+
+/// A [`Mark`] of a request whose connection somebody else has. Of requests of one connection, one after the other, it is had
+/// for next to nothing.
+#[derive(Clone)]
+pub struct WeakMark {
+    link: Weak<Link>,
+    number: Number,
+}
+
+impl WeakMark {
+    /// That of no request.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self {
+            link: Weak::new(),
+            number: Number::Told(0),
+        }
+    }
+
+    /// From now on it is that of the request which this answers.
+    #[inline]
+    pub fn set(&mut self, replier: &Replier) {
+        if !ptr::eq(self.link.as_ptr(), Arc::as_ptr(&replier.link)) {
+            self.link = Arc::downgrade(&replier.link);
+        }
+        self.number = replier.number;
+    }
+
+    /// The request, if its connection is there.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Mark> {
+        let link = self.link.upgrade()?;
+        let number = self.number;
+        Some(Mark { link, number })
+    }
+}
+
+impl fmt::Debug for WeakMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WeakMark")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
+}
