@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::buffer::{Slot, Spent};
+use crate::buffer::{Filled, Slot, Spent};
 use crate::model::{Covariant, Transportable};
 use crate::read::{Limits, Reader};
 use crate::write::{Segments, Writer};
@@ -81,7 +81,20 @@ impl<T: Transportable + 'static> Received<T> {
     pub(crate) unsafe fn with_wire(self, wire: Wire) -> Self {
         Self { wire, ..self }
     }
+}
 
+impl Received<()> {
+    /// What is received where nothing is sent: it takes no jbuf.
+    #[must_use]
+    pub fn nothing() -> Self {
+        let slot = Filled::nothing().into_slot();
+        let root = slot.base().cast();
+        // SAFETY: a `()` has no bytes and no references, so one is wherever an aligned pointer leads.
+        unsafe { Self::new(slot, root) }
+    }
+}
+
+impl<T: Transportable + 'static> Received<T> {
     /// What it is made of.
     pub(crate) fn into_parts(self) -> (Slot, NonNull<T::InPlace<'static>>, Wire) {
         (self.slot, self.root, self.wire)

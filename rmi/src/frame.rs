@@ -6,6 +6,8 @@
 //! | reply | 0 | the result |
 //! | reply | a [`Code`] | what went wrong, as text; of a result that is kept, its number |
 //!
+//! Where the arguments or the result are a `()`, the payload has no bytes; a message of one is taken as well.
+//!
 //! The number of the object has 32 bits, above them the place of the method in its interface 16, and above these
 //! the time 16, as [`time`](self::time) says. Both sides have agreed about the interface when the object was looked up.
 

@@ -41,7 +41,8 @@ pub struct CallInfo {
     pub deadline: Option<Instant>,
     /// The other side of the connection.
     pub peer: Address,
-    /// The bytes of the arguments' message; at the caller 0, where they have not been written yet.
+    /// The bytes of the arguments' message, 0 where there are none; at the caller 0, where they have not been written
+    /// yet.
     pub bytes: u64,
 }
 
@@ -54,7 +55,7 @@ pub struct CallEnd {
     pub result: Result<(), Outcome>,
     /// How long it took.
     pub time: Duration,
-    /// The bytes of the result's message.
+    /// The bytes of the result's message, 0 where there is none.
     pub bytes: u64,
 }
 

@@ -1,5 +1,7 @@
-//! What calls and streams are written and read with.
+//! What calls and streams are written and read with. A method without arguments takes a message without bytes, and one
+//! without a result gives one.
 
+use std::any::{Any, TypeId};
 use std::cell::Cell;
 use std::io::IoSlice;
 
@@ -17,6 +19,9 @@ pub(crate) fn read<T>(message: Filled, limits: Limits) -> Result<Received<T>, Re
 where
     T: Transportable + 'static,
 {
+    if let Some(nothing) = nothing(&message) {
+        return Ok(nothing);
+    }
     let mut reader = reader(limits);
     let read = reader.read::<T>(message);
     keep_reader(reader);
@@ -31,10 +36,27 @@ pub(crate) fn written<T, R>(
 where
     T: Transportable,
 {
+    if typeid::of::<T>() == TypeId::of::<()>() {
+        return Ok(send(&[]));
+    }
     let mut writer = writer();
     let result = writer.gather(value, send);
     keep_writer(writer);
     result
+}
+
+/// What a message without bytes is, if that is a `()`.
+#[inline]
+fn nothing<T>(message: &Filled) -> Option<Received<T>>
+where
+    T: Transportable + 'static,
+{
+    if !message.is_empty() {
+        return None;
+    }
+    let mut nothing = Some(Received::nothing());
+    let nothing: &mut dyn Any = &mut nothing;
+    nothing.downcast_mut::<Option<Received<T>>>()?.take()
 }
 
 /// The thread's reader. This is done here for all types: the program's own code would have to ask where its place is.
@@ -46,9 +68,7 @@ fn reader(limits: Limits) -> Box<Reader> {
 
 fn keep_reader(reader: Box<Reader>) {
     // Who was called meanwhile may have left another one.
-    if let Some(other) = READER.replace(Some(reader)) {
-        drop(other);
-    }
+    drop(READER.replace(Some(reader)));
 }
 
 fn writer() -> Box<Writer> {
@@ -56,7 +76,32 @@ fn writer() -> Box<Writer> {
 }
 
 fn keep_writer(writer: Box<Writer>) {
-    if let Some(other) = WRITER.replace(Some(writer)) {
-        drop(other);
+    drop(WRITER.replace(Some(writer)));
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "test code")]
+mod tests {
+    use jstream::Spent;
+
+    use super::*;
+
+    #[test]
+    fn nothing_takes_no_message() {
+        let limits = Limits::default();
+        let bytes =
+            |segments: &[IoSlice<'_>]| segments.iter().map(|part| part.len()).sum::<usize>();
+        assert_eq!(written(&(), bytes).unwrap(), 0);
+        assert!(written(&((), ()), bytes).unwrap() > 0);
+        let received = read::<()>(Filled::nothing(), limits).unwrap();
+        assert_eq!((*received.get(), received.capacity()), ((), 0));
+        let (copy, _) = received.detach().unwrap();
+        let shared = copy.share();
+        assert_eq!(*shared.get(), ());
+        // One that is all the same written is taken, and what has bytes has to have them.
+        let message = Writer::new().write(&(), Spent::heap(256)).unwrap();
+        assert_eq!(*read::<()>(message, limits).unwrap().get(), ());
+        read::<u64>(Filled::nothing(), limits).unwrap_err();
+        read::<((), ())>(Filled::nothing(), limits).unwrap_err();
     }
 }

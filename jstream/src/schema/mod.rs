@@ -183,6 +183,13 @@ impl Schema {
         index
     }
 
+    /// Whether that type is `()`. Remote calls have a message without bytes for that.
+    #[must_use]
+    pub fn is_unit(&self, index: TypeIndex) -> bool {
+        self.get(index)
+            .is_some_and(|info| info.size == 0 && info.name == "()")
+    }
+
     /// A type of this schema.
     #[must_use]
     pub fn get(&self, index: TypeIndex) -> Option<&TypeInfo> {

@@ -8,6 +8,7 @@ use jstream::capture::{
     CaptureError, CaptureReader, Direction, Kind, MAGIC, Message, Method, Record, Start,
 };
 use jstream::inspect::{Catalog, message, value};
+use jstream::schema::Schema;
 use serde_json::{Value as Json, json};
 
 use crate::arguments::Arguments;
@@ -193,9 +194,19 @@ impl Report<'_> {
             Kind::Reply if of.word == 0 => &method.result,
             _ => return Ok(None),
         };
+        let wrong =
+            |error: String| Failure::Said(format!("the schema of {}: {error}", method.name));
+        if of.payload.is_empty() {
+            let (schema, root) =
+                Schema::from_bytes(schema).map_err(|error| wrong(error.to_string()))?;
+            if schema.is_unit(root) {
+                return Ok(Some(Json::Null));
+            }
+        }
         let mut catalog = Catalog::default();
-        let added = catalog.add_bytes(schema);
-        added.map_err(|error| Failure::Said(format!("the schema of {}: {error}", method.name)))?;
+        catalog
+            .add_bytes(schema)
+            .map_err(|error| wrong(error.to_string()))?;
         let found = message(&of.payload, &catalog, &self.arguments.options());
         if let Some(fault) = &found.fault {
             self.fine = false;

@@ -79,8 +79,14 @@ fn is_tuple(schema: &Schema, root: TypeIndex) -> bool {
     schema.get(root).is_some_and(|info| info.name == "()")
 }
 
-/// The value of a message, by its schema.
+/// The value of a message, by its schema. One without bytes is that of a method without a result, or arguments.
 pub(crate) fn value_of(schema: &[u8], bytes: &[u8]) -> Result<Json, Failure> {
+    if bytes.is_empty() {
+        let (schema, root) = Schema::from_bytes(schema)?;
+        if schema.is_unit(root) {
+            return Ok(Json::Null);
+        }
+    }
     let mut catalog = Catalog::default();
     catalog.add_bytes(schema)?;
     let mut options = Options::default();
