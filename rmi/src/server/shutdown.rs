@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jstream_transport::active::Peer;
+use jstream_transport::active::{self, Peer};
 
 use super::Serving;
 use super::serving::State;
@@ -13,6 +13,9 @@ use crate::sync::lock;
 
 /// How long methods that are ended may take to come to their end.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// How long calls that were counted as done may take to their end.
+const SETTLING: Duration = Duration::from_millis(100);
 
 /// The longest pause before it is looked again whether all calls have ended.
 const LONGEST_PAUSE: Duration = Duration::from_millis(10);
@@ -45,26 +48,41 @@ impl Serving {
             // It can't panic but by a fault of ours, which it has reported then.
             let _ = accepting.join();
         }
-        let cut_off = self.state.wait_for_calls(until);
-        // A call is counted as done before its answer is sent: that has gone when the threads have ended.
-        let reaped = (cut_off == 0 && self.serving.is_some()).then(|| self.reap());
-        self.state.close_all();
-        let reaped = reaped.unwrap_or_else(|| self.reap());
-        Ended {
-            cut_off,
-            abandoned: !reaped,
+        let mut cut_off = self.state.wait_for_calls(until);
+        let reaping = self.serving.take().map(|serving| self.state.reap(serving));
+        if cut_off == 0 && reaping.as_ref().is_some_and(|all| all.wait(SETTLING)) {
+            // A call is counted as done just before its answer is sent: that it was, as far as its peer has read.
+            cut_off = self.state.wait_for_calls(until);
         }
-    }
-
-    /// Ends the threads. Whether that was done before long.
-    fn reap(&mut self) -> bool {
-        let Some(serving) = self.serving.take() else {
-            // Whoever serves finds that there is nothing more.
-            self.state.bundle.call();
-            return true;
+        self.state.close_all();
+        let abandoned = match reaping {
+            Some(reaping) => !reaping.wait(GRACE),
+            None => {
+                // Whoever serves finds that there is nothing more.
+                self.state.bundle.call();
+                false
+            }
         };
-        let (done, reaped) = mpsc::channel::<()>();
-        let waiting = self.state.waiting.clone();
+        Ended { cut_off, abandoned }
+    }
+}
+
+/// The end of the threads, which somebody waits for; nothing where there is nobody for that.
+struct Reaping(Option<mpsc::Receiver<()>>);
+
+impl Reaping {
+    /// Whether it has come in that time.
+    fn wait(&self, time: Duration) -> bool {
+        let ended = self.0.as_ref().map(|ended| ended.recv_timeout(time));
+        ended == Some(Err(mpsc::RecvTimeoutError::Disconnected))
+    }
+}
+
+impl State {
+    /// Ends the threads.
+    fn reap(&self, serving: active::Serving) -> Reaping {
+        let (done, ended) = mpsc::channel::<()>();
+        let waiting = self.waiting.clone();
         let kept = Arc::new(Mutex::new(Some(serving)));
         let reaper = thread::Builder::new().name("jstream-reap".to_owned());
         let started = {
@@ -80,13 +98,11 @@ impl Serving {
         if started.is_err() {
             // Nobody is there to wait for them.
             std::mem::forget(lock(&kept).take());
-            return false;
+            return Reaping(None);
         }
-        reaped.recv_timeout(GRACE) == Err(mpsc::RecvTimeoutError::Disconnected)
+        Reaping(Some(ended))
     }
-}
 
-impl State {
     /// Waits until no call is under way, until then at most. How many still are.
     fn wait_for_calls(&self, until: Option<Instant>) -> usize {
         let mut pause = Duration::from_micros(100);
