@@ -73,7 +73,8 @@ struct Current {
     context: RefCell<Option<Context>>,
     /// Else it is a plain method, beneath which nothing runs: its deadline, by the clock of the system.
     deadline: Cell<Option<Instant>>,
-    /// And its call, whose connection others have. Stays for the next one, which is of the same connection as a rule.
+    /// And its call, whose connection others have: it is not found when that is gone, behind the answer. Its memory stays for
+    /// the next call, which is of the same connection as a rule.
     call: RefCell<WeakMark>,
 }
 
@@ -122,6 +123,15 @@ impl Current {
 #[must_use = "says what is known of the call"]
 pub fn context() -> Context {
     CURRENT.with(Current::context).unwrap_or_default()
+}
+
+/// Whether this thread runs a method that a peer has called.
+pub(crate) fn is_called() -> bool {
+    CURRENT.with(|current| {
+        let context = current.context.borrow();
+        let is_called = |context: &Context| context.call.is_some();
+        current.runs.get() && context.as_ref().is_none_or(is_called)
+    })
 }
 
 /// Whether this thread runs a method whose caller does not wait for ever.

@@ -27,9 +27,10 @@ impl Object {
         let segments = [IoSlice::new(message)];
         // What it leads to may have become known since.
         let Some((connection, number)) = self.way() else {
-            return Err(CallError::Here {
+            let here = CallError::Here {
                 method: method.name(),
-            });
+            };
+            return Err(ended(watched.as_ref(), here));
         };
         let word = Word::aimed(word, number);
         let session = connection.session();

@@ -41,8 +41,10 @@ pub struct Answer {
     is_read: Cell<bool>,
     /// What its caller is told when it is dropped.
     refused: Cell<Option<Code>>,
-    /// What few have, and those whose deadlines go by a clock of their own.
+    /// What few have.
     rest: OnceCell<Box<Rest>>,
+    /// Nothing has to know more of its call than a plain method does.
+    is_plain: bool,
 }
 
 /// What only some answers have.
@@ -103,13 +105,15 @@ impl Answer {
         promise: Option<Promise>,
         is_paused: bool,
     ) -> Self {
-        let rest = if watched.is_none() && promise.is_none() && !is_paused {
+        let is_alone = watched.is_none() && promise.is_none();
+        let rest = if is_alone {
             OnceCell::new()
         } else {
             Rest::of(None, watched, promise)
         };
         Self {
             replier: Some(replier),
+            is_plain: is_alone && !is_paused,
             is_read: Cell::new(false),
             refused: Cell::new(None),
             rest,
@@ -120,6 +124,7 @@ impl Answer {
     pub(crate) fn here(slot: Arc<Slot>) -> Self {
         Self {
             replier: None,
+            is_plain: false,
             is_read: Cell::new(false),
             refused: Cell::new(None),
             rest: Rest::of(Some(slot), None, None),
@@ -134,11 +139,8 @@ impl Answer {
     /// Begins a plain method, unless something has to know more of its call.
     #[inline]
     pub(super) fn plain(&self, deadline: Option<Instant>) -> Option<Plain> {
-        let replier = self.replier.as_ref()?;
-        match self.rest.get() {
-            None => Plain::begin(replier, deadline),
-            Some(_) => None,
-        }
+        let replier = self.replier.as_ref().filter(|_| self.is_plain)?;
+        Plain::begin(replier, deadline)
     }
 
     /// What the method may know, of a call with a connection.
@@ -404,7 +406,7 @@ impl Answer {
     /// What the caller of a call is told that ends without an answer. A call whose arguments nobody has read did not run, and
     /// has taken no references.
     fn why_ended(&self) -> Option<Code> {
-        let code = ENDING.get().or(self.refused.get());
+        let code = self.refused.get().or(ENDING.get());
         match code {
             _ if self.is_read.get() => code,
             Some(Code::Overdue) => Some(Code::TooLate),

@@ -14,7 +14,7 @@ use super::load::{Greeting, Load, Place};
 use super::vain::Vain;
 use super::{Server, ServerOptions};
 use crate::clock::Alarm;
-use crate::context::context;
+use crate::context::is_called;
 use crate::error::ServeError;
 use crate::exports::Exports;
 use crate::interface::Interface;
@@ -167,7 +167,7 @@ impl Drop for Serving {
         self.serving = None;
         self.state.bundle.call();
         // A method may own the handle that is dropped here. Those of one thread end there.
-        if has_threads && context().call.is_none() {
+        if has_threads && !is_called() {
             self.state.waiting.wait();
         }
     }

@@ -11,16 +11,7 @@ use crate::frame::{Word, names_a_call};
 impl Connection {
     /// Where a call with so many bytes of arguments goes.
     fn road(&self, word: u64, segments: &[IoSlice<'_>]) -> Option<Self> {
-        if length(segments) < MUCH {
-            return None;
-        }
-        self.long_road(word)
-    }
-
-    /// The same of one with many.
-    #[cold]
-    fn long_road(&self, word: u64) -> Option<Self> {
-        if names_a_call(word) {
+        if length(segments) < MUCH || names_a_call(word) {
             return None;
         }
         self.session().lane.as_ref()?.open(self)
@@ -48,7 +39,7 @@ impl Connection {
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
-        let road = self.long_road(word);
+        let road = self.road(word, segments);
         road.as_ref()
             .unwrap_or(self)
             .call_here(word, segments, until)

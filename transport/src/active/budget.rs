@@ -46,8 +46,7 @@ impl Budget {
 
     /// `last` is when whoever calls was done with what was before, if it was at nothing else since.
     #[inline]
-    pub(super) fn begin(self, last: &mut Tick) -> Begun {
-        let last = std::mem::take(last);
+    pub(super) fn begin(self, last: Tick) -> Begun {
         let at = match self.ticks {
             Some(_) => At::Tick(last.0.unwrap_or_else(tick)),
             None => At::Moment(Instant::now()),
@@ -58,25 +57,26 @@ impl Budget {
         }
     }
 
-    /// Counts, and reports, what has taken longer. Waiting for answers does not count: others go on meanwhile.
+    /// Counts, and reports, what has taken longer. Waiting for answers does not count: others go on meanwhile. When it
+    /// ended.
     #[inline]
-    pub(super) fn end(self, begun: &Begun, last: &mut Tick, name: &str, overrun: &AtomicU64) {
-        let took = match begun.at {
-            At::Moment(moment) => moment.elapsed(),
+    pub(super) fn end(self, begun: &Begun, name: &str, overrun: &AtomicU64) -> Tick {
+        let (took, last) = match begun.at {
+            At::Moment(moment) => (moment.elapsed(), Tick::default()),
             At::Tick(then) => {
                 let now = tick();
-                *last = Tick(Some(now));
                 let took = now.saturating_sub(then);
                 if took <= self.ticks.unwrap_or_default() {
-                    return;
+                    return Tick(Some(now));
                 }
-                Duration::from_nanos(took)
+                (Duration::from_nanos(took), Tick(Some(now)))
             }
         };
         if took > self.most {
             let waited = turn::waited().saturating_sub(begun.waited);
             self.judge(took.saturating_sub(waited), name, overrun);
         }
+        last
     }
 
     #[cold]

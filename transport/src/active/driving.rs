@@ -371,6 +371,7 @@ impl Core {
     /// Takes what is here, or waits for something until then.
     #[inline]
     fn step(&self, driving: &mut Driving<'_>, wait: &Wait<'_>, progress: &mut Progress) {
+        let last = std::mem::take(&mut progress.last);
         if let (Some(link), false, false) = (wait.link, progress.slept, self.has_more()) {
             if self.has_only(link) && !link.is_posted() {
                 let (mut message, mut other) = (Message::nothing(), None);
@@ -389,13 +390,14 @@ impl Core {
                 return;
             }
         }
-        self.step_among_many(driving, wait.until, progress);
+        self.step_among_many(driving, wait.until, last, progress);
     }
 
     fn step_among_many(
         &self,
         driving: &mut Driving<'_>,
         mut until: Deadline,
+        last: Tick,
         progress: &mut Progress,
     ) {
         let is_awake = std::mem::take(&mut progress.is_awake);
@@ -404,7 +406,7 @@ impl Core {
         if sleeps && self.sleep_alone(until, progress) {
             return;
         }
-        let looked = self.look_alone(driving, until, progress);
+        let looked = self.look_alone(driving, until, last, progress);
         if let Looked::Something = looked.unwrap_or_else(|| self.look(driving, &mut progress.seen))
         {
             return self.has_come(progress);

@@ -175,21 +175,23 @@ impl Entry {
         (word & mask != 0).then_some(&**see)
     }
 
-    /// Runs the handler: here, unless it is to run elsewhere. `last` is when its caller was done with what was before.
+    /// Runs the handler: here, unless it is to run elsewhere. `last` is when its caller was done with what was before; when
+    /// this was done, if it ran.
     #[inline]
-    pub(super) fn run(&self, request: Request, last: &mut Tick) {
+    pub(super) fn run(&self, request: Request, last: Tick) -> Tick {
         let nested = !self.short && turn::depth() >= request.link().settings.nesting;
         if self.worker || nested {
             if nested && !self.has_room() {
-                return request.nack();
+                request.nack();
+                return Tick::default();
             }
             self.tally.moved();
-            return self.runs.send(request, self);
+            self.runs.send(request, self);
+            return Tick::default();
         }
         let begun = self.budget.begin(last);
         turn::handling(|| self.runs.run(request, self));
-        self.budget
-            .end(&begun, last, &self.name, &self.tally.overrun);
+        self.budget.end(&begun, &self.name, &self.tally.overrun)
     }
 }
 

@@ -79,6 +79,9 @@ impl OpenPlace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Violation(pub(super) &'static str);
 
+/// What the peer may send is under way already.
+pub(super) const FULL: Violation = Violation("it sends more than its window allows");
+
 /// The accounts of one connection.
 pub(super) struct Ledger {
     /// What this side may send, and what the peer may.
@@ -246,11 +249,11 @@ impl Ledger {
         mem::take(&mut self.wanting)
     }
 
-    /// A message of the peer has come: a request, if it has a number.
+    /// A message of the peer has come: a request, if it has a number. Where the window is [`FULL`] nothing was done.
     #[inline]
     pub(super) fn accept(&mut self, number: Option<u32>, length: u64) -> Result<Number, Violation> {
         if !self.inward.charge(length) {
-            return Err(Violation("it sends more than its window allows"));
+            return Err(FULL);
         }
         match number {
             Some(number) => self.open(number),

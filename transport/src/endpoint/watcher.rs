@@ -140,11 +140,12 @@ impl Watcher {
         // Either this sees what is watched, or who has it watched sees this, and rings.
         self.at_bell.fetch_add(1, Ordering::SeqCst);
         let is_watching = self.readable.is_watching() || self.writable.is_watching();
-        if is_watching {
-            self.at_bell.fetch_sub(1, Ordering::Relaxed);
-            return sleep(self.source());
-        }
-        let slept = sleep(self.bell.as_fd());
+        let source = if is_watching {
+            self.source()
+        } else {
+            self.bell.as_fd()
+        };
+        let slept = sleep(source);
         self.at_bell.fetch_sub(1, Ordering::Relaxed);
         slept
     }
@@ -245,8 +246,9 @@ impl Drop for Watch {
             let place = wakers.position(|(sequence, _)| *sequence == self.sequence)?;
             Some(slot.wakers.swap_remove(place))
         });
-        let gone = usize::from(old.is_some());
-        self.watcher.set(self.interest).forget(gone);
+        if old.is_some() {
+            self.watcher.set(self.interest).forget(1);
+        }
         drop(slots);
         // Outside of the lock: the last handle of a task may end it here.
         drop(old);

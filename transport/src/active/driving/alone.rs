@@ -19,9 +19,9 @@ impl Core {
         &self,
         driving: &mut Driving<'_>,
         until: Deadline,
+        last: Tick,
         progress: &mut Progress,
     ) -> Option<Looked> {
-        let last = std::mem::take(&mut progress.last);
         progress.is_more = false;
         self.see(&mut progress.seen);
         let [member] = progress.seen.all() else {
@@ -33,7 +33,8 @@ impl Core {
         }
         let (mut message, mut other) = (Message::nothing(), None);
         let shared = link.endpoint().shared();
-        if !shared.has_more() {
+        let had_more = shared.has_more();
+        if !had_more {
             turn::flush();
             shared.flush_before_look();
         }
@@ -47,7 +48,7 @@ impl Core {
             return Some(Looked::Nothing);
         };
         progress.is_more = shared.has_more();
-        if looks == 0 {
+        if had_more && looks == 0 {
             driving.last = last;
         }
         let looked = self.received(link, &member.handlers, looked, (message, other), driving);
@@ -79,7 +80,6 @@ impl Core {
         };
         turn::flush();
         shared.flush_before_look();
-        progress.last = Tick::default();
         let slept = queue.sleep_beside(|bell| shared.sleep_or_called(bell, until));
         progress.is_awake = slept == Some(true);
         if let (true, Some(spin)) = (progress.is_awake, &mut progress.spin) {

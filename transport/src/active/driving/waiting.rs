@@ -157,7 +157,7 @@ impl Core {
                 ..Progress::default()
             };
             let is_over = || stops() || self.is_elsewhere();
-            while !is_over() {
+            'serving: while !is_over() {
                 let waited = std::mem::take(&mut waits);
                 let held = if waited { None } else { self.try_drive(None) };
                 if let Some(mut held) = held {
@@ -171,11 +171,13 @@ impl Core {
                             // What is asked whether to stop is the program's.
                             progress.last = Tick::default();
                         }
-                        if !held.is_held || is_over() {
-                            break;
+                        if !held.is_held {
+                            continue 'serving;
+                        }
+                        if is_over() {
+                            break 'serving;
                         }
                     }
-                    continue;
                 }
                 progress.last = Tick::default();
                 let mut leaves = false;

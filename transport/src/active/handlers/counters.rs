@@ -34,9 +34,9 @@ impl Often {
             return self.own.store(own.wrapping_add(1), Ordering::Relaxed);
         }
         if owner == 0 {
-            // Whoever is too late is one of the others from then on.
-            let (to, order) = (this, Ordering::Relaxed);
-            let _ = self.owner.compare_exchange(0, to, order, order);
+            // From its next one on; whoever is too late is one of the others.
+            let relaxed = Ordering::Relaxed;
+            let _ = self.owner.compare_exchange(0, this, relaxed, relaxed);
         }
         Tally::add(&self.others);
     }

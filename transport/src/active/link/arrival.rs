@@ -14,7 +14,7 @@ use crate::active::driving::Driving;
 use crate::active::error::{Reason, Returned};
 use crate::active::frame::{Credit, Frame};
 use crate::active::handlers::Handlers;
-use crate::active::ledger::{Answer, Held, Ledger, Number, Violation};
+use crate::active::ledger::{Answer, FULL, Held, Ledger, Number, Violation};
 use crate::active::request::Request;
 use crate::active::sync::MutexGuard;
 use crate::active::turn;
@@ -37,24 +37,28 @@ impl Link {
         mut payload: Filled,
         driving: &mut Driving<'_>,
     ) {
+        let mut last = std::mem::take(&mut driving.last);
         if self.starves() {
             self.has_room();
+            last = Tick::default();
         }
-        let mut last = std::mem::take(&mut driving.last);
         let mut wake = Vec::new();
         let taken = match Frame::asks(header) {
             Some((asked, credit)) if self.settings.tap.is_none() => {
-                self.take_request(asked, credit, header.length, &mut wake)
+                let taken = self.take_request(asked, credit, header.length, &mut wake);
+                taken.map(Some)
             }
             _ => self.take_in(header, &mut payload, driving, &mut wake),
         };
-        // A handler may take long, or wait for one of them.
-        wake_all(&mut wake);
+        if !wake.is_empty() {
+            // A handler may take long, or wait for one of them.
+            wake_all(&mut wake);
+            last = Tick::default();
+        }
         match taken {
             Ok(None) => {}
             Ok(Some(message)) => {
-                self.serve(handlers, message, payload, driving, &mut last);
-                driving.last = last;
+                driving.last = self.serve(handlers, message, payload, driving, last);
             }
             Err(violation) => {
                 driving.release();
@@ -71,14 +75,14 @@ impl Link {
         credit: Credit,
         length: u64,
         wake: &mut Vec<Waker>,
-    ) -> Result<Option<Served>, Violation> {
+    ) -> Result<Served, Violation> {
         let mut ledger = self.ledger();
         ledger.absorb(credit, wake)?;
-        Ok(Some(Served {
+        Ok(Served {
             number: self.accept(ledger, Some(number), length)?,
             handler,
             word,
-        }))
+        })
     }
 
     /// Takes the answer that is waited for past the ways of all others. False, and nothing was done, where it is
@@ -114,7 +118,9 @@ impl Link {
             word,
         } = frame
         {
-            return self.take_request((number, handler, word), credit, header.length, wake);
+            let asked = (number, handler, word);
+            let taken = self.take_request(asked, credit, header.length, wake);
+            return taken.map(Some);
         }
         let mut ledger = self.ledger();
         ledger.absorb(credit, wake)?;
@@ -183,7 +189,7 @@ impl Link {
         length: u64,
     ) -> Result<Number, Violation> {
         match ledger.accept(number, length) {
-            Err(_) if ledger.withholds() => {
+            Err(FULL) if ledger.withholds() => {
                 drop(ledger);
                 self.accept_again(number, length)
             }
@@ -226,7 +232,8 @@ impl Link {
         Ok(())
     }
 
-    /// Has a message seen to by its handler, one of `handlers`, which are those of the connection.
+    /// Has a message seen to by its handler, one of `handlers`, which are those of the connection. When that was done, if
+    /// it ran.
     #[inline]
     fn serve(
         self: Arc<Self>,
@@ -234,8 +241,8 @@ impl Link {
         message: Served,
         payload: Filled,
         driving: &mut Driving<'_>,
-        last: &mut Tick,
-    ) {
+        last: Tick,
+    ) -> Tick {
         if !self.has_served() {
             self.served.store(true, Ordering::Relaxed);
         }
@@ -249,20 +256,21 @@ impl Link {
         if let Some(first) = entry.and_then(|entry| entry.first(word)) {
             match first(request) {
                 Some(left) => request = left,
-                None => return,
+                None => return Tick::default(),
             }
         }
         if driving.is_aside() {
-            return driving.put_aside(request);
+            driving.put_aside(request);
+            return Tick::default();
         }
         driving.release();
-        if request.link().stopping.load(Ordering::Relaxed) {
-            return request.give_back(Reason::Ending, "");
-        }
-        match entry {
-            Some(entry) => entry.run(request, last),
-            None => request.give_back(Reason::NoSuchHandler, ""),
-        }
+        let reason = match entry {
+            _ if request.link().stopping.load(Ordering::Relaxed) => Reason::Ending,
+            Some(entry) => return entry.run(request, last),
+            None => Reason::NoSuchHandler,
+        };
+        request.give_back(reason, "");
+        Tick::default()
     }
 
     /// Runs a request that could not run before, unless nobody wants it any more.
@@ -275,7 +283,9 @@ impl Link {
         }
         let handlers = request.link().handlers.clone();
         match handlers.entry(request.handler()) {
-            Some(entry) => entry.run(request, &mut Tick::default()),
+            Some(entry) => {
+                entry.run(request, Tick::default());
+            }
             None => request.give_back(Reason::NoSuchHandler, ""),
         }
     }

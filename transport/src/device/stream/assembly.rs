@@ -169,8 +169,9 @@ impl Assembly {
                 return false;
             };
             let mut filling = spent.filling();
-            let fits = filling.extend(bytes);
-            debug_assert!(fits, "it is as long");
+            if !filling.extend(bytes) {
+                return false;
+            }
             *payload = filling.finish();
         }
         *header = found;

@@ -10,7 +10,7 @@ use std::task::{Wake, Waker};
 use std::time::{Duration, Instant};
 
 use super::Shared;
-use crate::device::connection::{Incoming, Outgoing};
+use crate::device::connection::{Body, Incoming, Outbound, Outgoing};
 use crate::device::deadline::Deadline;
 use crate::endpoint::sending::Flushed;
 use crate::endpoint::timer::Timer;
@@ -42,9 +42,7 @@ struct Late(Weak<Shared>);
 impl Wake for Late {
     fn wake(self: Arc<Self>) {
         if let Some(shared) = self.0.upgrade() {
-            // Who gathers behind the flush sets it anew.
-            shared.gathering.is_set.store(false, Ordering::Relaxed);
-            let flushed = shared.flush_locked();
+            let flushed = shared.flush_timed();
             shared.see_to(flushed);
         }
     }
@@ -93,10 +91,7 @@ impl Shared {
         if length > self.facts.limits.max_send {
             return false;
         }
-        let header = Header {
-            op: 0,
-            ..header.with_length(length)
-        };
+        let header = Outbound::new(header, length, Body::Borrowed(segments)).header;
         let mut held = self.sending.lock();
         let gathered = held.gather(header, segments);
         if gathered {
@@ -119,10 +114,12 @@ impl Shared {
         });
         match timer {
             Some((timer, waker)) => timer.set(Deadline::at(next_tick()), waker),
-            // A system without room for timers: nothing waits.
+            // A system without room for timers: nothing waits. What a sleeping sender is in the way of goes when
+            // somebody sends or looks.
             None => {
-                self.gathering.is_set.store(false, Ordering::Release);
-                self.flush();
+                if let Flushed::Posted = self.flush_timed() {
+                    self.carry();
+                }
             }
         }
     }
@@ -166,7 +163,6 @@ impl Shared {
             Flushed::All => {}
             Flushed::Posted => self.carry(),
             Flushed::Later => {
-                self.gathering.holds.store(true, Ordering::Relaxed);
                 if !self.gathering.is_set.swap(true, Ordering::Relaxed) {
                     self.set_timer();
                 }
@@ -182,14 +178,19 @@ impl Shared {
         self.flush_locked()
     }
 
+    /// The same by a timer that has rung, or is none: who leaves something behind that sets it anew.
+    fn flush_timed(&self) -> Flushed {
+        self.gathering.is_set.store(false, Ordering::Relaxed);
+        self.flush_locked()
+    }
+
     fn flush_locked(&self) -> Flushed {
         let mut held = self.sending.lock();
-        // Whoever gathers under the lock behind this says so again.
-        let holds = self.gathering.holds.load(Ordering::Relaxed);
         let mut flushed = Flushed::All;
-        if holds {
-            self.gathering.holds.store(false, Ordering::Relaxed);
+        if self.gathering.holds.load(Ordering::Relaxed) {
             flushed = held.flush();
+            let is_left = matches!(flushed, Flushed::Later);
+            self.gathering.holds.store(is_left, Ordering::Relaxed);
         }
         self.settle(self.sending.leave(held));
         flushed
