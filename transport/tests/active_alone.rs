@@ -112,6 +112,12 @@ fn what_was_before_is_not_the_time_of_a_handler(scheme: &str) {
                 thread::sleep(LONGER);
                 request.reply(0, &[]);
             })
+            .on("seen", |request| request.reply(0, &[]))
+            .in_order(1, |request| {
+                thread::sleep(LONGER);
+                Some(request)
+            })
+            .budget(LONGER / 2)
             .on("quick", |request| request.reply(0, &[]))
             .budget(LONGER / 2)
             .build();
@@ -119,16 +125,18 @@ fn what_was_before_is_not_the_time_of_a_handler(scheme: &str) {
         let bundle = Bundle::new(spin);
         bundle.add(&server);
         let serving = bundle.start().unwrap();
-        let [slow, quick] = ["slow", "quick"].map(|name| client.handler(name).unwrap());
+        let [slow, seen, quick] =
+            ["slow", "seen", "quick"].map(|name| client.handler(name).unwrap());
         for _ in 0..2 {
-            let asked = [quick, slow, quick].map(|asks| client.request(asks, 0, &[]).unwrap());
+            let asked = [(quick, 0), (slow, 0), (quick, 0), (seen, 1), (quick, 0)];
+            let asked = asked.map(|(of, word)| client.request(of, word, &[]).unwrap());
             asked.into_iter().for_each(|asked| answered(asked, 0, 0));
             thread::sleep(LONGER);
         }
         let counters = |name| handlers.counters_of(name).unwrap();
-        until(|| counters("slow").ran_inline == 2 && counters("quick").ran_inline == 4);
+        until(|| counters("slow").ran_inline == 2 && counters("quick").ran_inline == 6);
         assert_eq!(counters("slow").overrun, 2);
-        assert_eq!(counters("quick").overrun, 0);
+        assert_eq!(counters("seen").overrun + counters("quick").overrun, 0);
         stop(serving);
     }
 }

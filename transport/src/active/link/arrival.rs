@@ -241,7 +241,7 @@ impl Link {
         message: Served,
         payload: Filled,
         driving: &mut Driving<'_>,
-        last: Tick,
+        mut last: Tick,
     ) -> Tick {
         if !self.has_served() {
             self.served.store(true, Ordering::Relaxed);
@@ -254,6 +254,7 @@ impl Link {
         let entry = handlers.entry(handler);
         let mut request = Request::new(self, number, handler, word, payload);
         if let Some(first) = entry.and_then(|entry| entry.first(word)) {
+            last = Tick::default();
             match first(request) {
                 Some(left) => request = left,
                 None => return Tick::default(),
