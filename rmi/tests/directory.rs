@@ -348,7 +348,8 @@ fn watchers_that_do_not_read_are_told_that_they_missed_something() {
     let idle = idle.lookup::<dyn Directory>(directory::NAME).unwrap();
     let mut lazy = idle.watch();
     assert_eq!(next_of(&mut lazy), (Event::Bound, "a".to_owned()));
-    let second = names.directory().watch();
+    let mut second = names.directory().watch();
+    assert_eq!(next_of(&mut second), (Event::Bound, "a".to_owned()));
     assert!(names.watch().unwrap().next().is_none());
     drop(second);
     // More than its window and its place have room for.
