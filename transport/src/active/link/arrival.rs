@@ -43,12 +43,15 @@ impl Link {
             last = Tick::default();
         }
         let mut wake = Vec::new();
+        if let Some(tap) = &self.settings.tap {
+            self.show(&**tap, false, header, &[IoSlice::new(payload.as_bytes())]);
+        }
         let taken = match Frame::asks(header) {
-            Some((asked, credit)) if self.settings.tap.is_none() => {
+            Some((asked, credit)) => {
                 let taken = self.take_request(asked, credit, header.length, &mut wake);
                 taken.map(Some)
             }
-            _ => self.take_in(header, &mut payload, driving, &mut wake),
+            None => self.take_in(header, &mut payload, driving, &mut wake),
         };
         if !wake.is_empty() {
             // A handler may take long, or wait for one of them.
@@ -99,7 +102,7 @@ impl Link {
         settled.is_some()
     }
 
-    /// Takes a message into the accounts. One for a handler comes back: its payload is where it was.
+    /// Takes a message that is no request into the accounts. One for a handler comes back: its payload is where it was.
     fn take_in(
         &self,
         header: &Header,
@@ -109,19 +112,6 @@ impl Link {
     ) -> Result<Option<Served>, Violation> {
         let unknown = Violation("it sends what is no active message");
         let (frame, credit) = Frame::of(header).ok_or(unknown)?;
-        if let Some(tap) = &self.settings.tap {
-            self.show(&**tap, false, header, &[IoSlice::new(payload.as_bytes())]);
-        }
-        if let Frame::Request {
-            number,
-            handler,
-            word,
-        } = frame
-        {
-            let asked = (number, handler, word);
-            let taken = self.take_request(asked, credit, header.length, wake);
-            return taken.map(Some);
-        }
         let mut ledger = self.ledger();
         ledger.absorb(credit, wake)?;
         match frame {
