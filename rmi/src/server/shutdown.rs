@@ -14,7 +14,7 @@ use crate::sync::lock;
 /// How long methods that are ended may take to come to their end.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long calls that were counted as done may take to their end.
+/// How long calls that were counted as done may take to their end; a part of [`GRACE`].
 const SETTLING: Duration = Duration::from_millis(100);
 
 /// The longest pause before it is looked again whether all calls have ended.
@@ -56,7 +56,7 @@ impl Serving {
         }
         self.state.close_all();
         let abandoned = match reaping {
-            Some(reaping) => !reaping.wait(GRACE),
+            Some(reaping) => !reaping.wait(GRACE.saturating_sub(SETTLING)),
             None => {
                 // Whoever serves finds that there is nothing more.
                 self.state.bundle.call();
