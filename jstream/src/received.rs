@@ -89,7 +89,8 @@ impl Received<()> {
     pub fn nothing() -> Self {
         let slot = Filled::nothing().into_slot();
         let root = slot.base().cast();
-        // SAFETY: a `()` has no bytes and no references, so one is wherever an aligned pointer leads.
+        // SAFETY: the start of a slot is not null, and aligned more than a `()`, which has no bytes and no references: so
+        // one is there, however little room there is.
         unsafe { Self::new(slot, root) }
     }
 }

@@ -89,7 +89,7 @@ pub(crate) struct Shared {
     pub(super) receiving_alarm: Arc<Alarm>,
     carrier: Carrier,
     gathering: Gathering,
-    /// The device receives by the call that sleeps.
+    /// The device receives by the call that sleeps, as it said before anything had come.
     sleeps_receiving: bool,
     /// What is polled for messages, once somebody asked.
     pub(super) source: OnceLock<OwnedFd>,

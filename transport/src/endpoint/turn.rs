@@ -224,9 +224,8 @@ impl<D: Direction> Turn<D> {
         self.wait_spinning(other, held, (None, true), deadline, attempt)
     }
 
-    /// As [`wait_after_look`](Self::wait_after_look), where the time counts from when spinning is over, which it is at the
-    /// deadline where it `is_bounded` or would not end: so whoever is answered before that, or by the first looks, asks
-    /// for no time.
+    /// As [`wait_after_look`](Self::wait_after_look), where the `deadline` is asked for late, as that looks at the clock:
+    /// behind spinning, or behind the first looks where spinning `is_bounded` by it, or would not end.
     pub(super) fn wait_beyond_spinning<'t, R, E: Direction>(
         &'t self,
         other: &Turn<E>,

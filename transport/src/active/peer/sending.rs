@@ -23,7 +23,7 @@ const LARGE: u64 = 32 << 10;
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wait {
     No,
-    /// What would wait, or would go before others, is sent at its turn.
+    /// A request that would wait, or go before others, is sent at its turn.
     InTurn,
     /// Until then, and not for too long.
     Until(Option<Instant>),

@@ -310,7 +310,7 @@ impl Shared {
     }
 
     /// As [`receive`](Self::receive); nothing when none came until then, or within `slice`, which counts from when
-    /// spinning is over.
+    /// spinning is over, or from the first looks where the time is limited.
     #[inline]
     pub(crate) fn receive_within(
         &self,
