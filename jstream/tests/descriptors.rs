@@ -496,3 +496,21 @@ fn forms_are_laid_out_as_declared() {
     assert_eq!(offsets, [0, 8, 16, 32, 40, 56]);
     assert_eq!(schema.get(root).unwrap().size, 64);
 }
+
+#[test]
+fn nothing_else_is_a_unit() {
+    fn is_unit<T: Transportable + 'static>() -> bool {
+        let (schema, root) = Schema::of::<T>();
+        let (travelled, there) = Schema::from_bytes(&schema.to_bytes(root)).unwrap();
+        assert_eq!(schema.is_unit(root), travelled.is_unit(there));
+        schema.is_unit(root)
+    }
+    assert!(is_unit::<()>());
+    let others = [
+        is_unit::<((), ())>(),
+        is_unit::<PhantomData<u8>>(),
+        is_unit::<[(); 2]>(),
+        is_unit::<u64>(),
+    ];
+    assert_eq!(others, [false; 4]);
+}

@@ -187,7 +187,7 @@ impl Schema {
     #[must_use]
     pub fn is_unit(&self, index: TypeIndex) -> bool {
         self.get(index)
-            .is_some_and(|info| info.size == 0 && info.name == "()")
+            .is_some_and(|info| info.name == "()" && matches!(info.kind, Kind::Leaf))
     }
 
     /// A type of this schema.
