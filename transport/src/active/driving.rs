@@ -26,7 +26,7 @@ use super::ledger::Answer;
 use super::link::Link;
 use super::request::Request;
 use super::role::Role;
-use super::turn;
+use super::turn::{self, Side};
 use super::watch::Watch;
 use crate::device::deadline::Deadline;
 use crate::endpoint::queue::Done;
@@ -52,6 +52,7 @@ const MOST: usize = 64;
 #[repr(align(128))]
 pub(super) struct Core {
     origin: Origin,
+    side: Side,
     role: Role,
     /// Those who serve when the others are busy.
     watch: Watch,
@@ -104,6 +105,12 @@ impl Driving<'_> {
         self.is_aside
     }
 
+    /// For whom it is received.
+    #[inline]
+    pub(super) fn side(&self) -> Side {
+        self.core.side
+    }
+
     /// Leaves a request to who serves.
     #[cold]
     pub(super) fn put_aside(&self, request: Request) {
@@ -134,6 +141,7 @@ impl Core {
     pub(super) fn new(spin: Duration) -> Arc<Self> {
         Arc::new(Self {
             origin: Origin::here(),
+            side: Side::new(),
             role: Role::new(),
             watch: Watch::new(),
             members: Mutex::default(),

@@ -10,8 +10,9 @@ use super::task::Run;
 
 /// Runs what can't run in a receive loop.
 ///
-/// A handler that has to wait comes here when what it waits for has happened, and one that is to run at a
-/// [worker](super::Builder::worker) at once. How many jobs there are at a time the windows of the connections
+/// A handler that has to wait comes here when what it waits for has happened, unless a thread that receives for its side
+/// has brought that about, or the handler itself, for the first time: then that goes on with it. One that is to run at a
+/// [worker](super::Builder::worker) comes here at once. How many jobs there are at a time the windows of the connections
 /// bound.
 pub trait Executor: Send + Sync {
     /// Has [`job.run()`](Job::run) called soon, by any thread. Where that is done before this returns, handlers

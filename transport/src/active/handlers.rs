@@ -17,7 +17,7 @@ use super::budget::{Budget, Tick};
 use super::request::Request;
 use super::runs::Runs;
 use super::task::Place;
-use super::turn;
+use super::turn::{self, Side};
 
 /// What a handler without a type says of what it takes and gives.
 pub(super) const RAW: &str = "bytes";
@@ -175,10 +175,10 @@ impl Entry {
         (word & mask != 0).then_some(&**see)
     }
 
-    /// Runs the handler: here, unless it is to run elsewhere. `last` is when its caller was done with what was before; when
-    /// this was done, if it ran.
+    /// Runs the handler: here, unless it is to run elsewhere. `side` is for whom its caller receives, and `last` when that was
+    /// done with what was before; when this was done, if it ran.
     #[inline]
-    pub(super) fn run(&self, request: Request, last: Tick) -> Tick {
+    pub(super) fn run(&self, request: Request, side: Side, last: Tick) -> Tick {
         let nested = !self.short && turn::depth() >= request.link().settings.nesting;
         if self.worker || nested {
             if nested && !self.has_room() {
@@ -190,7 +190,7 @@ impl Entry {
             return Tick::default();
         }
         let begun = self.budget.begin(last);
-        turn::handling(|| self.runs.run(request, self));
+        turn::handling(side, || self.runs.run(request, self));
         self.budget.end(&begun, &self.name, &self.tally.overrun)
     }
 }

@@ -4,6 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use super::turn;
+
 /// Lets others run: an `async` handler that computes for long awaits it now and then. The first time it leaves the
 /// receive loop and goes on at the executor.
 pub fn yield_now() -> Yield {
@@ -23,6 +25,7 @@ impl Future for Yield {
             return Poll::Ready(());
         }
         self.0 = true;
+        turn::make_way();
         context.waker().wake_by_ref();
         Poll::Pending
     }

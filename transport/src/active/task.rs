@@ -20,7 +20,7 @@ use super::executor::{Executor, Job};
 use super::request::Mark;
 use super::state::{Paused, State};
 use super::sync::{Mutex, lock};
-use super::turn;
+use super::turn::{self, Side};
 
 /// How many slots of a handler are kept for the next requests.
 const KEPT: usize = 256;
@@ -105,6 +105,9 @@ pub(super) struct Task<F> {
     place: Place,
     /// It was polled, or is about to be.
     has_begun: AtomicBool,
+    /// Who goes on with it behind what has woken it: those who receive for the side that it began at. Nobody does where
+    /// it began elsewhere.
+    side: Side,
 }
 
 /// What came of the first poll.
@@ -135,12 +138,18 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
                 home: Arc::downgrade(self),
                 place: self.place.clone(),
                 has_begun: AtomicBool::new(false),
+                side: Side::default(),
             })
         });
         // Free slots have one handle.
         if let Some(task) = Arc::get_mut(&mut task) {
             task.state.begin(queued);
             *task.has_begun.get_mut() = !queued;
+            task.side = if queued {
+                Side::default()
+            } else {
+                turn::side()
+            };
         }
         lock(&task.future).set(Some(future));
         task
@@ -167,7 +176,7 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
                 }
                 // Whoever goes on with it may end it at once, and keeps the slot if no other handle is left.
                 drop(handle);
-                task.leave();
+                task.leave(true);
                 First::Moved
             }
             Err(panic) => {
@@ -234,12 +243,22 @@ impl<F: Future<Output = ()> + Send + 'static> Task<F> {
     }
 
     /// Leaves a task that was polled and is not ready.
-    fn leave(self: Arc<Self>) {
+    fn leave(self: Arc<Self>, is_first: bool) {
+        let makes_way = turn::has_made_way();
         match self.state.pause() {
             Paused::Waits => {}
-            // It has woken itself, and would do so again: others come first.
+            Paused::Again if is_first && !makes_way => self.go_on(),
+            // It has woken itself, and may do so again: others come first.
             Paused::Again => self.queue(),
             Paused::Cancelled => self.end(None),
+        }
+    }
+
+    /// Has it gone on with by this thread, when it has done what it is at, if it receives for the task's side; else by
+    /// the executor.
+    fn go_on(self: Arc<Self>) {
+        if let Err(job) = turn::offer(self.side, Job::new(self)) {
+            job.elsewhere();
         }
     }
 }
@@ -268,7 +287,7 @@ impl<F: Future<Output = ()> + Send + 'static> Run for Task<F> {
         }
         self.has_begun.store(true, Ordering::Relaxed);
         match self.poll() {
-            Ok(Poll::Pending) => self.leave(),
+            Ok(Poll::Pending) => self.leave(false),
             done => {
                 self.end(done.err());
                 if let Some(home) = self.home.upgrade() {
@@ -290,11 +309,7 @@ impl<F: Future<Output = ()> + Send + 'static> Cancel for Task<F> {
 impl<F: Future<Output = ()> + Send + 'static> Wake for Task<F> {
     fn wake(self: Arc<Self>) {
         if self.state.wake() {
-            // A thread that receives goes on with it when it has done what it is at.
-            if let Err(job) = turn::offer(Job::new(self.clone())) {
-                drop(job);
-                self.queue();
-            }
+            self.go_on();
         }
     }
 }

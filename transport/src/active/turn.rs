@@ -5,6 +5,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -15,12 +16,32 @@ use crate::endpoint::shared::Shared;
 /// How many tasks a thread goes on with at most before it receives again.
 const MOST: usize = 64;
 
+/// For whom a thread receives: what is served together is one side.
+///
+/// A thread goes on only with tasks of the side that it receives for. One of the other side, in the same process, may
+/// wait for what only the frames beneath it can bring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Side(u64);
+
+impl Side {
+    /// Nobody's.
+    const NONE: Self = Self(0);
+
+    /// One that differs from all others.
+    pub(super) fn new() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self(LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1))
+    }
+}
+
 struct Turn {
     /// How many handlers of this thread run, one inside the other.
     depth: Cell<usize>,
-    /// What is woken waits in `jobs`.
-    gathers: Cell<bool>,
-    jobs: RefCell<VecDeque<Job>>,
+    /// Whose tasks wait in `jobs` when they are woken; nobody's where that is not looked after.
+    side: Cell<Side>,
+    jobs: RefCell<VecDeque<(Side, Job)>>,
+    /// The task that is polled here makes way for others.
+    makes_way: Cell<bool>,
     /// How long handlers have waited for answers, all in all.
     waited: Cell<Duration>,
     /// The connections that messages of this thread wait in for others.
@@ -42,7 +63,7 @@ impl Turn {
     /// Whether no handler runs, and nothing waits.
     #[inline]
     fn is_idle(&self) -> bool {
-        self.depth.get() == 0 && !self.gathers.get() && !self.has_jobs()
+        self.depth.get() == 0 && self.side.get() == Side::NONE && !self.has_jobs()
     }
 
     /// Whether something waits.
@@ -56,8 +77,9 @@ thread_local! {
     static TURN: Turn = const {
         Turn {
             depth: Cell::new(0),
-            gathers: Cell::new(false),
+            side: Cell::new(Side::NONE),
             jobs: RefCell::new(VecDeque::new()),
+            makes_way: Cell::new(false),
             waited: Cell::new(Duration::ZERO),
             gathered: RefCell::new(Vec::new()),
             kept: Cell::new(None),
@@ -87,18 +109,18 @@ pub(super) fn token() -> usize {
 /// Puts back what a part of a thread's work has changed.
 struct Back {
     depth: usize,
-    gathers: bool,
+    side: Side,
 }
 
 impl Back {
     #[inline]
-    fn change(deeper: usize, gathers: bool) -> Self {
+    fn change(deeper: usize, side: Side) -> Self {
         TURN.with(|turn| {
             let depth = turn.depth.get();
             turn.depth.set(depth.saturating_add(deeper));
             Self {
                 depth,
-                gathers: turn.gathers.replace(gathers),
+                side: turn.side.replace(side),
             }
         })
     }
@@ -109,25 +131,25 @@ impl Drop for Back {
     fn drop(&mut self) {
         TURN.with(|turn| {
             turn.depth.set(self.depth);
-            turn.gathers.set(self.gathers);
+            turn.side.set(self.side);
         });
     }
 }
 
-/// Runs a handler: what it wakes is gone on with behind it.
+/// Runs a handler: what it wakes of its side is gone on with behind it.
 #[inline]
-pub(super) fn handling<R>(work: impl FnOnce() -> R) -> R {
-    let back = Back::change(1, true);
+pub(super) fn handling<R>(side: Side, work: impl FnOnce() -> R) -> R {
+    let back = Back::change(1, side);
     let result = work();
     drop(back);
-    go_on();
+    go_on(side);
     result
 }
 
-/// Does something that may wake tasks. They wait until [`go_on`] is called.
+/// Does something that may wake tasks. Those of that side wait until [`go_on`] is called.
 #[inline]
-pub(super) fn gathering<R>(work: impl FnOnce() -> R) -> R {
-    let _back = Back::change(0, true);
+pub(super) fn gathering<R>(side: Side, work: impl FnOnce() -> R) -> R {
+    let _back = Back::change(0, side);
     work()
 }
 
@@ -140,7 +162,7 @@ pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
         let _absent = Absent::of_thread();
         return work();
     }
-    let _back = Back::change(0, false);
+    let _back = Back::change(0, Side::NONE);
     let _absent = Absent::of_thread();
     send_away();
     if depth() == 0 {
@@ -230,14 +252,31 @@ pub(super) fn has_jobs() -> bool {
     TURN.with(Turn::has_jobs)
 }
 
-/// A task that was woken where tasks are gathered, to be gone on with behind that; else it comes back.
-pub(super) fn offer(job: Job) -> Result<(), Job> {
+/// For whom this thread receives where it is.
+#[inline]
+pub(super) fn side() -> Side {
+    TURN.with(|turn| turn.side.get())
+}
+
+/// The task that is polled here makes way for others: it is not to go on in this thread.
+pub(super) fn make_way() {
+    TURN.with(|turn| turn.makes_way.set(true));
+}
+
+/// Whether the task that was polled here has made way.
+#[inline]
+pub(super) fn has_made_way() -> bool {
+    TURN.with(|turn| turn.makes_way.take())
+}
+
+/// A task that was woken where those of its side are gathered, to be gone on with behind that; else it comes back.
+pub(super) fn offer(side: Side, job: Job) -> Result<(), Job> {
     let mut job = Some(job);
     let offered = TURN.try_with(|turn| {
-        if turn.gathers.get() {
+        if side != Side::NONE && turn.side.get() == side {
             let mut jobs = turn.jobs.borrow_mut();
             if jobs.len() < MOST {
-                jobs.extend(job.take());
+                jobs.extend(job.take().map(|job| (side, job)));
             }
         }
     });
@@ -247,22 +286,22 @@ pub(super) fn offer(job: Job) -> Result<(), Job> {
     }
 }
 
-/// Goes on with what was woken. What that wakes in turn has its turn, too, up to a number. Answers that waited for
-/// theirs are sent then.
+/// Goes on with what was woken of that side. What that wakes in turn has its turn, too, up to a number. Answers that
+/// waited for theirs are sent then.
 #[inline]
-pub(super) fn go_on() {
+pub(super) fn go_on(side: Side) {
     if has_jobs() {
-        go_on_with_all();
+        go_on_with_all(side);
         flush_unless_more();
     }
 }
 
-fn go_on_with_all() {
+fn go_on_with_all(side: Side) {
     for _ in 0..MOST {
-        let Some(job) = next() else {
+        let Some(job) = next_of(side) else {
             return;
         };
-        let _back = Back::change(1, true);
+        let _back = Back::change(1, side);
         job.run();
     }
     send_away();
@@ -270,7 +309,7 @@ fn go_on_with_all() {
 
 /// Leaves what was woken to the executors.
 pub(super) fn send_away() {
-    while let Some(job) = next() {
+    while let Some((_, job)) = TURN.with(|turn| turn.jobs.borrow_mut().pop_front()) {
         job.elsewhere();
     }
 }
@@ -321,6 +360,11 @@ fn flush_unless_more() {
     }
 }
 
-fn next() -> Option<Job> {
-    TURN.with(|turn| turn.jobs.borrow_mut().pop_front())
+/// The first that was woken of that side. Those of others, woken beneath, wait until that goes on.
+fn next_of(side: Side) -> Option<Job> {
+    TURN.with(|turn| {
+        let mut jobs = turn.jobs.borrow_mut();
+        let place = jobs.iter().position(|(of, _)| *of == side)?;
+        jobs.remove(place).map(|(_, job)| job)
+    })
 }

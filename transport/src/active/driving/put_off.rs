@@ -109,7 +109,7 @@ impl Core {
         if is_more {
             link.bundle().take_up(&link);
         }
-        Link::serve_put_off(request);
+        Link::serve_put_off(request, self.side);
         true
     }
 
@@ -187,7 +187,7 @@ impl Core {
             return false;
         };
         driving.release();
-        turn::handling(|| job.run());
+        turn::handling(self.side, || job.run());
         true
     }
 
@@ -203,7 +203,7 @@ impl Core {
         };
         driving.release();
         if let Some(request) = parked.unpark() {
-            Link::serve_put_off(request);
+            Link::serve_put_off(request, self.side);
         }
         true
     }
@@ -278,7 +278,7 @@ impl Core {
                 break;
             };
             if let Some(request) = parked.unpark() {
-                Link::serve_put_off(request);
+                Link::serve_put_off(request, self.side);
             }
         }
         true

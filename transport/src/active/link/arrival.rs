@@ -17,7 +17,7 @@ use crate::active::handlers::Handlers;
 use crate::active::ledger::{Answer, FULL, Held, Ledger, Number, Violation};
 use crate::active::request::Request;
 use crate::active::sync::MutexGuard;
-use crate::active::turn;
+use crate::active::turn::{self, Side};
 use crate::header::Header;
 
 /// A message for a handler.
@@ -257,15 +257,15 @@ impl Link {
         driving.release();
         let reason = match entry {
             _ if request.link().stopping.load(Ordering::Relaxed) => Reason::Ending,
-            Some(entry) => return entry.run(request, last),
+            Some(entry) => return entry.run(request, driving.side(), last),
             None => Reason::NoSuchHandler,
         };
         request.give_back(reason, "");
         Tick::default()
     }
 
-    /// Runs a request that could not run before, unless nobody wants it any more.
-    pub(in crate::active) fn serve_put_off(request: Request) {
+    /// Runs a request that could not run before, for that side, unless nobody wants it any more.
+    pub(in crate::active) fn serve_put_off(request: Request, side: Side) {
         if request.link().is_cancelled(request.number()) {
             return request.give_back(Reason::Cancelled, "");
         }
@@ -275,7 +275,7 @@ impl Link {
         let handlers = request.link().handlers.clone();
         match handlers.entry(request.handler()) {
             Some(entry) => {
-                entry.run(request, Tick::default());
+                entry.run(request, side, Tick::default());
             }
             None => request.give_back(Reason::NoSuchHandler, ""),
         }
@@ -326,7 +326,7 @@ fn wake_all(wake: &mut Vec<Waker>) {
 fn tell((waker, unwanted): (Option<Waker>, Option<Answer>), driving: &mut Driving<'_>) {
     drop(unwanted);
     if let Some(waker) = waker {
-        turn::gathering(|| waker.wake());
+        turn::gathering(driving.side(), || waker.wake());
         if !turn::has_jobs() {
             return;
         }
@@ -335,7 +335,7 @@ fn tell((waker, unwanted): (Option<Waker>, Option<Answer>), driving: &mut Drivin
             return turn::send_away();
         }
         driving.release();
-        turn::go_on();
+        turn::go_on(driving.side());
     }
 }
 
