@@ -21,7 +21,9 @@ use std::time::Instant;
 use common::tasks::block_on;
 use common::{LONG, default_pair, over_devices};
 use jstream::Received;
-use jstream_transport::active::{Guarded, Handlers, Peer, Request, RequestError, Settings};
+use jstream_transport::active::{
+    Guarded, Handlers, Peer, Request, RequestError, Settings, ThreadPool,
+};
 
 /// How many tasks there are, and how often each of them asks.
 const TASKS: u64 = 20;
@@ -329,6 +331,37 @@ fn who_waits_for_a_number_is_told_of_one() {
     drop((tickets, serving));
 }
 
+/// Answers that wait behind others, from several threads, give back what is theirs: a peer that uses all of its window
+/// keeps its connection.
+fn answers_of_many_threads_give_back_in_order(scheme: &str) {
+    const LONG_ONE: usize = 16_000;
+    let handlers = Handlers::builder()
+        .on("answer", |request| {
+            let answer = vec![7; 10 * LONG_ONE + request.bytes().len()];
+            request.reply(0, &answer);
+        })
+        .worker()
+        .executor(Arc::new(ThreadPool::new(4)))
+        .build();
+    let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, (8, 5 * 16_000));
+    let serving = thread::spawn(move || server.serve());
+    let answer = client.handler("answer").unwrap();
+    thread::scope(|scope| {
+        for asker in 0..8 {
+            let client = &client;
+            scope.spawn(move || {
+                for turn in 0..200 {
+                    let bytes = vec![1; if (turn + asker) % 2 == 0 { 1 } else { LONG_ONE }];
+                    let reply = client.request(answer, 0, &bytes).unwrap().wait().unwrap();
+                    assert_eq!(reply.payload.len(), 10 * LONG_ONE + bytes.len());
+                }
+            });
+        }
+    });
+    drop(client);
+    serving.join().unwrap();
+}
+
 over_devices!(inproc shm uds tcp uring: {
     tasks_wait_for_their_turns_on_one_thread
     who_waits_for_its_turn_is_told_of_the_end
@@ -336,4 +369,5 @@ over_devices!(inproc shm uds tcp uring: {
     room_that_was_given_beneath_a_handler_that_waits_is_taken_back
     who_waits_for_room_goes_before_what_an_answer_wakes
     what_was_let_go_goes_on_though_it_has_waited_for_its_turn
+    answers_of_many_threads_give_back_in_order
 });

@@ -75,6 +75,14 @@ impl OpenPlace {
     }
 }
 
+/// A frame that waits behind others.
+struct Withheld {
+    credit: Credit,
+    length: u64,
+    /// Its place among all that were posted.
+    place: u64,
+}
+
 /// The peer does what nobody of this version does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Violation(pub(super) &'static str);
@@ -96,8 +104,8 @@ pub(super) struct Ledger {
     open: Vec<OpenPlace>,
     told: Vec<OpenPlace>,
     free_told: Vec<u32>,
-    /// What frames give back that have not gone yet, in order, and their lengths.
-    withheld: VecDeque<(Credit, u64)>,
+    /// Frames that have not gone yet, as far as is known, in order.
+    withheld: VecDeque<Withheld>,
     /// The sum of these lengths.
     unsent: u64,
     /// Those who wait for credit, or for the number of a request.
@@ -352,15 +360,20 @@ impl Ledger {
         open
     }
 
-    /// A frame of `length` bytes that gives so much back waits behind others. Until it has gone the peer has not got it.
-    pub(super) fn withhold(&mut self, credit: Credit, length: u64) {
+    /// A frame of `length` bytes that gives so much back waits behind others, at that place. Until it has gone the peer has
+    /// not got it. Frames are told in order.
+    pub(super) fn withhold(&mut self, credit: Credit, length: u64, place: u64) {
         self.unsent = self.unsent.saturating_add(length);
         self.inward.messages_out = self
             .inward
             .messages_out
             .saturating_add(u32::from(credit.messages));
         self.inward.bytes_out = self.inward.bytes_out.saturating_add(credit.bytes);
-        self.withheld.push_back((credit, length));
+        self.withheld.push_back(Withheld {
+            credit,
+            length,
+            place,
+        });
     }
 
     /// Whether there may be something that was not given yet.
@@ -368,12 +381,13 @@ impl Ledger {
         !self.withheld.is_empty()
     }
 
-    /// Of the frames that wait, that give something back or not, so many are left.
-    pub(super) fn give(&mut self, left: usize) {
-        while self.withheld.len() > left {
-            if let Some((credit, length)) = self.withheld.pop_front() {
-                self.inward.restore(credit);
-                self.unsent = self.unsent.saturating_sub(length);
+    /// Those up to that place have gone.
+    pub(super) fn give(&mut self, gone: u64) {
+        let has_gone = |first: &Withheld| first.place <= gone;
+        while self.withheld.front().is_some_and(has_gone) {
+            if let Some(first) = self.withheld.pop_front() {
+                self.inward.restore(first.credit);
+                self.unsent = self.unsent.saturating_sub(first.length);
             }
         }
     }

@@ -61,8 +61,9 @@ pub(crate) struct Sending {
     /// Dropped before the messages: then the device reads none of their memory any more.
     half: Option<Box<dyn Outgoing>>,
     end: Option<End>,
-    /// What has not ended, in order.
+    /// What has not ended, in order, and how much has ever been there.
     posted: VecDeque<OpId>,
+    ever_posted: u64,
     ops: Ops<SendOp>,
     /// What was posted and waits for credit of the peer, before it stands in line.
     gate: Gate<OpId>,
@@ -96,6 +97,7 @@ impl Sending {
             half: Some(half),
             end: None,
             posted: VecDeque::new(),
+            ever_posted: 0,
             ops: Ops::new(),
             gate: Gate::new(),
             is_left_behind: false,
@@ -121,9 +123,16 @@ impl Sending {
         self.half.as_mut()
     }
 
-    /// How many messages are posted that have not gone.
-    pub(super) fn count_posted(&self) -> usize {
-        self.posted.len()
+    /// Puts an operation in line.
+    pub(super) fn line_one_up(&mut self, id: OpId) {
+        self.posted.push_back(id);
+        self.ever_posted = self.ever_posted.wrapping_add(1);
+    }
+
+    /// How many messages have stood in line so far, and how many of them have gone, or have ended.
+    pub(super) fn count_posted(&self) -> (u64, u64) {
+        let left = self.posted.len() as u64;
+        (self.ever_posted, self.ever_posted.wrapping_sub(left))
     }
 
     /// Has `waker` called once, when the next posted message has gone, or has ended; instead of another one.
@@ -181,7 +190,7 @@ impl Sending {
             cost: Credit::FREE,
             since: self.clock,
         });
-        self.posted.push_back(id);
+        self.line_one_up(id);
     }
 
     /// Appends an answer to a request of the peer. False when too many wait: then the peer does not keep

@@ -191,6 +191,7 @@ proptest! {
     ) {
         let mut ledger = Ledger::new(Window::new(4, 100), Window::new(messages, 100));
         let mut open: HashMap<u64, (Number, u64)> = HashMap::new();
+        let mut places = 0;
         for (serial, (kind, number, length, closes)) in (0u64..).zip(frames) {
             let accepted = match kind {
                 0 => ledger.accept(Some(number), length),
@@ -217,11 +218,28 @@ proptest! {
                 // Its answer waits behind others: that gives nothing back before it has gone.
                 let (number, length) = open[&serial];
                 let (credit, _) = ledger.close(number, length);
-                ledger.withhold(credit, 1);
+                places += 1;
+                ledger.withhold(credit, 1, places);
             }
         }
         prop_assert!(ledger.withheld.len() <= messages as usize);
-        ledger.give(0);
+        ledger.give(places);
         prop_assert!(!ledger.withholds());
     }
+}
+
+#[test]
+fn what_waits_behind_others_gives_back_when_it_has_gone_itself() {
+    let mut ledger = Ledger::new(Window::new(4, 100), Window::new(2, 100));
+    let numbers = [0, 1].map(|number| ledger.accept(Some(number), 40).unwrap());
+    // Others stand in line before, between and behind them.
+    for (number, place) in numbers.into_iter().zip([3, 5]) {
+        let (credit, _) = ledger.close(number, 40);
+        ledger.withhold(credit, 10, place);
+    }
+    for (gone, fits) in [(2, false), (3, true), (4, false), (5, true), (9, false)] {
+        ledger.give(gone);
+        assert_eq!(ledger.accept(None, 40).is_ok(), fits, "{gone}");
+    }
+    assert_eq!(ledger.unsent(), 0);
 }

@@ -189,9 +189,9 @@ impl Link {
 
     #[cold]
     fn accept_again(&self, number: Option<u32>, length: u64) -> Result<Number, Violation> {
-        let unsent = self.endpoint.shared().count_unsent();
+        let gone = self.endpoint.shared().count_gone();
         let mut ledger = self.ledger();
-        ledger.give(unsent);
+        ledger.give(gone);
         ledger.accept(number, length)
     }
 

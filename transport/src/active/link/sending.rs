@@ -14,7 +14,6 @@ use crate::active::hello::cut;
 use crate::active::ledger::{Held, Number};
 use crate::active::turn;
 use crate::device::connection::Body;
-use crate::endpoint::ops::Notify;
 use crate::error::SendError;
 use crate::header::Header;
 
@@ -215,16 +214,14 @@ impl Link {
         // The peer can't use what a frame gives back before it has the frame.
         let credit = Frame::of(&header).map_or_else(Credit::default, |(_, credit)| credit);
         let length = filled.len() as u64;
-        let unsent = shared.count_unsent();
-        let mut ledger = self.ledger();
-        ledger.give(unsent);
-        ledger.withhold(credit, length);
-        self.backlog.store(ledger.unsent(), Ordering::Relaxed);
-        drop(ledger);
-        let length = Some(length);
-        let (message, refused) = shared.outbound(header, length, Body::Owned(filled));
+        let (message, refused) = shared.outbound(header, Some(length), Body::Owned(filled));
         // Who waits for it would wait for ever: the connection ends when it can't be sent.
-        shared.post_send(message, refused, Notify::Request);
+        shared.post_noted(message, refused, |place, gone| {
+            let mut ledger = self.ledger();
+            ledger.withhold(credit, length, place);
+            ledger.give(gone);
+            self.backlog.store(ledger.unsent(), Ordering::Relaxed);
+        });
         if shared.has_unsent() {
             shared.carry();
         }
@@ -236,9 +233,9 @@ impl Link {
         if self.backlog.load(Ordering::Relaxed) == 0 {
             return 0;
         }
-        let unsent = self.endpoint.shared().count_unsent();
+        let gone = self.endpoint.shared().count_gone();
         let mut ledger = self.ledger();
-        ledger.give(unsent);
+        ledger.give(gone);
         let backlog = ledger.unsent();
         self.backlog.store(backlog, Ordering::Relaxed);
         backlog

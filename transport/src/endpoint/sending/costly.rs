@@ -36,7 +36,7 @@ impl Sending {
         match refused {
             Some(error) => self.complete(id, Err(error)),
             None if goes => {
-                self.posted.push_back(id);
+                self.line_one_up(id);
                 self.drive();
             }
             None => {
@@ -150,7 +150,7 @@ impl Sending {
                 op.cost = cost;
                 op.since = self.clock;
             }
-            self.posted.push_back(id);
+            self.line_one_up(id);
             any = true;
         }
         any

@@ -10,8 +10,8 @@ use crate::device::connection::Outbound;
 use crate::endpoint::gate::Credit;
 use crate::endpoint::ops::{Notify, OpId};
 use crate::endpoint::receiving::{Arrived, Receipt};
-use crate::endpoint::sending::Sent;
-use crate::endpoint::turn::{Direction, Turn};
+use crate::endpoint::sending::{Sending, Sent};
+use crate::endpoint::turn::{Direction, Held, Turn};
 use crate::error::SendError;
 
 impl Shared {
@@ -23,6 +23,21 @@ impl Shared {
         notify: Notify,
     ) -> OpId {
         self.post_costly(message, refused, notify, Credit::FREE)
+    }
+
+    /// As [`post_send`](Self::post_send), which nobody is told of. `noted` is told the place of it among all that were
+    /// ever posted, and how many of these have gone, in the order of the places; it may call nothing of this connection.
+    pub(crate) fn post_noted(
+        self: &Arc<Self>,
+        message: Outbound<'static>,
+        refused: Option<SendError>,
+        noted: impl FnOnce(u64, u64),
+    ) {
+        let mut held = self.sending.lock();
+        held.post(message, refused, Notify::Request);
+        let (place, gone) = held.count_posted();
+        noted(place, gone);
+        self.see_to_posted(held);
     }
 
     /// As [`post_send`](Self::post_send), for a message that may have to wait for credit of the peer.
@@ -41,21 +56,25 @@ impl Shared {
             held = self.sending.lock();
         }
         let id = held.post_costly(message, refused, notify, cost);
+        self.see_to_posted(held);
+        id
+    }
+
+    fn see_to_posted(self: &Arc<Self>, held: Held<'_, Sending>) {
         let is_left = held.has_posted();
         self.settle(self.sending.leave(held));
         // Those who wait for a message already have not seen it.
         if is_left && (self.sending.has_sleepers_beside() || self.receiving_alarm.is_waited_for()) {
             self.carry();
         }
-        id
     }
 
-    /// How many messages are posted to be sent that have not gone.
-    pub(crate) fn count_unsent(&self) -> usize {
+    /// How many of the messages that were ever posted to be sent have gone.
+    pub(crate) fn count_gone(&self) -> u64 {
         let held = self.sending.lock();
-        let count = held.count_posted();
+        let (_, gone) = held.count_posted();
         self.settle(self.sending.leave(held));
-        count
+        gone
     }
 
     /// Has `waker` called once, when the next posted message has gone, or has ended.
