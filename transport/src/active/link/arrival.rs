@@ -79,10 +79,16 @@ impl Link {
         length: u64,
         wake: &mut Vec<Waker>,
     ) -> Result<Served, Violation> {
-        let mut ledger = self.ledger();
-        ledger.absorb(credit, wake)?;
+        let number = match self.accounts.accept_alone(number, length, credit) {
+            true => Number::Asked(number),
+            false => {
+                let mut ledger = self.ledger();
+                ledger.absorb(credit, wake)?;
+                self.accept(ledger, Some(number), length)?
+            }
+        };
         Ok(Served {
-            number: self.accept(ledger, Some(number), length)?,
+            number,
             handler,
             word,
         })
@@ -98,8 +104,7 @@ impl Link {
         if self.starves() || self.settings.tap.is_some() {
             return false;
         }
-        let settled = self.ledger().settle_answer(number, credit);
-        settled.is_some()
+        self.accounts.settle_answer(number, credit)
     }
 
     /// Takes a message that is no request into the accounts. One for a handler comes back: its payload is where it was.

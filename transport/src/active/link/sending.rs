@@ -43,11 +43,9 @@ impl Link {
         word: u64,
         length: u64,
     ) -> Result<Begun, Held> {
-        let mut ledger = self.ledger();
-        let haste = ledger.haste();
-        let (number, credit) = ledger.begin(length)?;
+        // Who looks for it finds what was noted, or ended, since.
         let answers = self.answers.load(Ordering::Relaxed);
-        drop(ledger);
+        let (number, credit, haste) = self.accounts.begin(length)?;
         let frame = Frame::Request {
             number,
             handler,
@@ -265,9 +263,7 @@ impl Link {
     /// A message of the peer is done with; what it gets back for it.
     #[inline]
     pub(in crate::active) fn close(&self, number: Number, length: u64) -> Credit {
-        let (credit, open) = self.ledger().close(number, length);
-        drop(open);
-        credit
+        self.accounts.close(number, length)
     }
 
     /// The same where no frame goes.
