@@ -34,10 +34,41 @@ impl Link {
         self: Arc<Self>,
         handlers: &Handlers,
         header: &Header,
+        payload: Filled,
+        driving: &mut Driving<'_>,
+    ) {
+        match self.take_alone(header) {
+            Some(message) => {
+                let last = mem::take(&mut driving.last);
+                driving.last = self.serve(handlers, message, payload, driving, last);
+            }
+            None => self.arrived_among_others(handlers, header, payload, driving),
+        }
+    }
+
+    /// Takes a request that is alone past the ways of all others. `None`, and nothing was done, where it is something
+    /// else, or others have to know.
+    #[inline]
+    fn take_alone(&self, header: &Header) -> Option<Served> {
+        let ((number, handler, word), credit) = Frame::asks(header)?;
+        let is_plain = !self.starves() && self.settings.tap.is_none();
+        let is_taken = is_plain && self.accounts.accept_alone(number, header.length, credit);
+        is_taken.then_some(Served {
+            number: Number::Asked(number),
+            handler,
+            word,
+        })
+    }
+
+    #[inline(never)]
+    fn arrived_among_others(
+        self: Arc<Self>,
+        handlers: &Handlers,
+        header: &Header,
         mut payload: Filled,
         driving: &mut Driving<'_>,
     ) {
-        let mut last = std::mem::take(&mut driving.last);
+        let mut last = mem::take(&mut driving.last);
         if self.starves() {
             self.has_room();
             last = Tick::default();
@@ -79,16 +110,10 @@ impl Link {
         length: u64,
         wake: &mut Vec<Waker>,
     ) -> Result<Served, Violation> {
-        let number = match self.accounts.accept_alone(number, length, credit) {
-            true => Number::Asked(number),
-            false => {
-                let mut ledger = self.ledger();
-                ledger.absorb(credit, wake)?;
-                self.accept(ledger, Some(number), length)?
-            }
-        };
+        let mut ledger = self.ledger();
+        ledger.absorb(credit, wake)?;
         Ok(Served {
-            number,
+            number: self.accept(ledger, Some(number), length)?,
             handler,
             word,
         })
