@@ -55,6 +55,11 @@ impl Accounts {
         if let Some(number) = self.asked.begin(length) {
             return Ok((number, Credit::default(), Haste::Now));
         }
+        self.begin_noted(length)
+    }
+
+    #[inline(never)]
+    fn begin_noted(&self, length: u64) -> Result<(u32, Credit, Haste), Held> {
         let mut ledger = self.lock();
         let haste = ledger.haste();
         let (number, credit) = ledger.begin(length)?;
@@ -68,6 +73,7 @@ impl Accounts {
         is_alone || self.settle_noted(number, credit)
     }
 
+    #[inline(never)]
     fn settle_noted(&self, number: u32, credit: Credit) -> bool {
         let mut ledger = self.lock();
         let settled = ledger.settle_answer(number, credit);
@@ -99,6 +105,7 @@ impl Accounts {
         self.close_noted(number, length)
     }
 
+    #[inline(never)]
     fn close_noted(&self, number: Number, length: u64) -> Credit {
         let mut ledger = self.lock();
         let (credit, open) = ledger.close(number, length);

@@ -35,8 +35,8 @@ pub(in crate::active) enum Haste {
 const PATIENCE: Duration = Duration::from_millis(1);
 
 impl Link {
-    /// Begins a request.
-    #[inline]
+    /// Begins a request. What it returns is copied, unless it is inlined.
+    #[inline(always)]
     pub(in crate::active) fn begin(
         &self,
         handler: u16,
@@ -101,12 +101,26 @@ impl Link {
             return Ok(());
         }
         match self.endpoint.try_send_message(header, segments) {
-            Err(SendError::WouldBlock | SendError::NoBuffer { .. }) => {
+            Ok(()) => Ok(()),
+            Err(error) => self.send_later(error, header, segments),
+        }
+    }
+
+    /// Has a frame go on by itself, if there is but no room for it now.
+    #[cold]
+    fn send_later(
+        &self,
+        error: SendError,
+        header: Header,
+        segments: &[IoSlice<'_>],
+    ) -> Result<(), SendError> {
+        match error {
+            SendError::WouldBlock | SendError::NoBuffer { .. } => {
                 let filled = self.endpoint.shared().gather(segments);
                 self.post(header, filled);
                 Ok(())
             }
-            sent => sent,
+            error => Err(error),
         }
     }
 
