@@ -34,15 +34,14 @@ impl Link {
         self: Arc<Self>,
         handlers: &Handlers,
         header: &Header,
-        payload: Filled,
+        mut payload: Filled,
         driving: &mut Driving<'_>,
     ) {
-        match self.take_alone(header) {
-            Some(message) => {
-                let last = mem::take(&mut driving.last);
-                driving.last = self.serve(handlers, message, payload, driving, last);
-            }
-            None => self.arrived_among_others(handlers, header, payload, driving),
+        let alone = self.take_alone(header);
+        let taken = alone.or_else(|| self.take(header, &mut payload, driving));
+        if let Some(message) = taken {
+            let last = mem::take(&mut driving.last);
+            driving.last = self.serve(handlers, message, payload, driving, last);
         }
     }
 
@@ -60,14 +59,14 @@ impl Link {
         })
     }
 
+    /// Takes a message. One for a handler comes back.
     #[inline(never)]
-    fn arrived_among_others(
-        self: Arc<Self>,
-        handlers: &Handlers,
+    fn take(
+        &self,
         header: &Header,
-        mut payload: Filled,
+        payload: &mut Filled,
         driving: &mut Driving<'_>,
-    ) {
+    ) -> Option<Served> {
         let mut last = mem::take(&mut driving.last);
         if self.starves() {
             self.has_room();
@@ -82,7 +81,7 @@ impl Link {
                 let taken = self.take_request(asked, credit, header.length, &mut wake);
                 taken.map(Some)
             }
-            None => self.take_in(header, &mut payload, driving, &mut wake),
+            None => self.take_in(header, payload, driving, &mut wake),
         };
         if !wake.is_empty() {
             // A handler may take long, or wait for one of them.
@@ -90,13 +89,15 @@ impl Link {
             last = Tick::default();
         }
         match taken {
-            Ok(None) => {}
+            Ok(None) => None,
             Ok(Some(message)) => {
-                driving.last = self.serve(handlers, message, payload, driving, last);
+                driving.last = last;
+                Some(message)
             }
             Err(violation) => {
                 driving.release();
                 self.break_off(violation);
+                None
             }
         }
     }
