@@ -5,7 +5,9 @@
 //! is done with, the other side gives back, with whatever frame goes its way next. Answers need no room: who
 //! asks for one has kept a place for it.
 
+mod accounts;
 mod calls;
+mod lone;
 mod window;
 
 use std::collections::VecDeque;
@@ -13,8 +15,11 @@ use std::mem;
 use std::sync::Arc;
 use std::task::Waker;
 
+pub(super) use self::accounts::Accounts;
 pub(super) use self::calls::Answer;
 use self::calls::{Call, Place};
+#[cfg(all(test, loom))]
+pub(super) use self::lone::{Lent, Lone};
 pub(super) use self::window::Window;
 use super::frame::Credit;
 use super::link::Haste;
@@ -102,6 +107,8 @@ pub(super) struct Ledger {
     free: Vec<u16>,
     /// Requests of the peer, by its numbers, and messages that nobody answers.
     open: Vec<OpenPlace>,
+    /// How many of these requests there are.
+    requests: usize,
     told: Vec<OpenPlace>,
     free_told: Vec<u32>,
     /// Frames that have not gone yet, as far as is known, in order.
@@ -133,6 +140,7 @@ impl Ledger {
             calls: Vec::new(),
             free: Vec::new(),
             open: Vec::new(),
+            requests: 0,
             told: Vec::new(),
             free_told: Vec::new(),
             withheld: VecDeque::new(),
@@ -278,6 +286,7 @@ impl Ledger {
         match self.open.get_mut(index) {
             Some(place) if matches!(place.open, Open::No) => {
                 *place = OpenPlace::running(number);
+                self.requests = self.requests.saturating_add(1);
                 Ok(Number::Asked(number))
             }
             _ => Err(Violation("a number is used twice")),
@@ -354,8 +363,12 @@ impl Ledger {
         self.due_bytes = self.due_bytes.saturating_add(length);
         let place = self.opened(number);
         let open = place.map_or(Open::No, |place| mem::replace(&mut place.open, Open::No));
-        if let Number::Told(index) = number {
-            self.free_told.push(index);
+        match number {
+            Number::Told(index) => self.free_told.push(index),
+            Number::Asked(_) if !matches!(open, Open::No) => {
+                self.requests = self.requests.saturating_sub(1);
+            }
+            Number::Asked(_) => {}
         }
         open
     }

@@ -23,9 +23,9 @@ use super::error::{JoinError, RequestError, Returned};
 use super::frame::{Credit, Frame};
 use super::handlers::Handlers;
 use super::hello::{Known, Theirs};
-use super::ledger::{Answer, Ledger, Number, Violation, Window};
+use super::ledger::{Accounts, Answer, Ledger, Number, Violation, Window};
 use super::settings::Settings;
-use super::sync::lock;
+use super::sync::MutexGuard as LedgerGuard;
 use super::tap::{Tap, tapped};
 use super::task::Cancel;
 use crate::device::deadline::Deadline;
@@ -59,7 +59,7 @@ pub(super) struct Link {
     handlers: Handlers,
     known: Vec<Known>,
     pub(super) settings: Settings,
-    ledger: super::sync::Mutex<Ledger>,
+    accounts: Accounts,
     /// How many answers were noted in the ledger, and whether it has ended; both change under its lock.
     answers: AtomicU64,
     ended: AtomicBool,
@@ -116,7 +116,7 @@ impl Link {
         let bundle = Core::new(endpoint.shared().facts().spin);
         let link = Arc::new(Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
-            ledger: super::sync::Mutex::new(Ledger::new(theirs.window, inward)),
+            accounts: Accounts::new(Ledger::new(theirs.window, inward)),
             known: theirs.known,
             endpoint,
             handlers,
@@ -324,8 +324,8 @@ impl Link {
         &self.known
     }
 
-    pub(super) fn ledger(&self) -> super::sync::MutexGuard<'_, Ledger> {
-        lock(&self.ledger)
+    pub(super) fn ledger(&self) -> LedgerGuard<'_, Ledger> {
+        self.accounts.lock()
     }
 
     /// Where it is served now.

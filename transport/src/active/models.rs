@@ -9,6 +9,8 @@ use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
 use super::crew::Places;
+use super::frame::Credit;
+use super::ledger::{Accounts, Ledger, Lent, Lone, Number, Window};
 use super::role::Role;
 use super::state::{Paused, State};
 use super::sync::{lock, wait};
@@ -324,4 +326,82 @@ fn a_crew_that_is_called_before_it_is_stopped_is_found() {
         served.call();
         served.stop();
     }));
+}
+
+/// Two threads make a request each over accounts that have lent their places, and the peer answers both: one alone, as
+/// who waits for it, or by the ledger, which it gets by `take_back`. Then all is as it was.
+fn asked_beside(take_back: fn(&Lone) -> Option<Lent>) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let window = Window::new(2, 100);
+        let accounts = Arc::new(Accounts::new(Ledger::new(window, window)));
+        let given = Credit {
+            messages: 1,
+            bytes: 1,
+        };
+        let (number, ..) = accounts.begin(1).unwrap();
+        assert!(accounts.settle_answer(number, given));
+        let other = accounts.clone();
+        let beside = thread::spawn(move || {
+            let mut ledger = other.lock_by(take_back);
+            let (number, _) = ledger.begin(1).unwrap();
+            drop(ledger);
+            let settled = other.lock_by(take_back).settle_answer(number, given);
+            assert!(settled.is_some(), "it is open");
+            number
+        });
+        let (number, ..) = accounts.begin(1).unwrap();
+        assert!(accounts.settle_answer(number, given), "it is open");
+        beside.join().unwrap();
+        let mut ledger = accounts.lock();
+        assert_eq!(ledger.outstanding(), 0);
+        let numbers = [(); 2].map(|()| ledger.begin(1).unwrap().0);
+        assert_ne!(numbers[0], numbers[1]);
+        assert!(ledger.begin(1).is_err(), "its window grew");
+    }
+}
+
+#[test]
+fn who_asks_alone_and_who_asks_beside_have_their_own_numbers() {
+    loom::model(asked_beside(Lone::take_back));
+}
+
+#[test]
+#[should_panic = "NoCredit"]
+fn one_who_takes_back_what_is_taken_meanwhile_is_found() {
+    loom::model(asked_beside(Lone::take_back_late));
+}
+
+/// A request of the peer comes, and is done with, while somebody looks at what is under way.
+fn opened_beside(take_back: fn(&Lone) -> Option<Lent>) -> impl Fn() + Send + Sync + 'static {
+    move || {
+        let window = Window::new(1, 100);
+        let accounts = Arc::new(Accounts::new(Ledger::new(window, window)));
+        accounts.lock().accept(Some(0), 1).unwrap();
+        let given = accounts.close(Number::Asked(0), 1);
+        let other = accounts.clone();
+        let beside = thread::spawn(move || {
+            assert!(other.lock_by(take_back).under_way() < 2);
+        });
+        for number in [1, 2] {
+            if !accounts.accept_alone(number, 1, Credit::default()) {
+                accounts.lock().accept(Some(number), 1).unwrap();
+            }
+            assert_eq!(accounts.close(Number::Asked(number), 1), given);
+        }
+        beside.join().unwrap();
+        let mut ledger = accounts.lock();
+        assert_eq!(ledger.under_way(), 0);
+        assert!(ledger.accept(Some(3), 1).is_ok(), "its window shrank");
+    }
+}
+
+#[test]
+fn what_comes_alone_is_accounted_for_though_somebody_looks() {
+    loom::model(opened_beside(Lone::take_back));
+}
+
+#[test]
+#[should_panic = "assertion"]
+fn one_who_looks_and_loses_what_comes_alone_is_found() {
+    loom::model(opened_beside(Lone::take_back_late));
 }

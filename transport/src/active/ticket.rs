@@ -21,7 +21,6 @@ use super::link::{Asked, Link, Turn};
 use super::peer::Peer;
 use crate::device::deadline::Deadline;
 use crate::endpoint::Message;
-use crate::endpoint::timer::Timer;
 
 /// What a handler answered.
 #[derive(Debug)]
@@ -50,9 +49,20 @@ pub struct Ticket {
 /// How a task waits.
 #[derive(Default)]
 pub(super) struct Waiting {
-    /// In that bundle, with that number in its queue.
-    place: Option<(Arc<Core>, Option<u64>, Waker)>,
-    timer: Option<Timer>,
+    place: Option<Place>,
+}
+
+/// Where a task waits: in that bundle, with that number in its queue.
+struct Place {
+    core: Arc<Core>,
+    number: Option<u64>,
+    waker: Waker,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.core.forget(self.number, Some(&self.waker));
+    }
 }
 
 impl Ticket {
@@ -138,7 +148,7 @@ impl Ticket {
         let mut slept = false;
         if let Some(asked) = errand.asked() {
             let mut message = Message::nothing();
-            match link.receive_answer(asked, until, &mut message) {
+            match link.receive_answer(&asked, until, &mut message) {
                 Directly::Answered => {
                     errand.leave();
                     let [_, word, _] = message.header.words;
@@ -211,8 +221,8 @@ impl Ticket {
             if let Some(outcome) = self.attempt(Some(context.waker())) {
                 return Poll::Ready(outcome);
             }
-            if let Some(then) = self.errand.paused() {
-                if !self.waiting.set_timer(then, context.waker()) {
+            if let Some(pause) = self.errand.pause() {
+                if !pause.tell(context.waker()) {
                     // Without a timer it asks again and again.
                     context.waker().wake_by_ref();
                 }
@@ -232,32 +242,22 @@ impl fmt::Debug for Waiting {
 }
 
 impl Waiting {
-    fn set_timer(&mut self, then: Deadline, waker: &Waker) -> bool {
-        if self.timer.is_none() {
-            self.timer = Timer::new().ok();
-        }
-        match &self.timer {
-            Some(timer) => {
-                timer.set(then, waker);
-                true
-            }
-            None => false,
-        }
-    }
-
     /// Takes what is here, and has the task woken when there is more. Whether to look again.
     pub(super) fn attend(&mut self, link: &Arc<Link>, waker: &Waker) -> bool {
         let core = link.bundle();
-        if self
-            .place
-            .as_ref()
-            .is_some_and(|(known, ..)| !Arc::ptr_eq(known, &core))
-        {
+        let is_other = |place: &Place| !Arc::ptr_eq(&place.core, &core);
+        if self.place.as_ref().is_some_and(is_other) {
             self.leave();
         }
-        let (core, number, known) = self
-            .place
-            .get_or_insert_with(|| (core, None, waker.clone()));
+        let Place {
+            core,
+            number,
+            waker: known,
+        } = self.place.get_or_insert_with(|| Place {
+            core,
+            number: None,
+            waker: waker.clone(),
+        });
         if !known.will_wake(waker) {
             // Whoever leaves the role wakes one who waits for it: not one who is there no more.
             core.forget(None, Some(known));
@@ -279,15 +279,7 @@ impl Waiting {
     }
 
     pub(super) fn leave(&mut self) {
-        if let Some((core, number, waker)) = self.place.take() {
-            core.forget(number, Some(&waker));
-        }
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.leave();
+        drop(self.place.take());
     }
 }
 

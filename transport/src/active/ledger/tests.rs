@@ -19,6 +19,8 @@ enum Step {
     Tell(u64),
     /// A message of the other side comes.
     Receive,
+    /// The same where who asked first waits for it alone.
+    Await,
     /// The handler of one is done with it.
     Close(usize),
     /// A reply is looked for.
@@ -32,7 +34,8 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         3 => length.clone().prop_map(Step::Ask),
         2 => length.prop_map(Step::Tell),
-        6 => Just(Step::Receive),
+        3 => Just(Step::Receive),
+        3 => Just(Step::Await),
         4 => any::<usize>().prop_map(Step::Close),
         2 => any::<usize>().prop_map(Step::Take),
         1 => any::<usize>().prop_map(Step::Forget),
@@ -49,12 +52,12 @@ enum Letter {
 
 /// One side: its accounts, and what a simple mind would write down.
 struct Side {
-    ledger: Ledger,
+    accounts: Accounts,
     /// What is on its way here.
     inbox: VecDeque<(Letter, Credit)>,
     /// What the other side has sent that is not done with.
     open: Vec<(Number, u64)>,
-    /// Numbers of requests whose answers are wanted, and those that have come.
+    /// Numbers of requests whose answers are wanted, and those that were noted.
     wanted: Vec<u32>,
     come: HashSet<u32>,
 }
@@ -62,7 +65,10 @@ struct Side {
 impl Side {
     fn new(ours: (u32, u64), theirs: (u32, u64)) -> Self {
         Self {
-            ledger: Ledger::new(Window::new(theirs.0, theirs.1), Window::new(ours.0, ours.1)),
+            accounts: Accounts::new(Ledger::new(
+                Window::new(theirs.0, theirs.1),
+                Window::new(ours.0, ours.1),
+            )),
             inbox: VecDeque::new(),
             open: Vec::new(),
             wanted: Vec::new(),
@@ -70,18 +76,35 @@ impl Side {
         }
     }
 
-    fn receive(&mut self) {
+    fn receive(&mut self, awaits: bool) {
         let Some((letter, credit)) = self.inbox.pop_front() else {
             return;
         };
-        self.ledger.absorb(credit, &mut Vec::new()).unwrap();
+        match letter {
+            Letter::Reply(number) if awaits && self.wanted.first() == Some(&number) => {
+                assert!(self.accounts.settle_answer(number, credit));
+                self.wanted.remove(0);
+                return;
+            }
+            Letter::Request(number, length)
+                if self.accounts.accept_alone(number, length, credit) =>
+            {
+                let asked = |(open, _): &(Number, u64)| open.asked().is_some();
+                assert!(!self.open.iter().any(asked), "there is another one");
+                self.open.push((Number::Asked(number), length));
+                return;
+            }
+            _ => {}
+        }
+        let mut ledger = self.accounts.lock();
+        ledger.absorb(credit, &mut Vec::new()).unwrap();
         match letter {
             Letter::Request(number, length) => {
-                let number = self.ledger.accept(Some(number), length).unwrap();
+                let number = ledger.accept(Some(number), length).unwrap();
                 self.open.push((number, length));
             }
             Letter::Send(length) => {
-                let number = self.ledger.accept(None, length).unwrap();
+                let number = ledger.accept(None, length).unwrap();
                 self.open.push((number, length));
             }
             Letter::Reply(number) => {
@@ -89,7 +112,7 @@ impl Side {
                     word: u64::from(number),
                     payload: Filled::nothing(),
                 };
-                self.ledger.answer(number, answer).unwrap();
+                ledger.answer(number, answer).unwrap();
                 self.come.insert(number);
             }
             Letter::Credit => {}
@@ -103,11 +126,11 @@ impl Side {
         let (number, length) = self.open.swap_remove(which % self.open.len());
         match number {
             Number::Asked(asked) => {
-                let (credit, _) = self.ledger.close(number, length);
+                let credit = self.accounts.close(number, length);
                 to.push_back((Letter::Reply(asked), credit));
             }
             Number::Told(_) => {
-                let (credit, _) = self.ledger.close_silently(number, length);
+                let (credit, _) = self.accounts.lock().close_silently(number, length);
                 to.extend(credit.map(|credit| (Letter::Credit, credit)));
             }
         }
@@ -116,23 +139,25 @@ impl Side {
     fn step(&mut self, step: Step, to: &mut VecDeque<(Letter, Credit)>) {
         match step {
             Step::Ask(length) => {
-                if let Ok((number, credit)) = self.ledger.begin(length) {
+                if let Ok((number, credit, _)) = self.accounts.begin(length) {
                     assert!(!self.wanted.contains(&number), "a number is used twice");
                     self.wanted.push(number);
                     to.push_back((Letter::Request(number, length), credit));
                 }
             }
             Step::Tell(length) => {
-                if let Ok(credit) = self.ledger.charge(length) {
+                if let Ok(credit) = self.accounts.lock().charge(length) {
                     to.push_back((Letter::Send(length), credit));
                 }
             }
-            Step::Receive => self.receive(),
+            Step::Receive => self.receive(false),
+            Step::Await => self.receive(true),
             Step::Close(which) => self.close(which, to),
             Step::Take(which) if !self.wanted.is_empty() => {
                 let place = which % self.wanted.len();
                 let number = self.wanted[place];
-                match self.ledger.take(number, None, &mut None).unwrap() {
+                let taken = self.accounts.lock().take(number, None, &mut None);
+                match taken.unwrap() {
                     Some(Answer::Reply { word, .. }) => {
                         assert_eq!(word, u64::from(number));
                         assert!(self.come.remove(&number));
@@ -144,7 +169,7 @@ impl Side {
             }
             Step::Forget(which) if !self.wanted.is_empty() => {
                 let number = self.wanted.swap_remove(which % self.wanted.len());
-                let (is_open, call) = self.ledger.forget(number);
+                let (is_open, call) = self.accounts.lock().forget(number);
                 assert_eq!(is_open, !self.come.remove(&number));
                 assert_eq!(matches!(call, Some(Call::Done(_))), !is_open);
             }
@@ -180,7 +205,9 @@ proptest! {
         }
         for side in &mut sides {
             prop_assert!(side.wanted.is_empty() && side.open.is_empty() && side.inbox.is_empty());
-            prop_assert!(side.ledger.charge(u64::MAX / 4).is_ok(), "a window that stays shut");
+            let mut ledger = side.accounts.lock();
+            prop_assert_eq!((ledger.outstanding(), ledger.under_way()), (0, 0));
+            prop_assert!(ledger.charge(u64::MAX / 4).is_ok(), "a window that stays shut");
         }
     }
 
@@ -242,4 +269,88 @@ fn what_waits_behind_others_gives_back_when_it_has_gone_itself() {
         assert_eq!(ledger.accept(None, 40).is_ok(), fits, "{gone}");
     }
     assert_eq!(ledger.unsent(), 0);
+}
+
+/// Requests of one side, one after the other: all but the first go past the ledger.
+#[test]
+fn requests_that_are_alone_leave_the_ledger_as_it_was() {
+    let window = Window::new(2, 100);
+    let [asking, serving] = [(); 2].map(|()| Accounts::new(Ledger::new(window, window)));
+    let mut numbers = HashSet::new();
+    for round in 0..5u64 {
+        let (number, credit, haste) = asking.begin(round).unwrap();
+        assert!(numbers.insert(number), "a number is used again");
+        assert_eq!((credit, haste), (Credit::default(), Haste::Now));
+        let is_alone = serving.accept_alone(number, round, credit);
+        assert_eq!(is_alone, round > 0);
+        if !is_alone {
+            serving.lock().accept(Some(number), round).unwrap();
+        }
+        let credit = serving.close(Number::Asked(number), round);
+        assert!(asking.settle_answer(number, credit));
+        assert!(
+            !asking.settle_answer(number, credit),
+            "it is answered twice"
+        );
+    }
+    let (number, ..) = asking.begin(7).unwrap();
+    assert!(serving.accept_alone(number, 7, Credit::default()));
+    assert!(!serving.accept_alone(number, 7, Credit::default()));
+    // Who looks finds it as any other.
+    let mut ledger = asking.lock();
+    assert!(ledger.is_open(number));
+    assert_eq!((ledger.outstanding(), ledger.haste()), (1, Haste::Asking));
+    assert_eq!((ledger.out.messages_out, ledger.out.bytes_out), (1, 7));
+    drop(ledger);
+    let mut ledger = serving.lock();
+    assert_eq!(ledger.under_way(), 1);
+    assert!(ledger.accept(Some(number), 7).is_err(), "used twice");
+    drop(ledger);
+    assert!(!asking.settle_answer(
+        number,
+        Credit {
+            messages: 3,
+            bytes: 0
+        }
+    ));
+    let credit = serving.close(Number::Asked(number), 7);
+    assert!(asking.settle_answer(number, credit));
+    assert_eq!(asking.lock().outstanding(), 0);
+}
+
+/// What is due, or waited for, is seen to with the next frame: no request goes past it.
+#[test]
+fn a_request_is_not_alone_where_something_is_due_or_waited_for() {
+    let window = Window::new(4, 100);
+    let accounts = Accounts::new(Ledger::new(window, window));
+    let ask = || {
+        let (number, credit, _) = accounts.begin(1).unwrap();
+        let given = Credit {
+            messages: 1,
+            bytes: 1,
+        };
+        assert!(accounts.settle_answer(number, given));
+        credit
+    };
+    ask();
+    let told = accounts.lock().accept(None, 3).unwrap();
+    assert_eq!(accounts.lock().close_silently(told, 3).0, None);
+    assert_eq!(
+        ask(),
+        Credit {
+            messages: 1,
+            bytes: 3
+        }
+    );
+    assert_eq!(ask(), Credit::default());
+    accounts.lock().want(Waker::noop());
+    let (number, ..) = accounts.begin(1).unwrap();
+    let given = Credit {
+        messages: 1,
+        bytes: 1,
+    };
+    assert!(!accounts.settle_answer(number, given), "who waits is told");
+    // What has ended begins nothing.
+    accounts.lock().end();
+    assert_eq!(accounts.begin(1), Err(Held::Ended));
 }

@@ -37,7 +37,37 @@ impl Link {
         mut payload: Filled,
         driving: &mut Driving<'_>,
     ) {
-        let mut last = std::mem::take(&mut driving.last);
+        let alone = self.take_alone(header);
+        let taken = alone.or_else(|| self.take(header, &mut payload, driving));
+        if let Some(message) = taken {
+            let last = mem::take(&mut driving.last);
+            driving.last = self.serve(handlers, message, payload, driving, last);
+        }
+    }
+
+    /// Takes a request that is alone past the ways of all others. `None`, and nothing was done, where it is something
+    /// else, or others have to know.
+    #[inline]
+    fn take_alone(&self, header: &Header) -> Option<Served> {
+        let ((number, handler, word), credit) = Frame::asks(header)?;
+        let is_plain = !self.starves() && self.settings.tap.is_none();
+        let is_taken = is_plain && self.accounts.accept_alone(number, header.length, credit);
+        is_taken.then_some(Served {
+            number: Number::Asked(number),
+            handler,
+            word,
+        })
+    }
+
+    /// Takes a message. One for a handler comes back.
+    #[inline(never)]
+    fn take(
+        &self,
+        header: &Header,
+        payload: &mut Filled,
+        driving: &mut Driving<'_>,
+    ) -> Option<Served> {
+        let mut last = mem::take(&mut driving.last);
         if self.starves() {
             self.has_room();
             last = Tick::default();
@@ -51,7 +81,7 @@ impl Link {
                 let taken = self.take_request(asked, credit, header.length, &mut wake);
                 taken.map(Some)
             }
-            None => self.take_in(header, &mut payload, driving, &mut wake),
+            None => self.take_in(header, payload, driving, &mut wake),
         };
         if !wake.is_empty() {
             // A handler may take long, or wait for one of them.
@@ -59,13 +89,15 @@ impl Link {
             last = Tick::default();
         }
         match taken {
-            Ok(None) => {}
+            Ok(None) => None,
             Ok(Some(message)) => {
-                driving.last = self.serve(handlers, message, payload, driving, last);
+                driving.last = last;
+                Some(message)
             }
             Err(violation) => {
                 driving.release();
                 self.break_off(violation);
+                None
             }
         }
     }
@@ -98,8 +130,7 @@ impl Link {
         if self.starves() || self.settings.tap.is_some() {
             return false;
         }
-        let settled = self.ledger().settle_answer(number, credit);
-        settled.is_some()
+        self.accounts.settle_answer(number, credit)
     }
 
     /// Takes a message that is no request into the accounts. One for a handler comes back: its payload is where it was.

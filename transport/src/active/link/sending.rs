@@ -34,19 +34,17 @@ pub(in crate::active) enum Haste {
 const PATIENCE: Duration = Duration::from_millis(1);
 
 impl Link {
-    /// Begins a request.
-    #[inline]
+    /// Begins a request. What it returns is copied, unless it is inlined.
+    #[inline(always)]
     pub(in crate::active) fn begin(
         &self,
         handler: u16,
         word: u64,
         length: u64,
     ) -> Result<Begun, Held> {
-        let mut ledger = self.ledger();
-        let haste = ledger.haste();
-        let (number, credit) = ledger.begin(length)?;
+        // Who looks for it finds what was noted, or ended, since.
         let answers = self.answers.load(Ordering::Relaxed);
-        drop(ledger);
+        let (number, credit, haste) = self.accounts.begin(length)?;
         let frame = Frame::Request {
             number,
             handler,
@@ -102,12 +100,26 @@ impl Link {
             return Ok(());
         }
         match self.endpoint.try_send_message(header, segments) {
-            Err(SendError::WouldBlock | SendError::NoBuffer { .. }) => {
+            Ok(()) => Ok(()),
+            Err(error) => self.send_later(error, header, segments),
+        }
+    }
+
+    /// Has a frame go on by itself, if there is but no room for it now.
+    #[cold]
+    fn send_later(
+        &self,
+        error: SendError,
+        header: Header,
+        segments: &[IoSlice<'_>],
+    ) -> Result<(), SendError> {
+        match error {
+            SendError::WouldBlock | SendError::NoBuffer { .. } => {
                 let filled = self.endpoint.shared().gather(segments);
                 self.post(header, filled);
                 Ok(())
             }
-            sent => sent,
+            error => Err(error),
         }
     }
 
@@ -262,9 +274,7 @@ impl Link {
     /// A message of the peer is done with; what it gets back for it.
     #[inline]
     pub(in crate::active) fn close(&self, number: Number, length: u64) -> Credit {
-        let (credit, open) = self.ledger().close(number, length);
-        drop(open);
-        credit
+        self.accounts.close(number, length)
     }
 
     /// The same where no frame goes.

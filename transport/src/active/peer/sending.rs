@@ -132,15 +132,49 @@ impl Peer {
         let link = &self.link;
         link.check()?;
         let length = total(segments);
-        let begun = match wait.is_free(link) {
-            true => match link.begin(handler.number, word, length) {
-                Err(Held::NoCredit) if link.free_aside() => {
-                    link.begin(handler.number, word, length)
-                }
-                begun => begun,
-            },
-            false => Err(Held::NoCredit),
-        };
+        if wait.is_free(link) {
+            if let Ok(begun) = link.begin(handler.number, word, length) {
+                return self.put_request(handler, length, segments, wait, &begun);
+            }
+        }
+        self.request_later(handler, word, (segments, length), wait)
+    }
+
+    /// Sends a request that was begun.
+    #[inline(always)]
+    fn put_request(
+        &self,
+        handler: Handler,
+        length: u64,
+        segments: &[IoSlice<'_>],
+        wait: Wait,
+        begun: &Begun,
+    ) -> Result<Ticket, RequestError> {
+        let (link, asked) = (&self.link, begun.asked);
+        if let Err(error) = self.put(begun.header, length, segments, (wait, begun.haste)) {
+            link.unsend(Some(asked.number), length, begun.credit);
+            return Err(error.into());
+        }
+        Ok(Ticket::new(link.clone(), handler.number, asked, length))
+    }
+
+    /// Requests something that could not go at once.
+    #[cold]
+    fn request_later(
+        &self,
+        handler: Handler,
+        word: u64,
+        (segments, length): (&[IoSlice<'_>], u64),
+        wait: Wait,
+    ) -> Result<Ticket, RequestError> {
+        let link = &self.link;
+        let mut begun = Err(Held::NoCredit);
+        if wait.is_free(link) {
+            begun = link.begin(handler.number, word, length);
+            if matches!(begun, Err(Held::NoCredit)) && link.free_aside() {
+                begun = link.begin(handler.number, word, length);
+            }
+        }
         let begun = match begun {
             Ok(begun) => begun,
             Err(Held::NoCredit) => match wait {
@@ -161,16 +195,11 @@ impl Peer {
             },
             Err(held) => return Err(self.held(held)),
         };
-        let asked = begun.asked;
-        if let Err(error) = self.put(begun.header, length, segments, (wait, begun.haste)) {
-            link.unsend(Some(asked.number), length, begun.credit);
-            return Err(error.into());
-        }
-        Ok(Ticket::new(link.clone(), handler.number, asked, length))
+        self.put_request(handler, length, segments, wait, &begun)
     }
 
     /// Sends what has credit.
-    #[inline]
+    #[inline(always)]
     fn put(
         &self,
         header: Header,

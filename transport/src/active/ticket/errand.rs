@@ -11,6 +11,7 @@ use crate::active::error::{Reason, RequestError, Returned};
 use crate::active::ledger::Answer;
 use crate::active::link::{Asked, Link, Message, Turn, returned};
 use crate::device::deadline::Deadline;
+use crate::endpoint::timer::Timer;
 
 /// What comes of a request.
 pub(super) type Outcome = Result<Reply, RequestError>;
@@ -18,20 +19,54 @@ pub(super) type Outcome = Result<Reply, RequestError>;
 /// A request on its way.
 pub(super) struct Errand {
     handler: u16,
-    state: State,
-    /// How long its payload is.
-    length: u64,
     /// How often it came back.
     times: u32,
+    /// How long its payload is.
+    length: u64,
+    state: State,
 }
 
 enum State {
     /// It waits for its turn.
-    Queued(Turn),
-    Sent(Asked),
-    /// It came back, and is sent again then.
-    Paused(Deadline, Box<Message>),
+    Queued(Box<Turn>),
+    /// As [`Asked`] has it.
+    Sent {
+        number: u32,
+        answers: u64,
+    },
+    /// It came back.
+    Paused(Box<Pause>),
     Over,
+}
+
+impl From<Asked> for State {
+    #[inline]
+    fn from(asked: Asked) -> Self {
+        Self::Sent {
+            number: asked.number,
+            answers: asked.answers,
+        }
+    }
+}
+
+/// A request that came back, until it is sent again.
+pub(super) struct Pause {
+    then: Deadline,
+    message: Message,
+    timer: Option<Timer>,
+}
+
+impl Pause {
+    /// Has a task woken when it is over. False where there is no timer for that.
+    pub(super) fn tell(&mut self, task: &Waker) -> bool {
+        if self.timer.is_none() {
+            self.timer = Timer::new().ok();
+        }
+        if let Some(timer) = &self.timer {
+            timer.set(self.then, task);
+        }
+        self.timer.is_some()
+    }
 }
 
 impl Errand {
@@ -39,18 +74,18 @@ impl Errand {
     pub(super) fn sent(handler: u16, asked: Asked, length: u64) -> Self {
         Self {
             handler,
-            state: State::Sent(asked),
-            length,
             times: 0,
+            length,
+            state: asked.into(),
         }
     }
 
     pub(super) fn queued(handler: u16, turn: Turn, length: u64) -> Self {
         Self {
             handler,
-            state: State::Queued(turn),
-            length,
             times: 0,
+            length,
+            state: State::Queued(Box::new(turn)),
         }
     }
 
@@ -67,9 +102,9 @@ impl Errand {
 
     /// What was asked, while it is on its way.
     #[inline]
-    pub(super) fn asked(&self) -> Option<&Asked> {
-        match &self.state {
-            State::Sent(asked) => Some(asked),
+    pub(super) fn asked(&self) -> Option<Asked> {
+        match self.state {
+            State::Sent { number, answers } => Some(Asked { number, answers }),
             _ => None,
         }
     }
@@ -78,7 +113,15 @@ impl Errand {
     #[inline]
     pub(super) fn paused(&self) -> Option<Deadline> {
         match &self.state {
-            State::Paused(then, _) => Some(*then),
+            State::Paused(pause) => Some(pause.then),
+            _ => None,
+        }
+    }
+
+    /// The pause that it makes.
+    pub(super) fn pause(&mut self) -> Option<&mut Pause> {
+        match &mut self.state {
+            State::Paused(pause) => Some(pause),
             _ => None,
         }
     }
@@ -89,7 +132,7 @@ impl Errand {
         if let State::Queued(turn) = &mut self.state {
             // It may have gone by now.
             if let Some(asked) = turn.come(None).and_then(|grant| grant.ok()?.asked) {
-                self.state = State::Sent(asked);
+                self.state = asked.into();
             }
         }
         match self.number() {
@@ -102,8 +145,8 @@ impl Errand {
     pub(super) fn withdraw(&mut self) -> bool {
         let is_here = match &mut self.state {
             State::Queued(turn) => turn.withdraw(),
-            State::Paused(..) => true,
-            State::Sent(_) | State::Over => false,
+            State::Paused(_) => true,
+            State::Sent { .. } | State::Over => false,
         };
         if is_here {
             self.state = State::Over;
@@ -114,10 +157,14 @@ impl Errand {
     /// Nobody follows it any more; its number, if it is on its way.
     #[inline]
     pub(super) fn leave(&mut self) -> Option<u32> {
-        match mem::replace(&mut self.state, State::Over) {
-            State::Sent(asked) => Some(asked.number),
-            State::Over | State::Queued(_) | State::Paused(..) => None,
+        let number = self.number();
+        let state = mem::replace(&mut self.state, State::Over);
+        match number {
+            // It has nothing that would have to be dropped.
+            Some(_) => mem::forget(state),
+            None => drop(state),
         }
+        number
     }
 
     /// The same where it goes on, if it is on its way.
@@ -141,7 +188,7 @@ impl Errand {
             self.state = State::Over;
             return Some(Err(error));
         }
-        if let State::Sent(asked) = &self.state {
+        if let Some(asked) = self.asked() {
             if let Some(Answer::Reply { word, payload }) = found {
                 self.state = State::Over;
                 return Some(Ok(Reply { word, payload }));
@@ -165,7 +212,7 @@ impl Errand {
             match mem::replace(&mut self.state, State::Over) {
                 State::Queued(mut turn) => match turn.come(waker) {
                     Some(Ok(grant)) => match grant.asked {
-                        Some(asked) => self.state = State::Sent(asked),
+                        Some(asked) => self.state = asked.into(),
                         None => unreachable!("it is a request"),
                     },
                     Some(Err(error)) => return Some(Err(error)),
@@ -174,10 +221,10 @@ impl Errand {
                         return None;
                     }
                 },
-                State::Sent(asked) => {
+                State::Sent { number, answers } => {
                     let taken = match found.take() {
                         Some(answer) => Ok(Some(answer)),
-                        None => link.take_answer(asked.number, waker),
+                        None => link.take_answer(number, waker),
                     };
                     match taken {
                         Ok(Some(answer)) => {
@@ -187,22 +234,22 @@ impl Errand {
                         }
                         Ok(None) => {
                             let Some(why) = link.starved() else {
-                                self.state = State::Sent(asked);
+                                self.state = State::Sent { number, answers };
                                 return None;
                             };
-                            link.give_up(asked.number);
+                            link.give_up(number);
                             let peer = link.endpoint().peer().clone();
                             return Some(Err(RequestError::NoRoom { peer, why }));
                         }
                         Err(_) => return Some(Err(lost(link))),
                     }
                 }
-                State::Paused(then, message) => {
-                    if !then.has_passed() {
-                        self.state = State::Paused(then, message);
+                State::Paused(pause) => {
+                    if !pause.then.has_passed() {
+                        self.state = State::Paused(pause);
                         return None;
                     }
-                    self.state = State::Queued(link.enqueue(*message));
+                    self.state = State::Queued(Box::new(link.enqueue(pause.message)));
                 }
                 State::Over => return None,
             }
@@ -236,7 +283,11 @@ impl Errand {
                 asks: true,
                 payload: Some(payload.unwrap_or_else(Filled::nothing)),
             };
-            self.state = State::Paused(then, Box::new(message));
+            self.state = State::Paused(Box::new(Pause {
+                then,
+                message,
+                timer: None,
+            }));
             return None;
         }
         Some(Err(RequestError::Returned {
