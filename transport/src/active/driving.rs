@@ -35,6 +35,7 @@ use crate::endpoint::spin::{Habit, Spin};
 use crate::endpoint::{CompletionQueue, Message};
 use crate::error::RecvError;
 use crate::process::Origin;
+use jstream::buffer::Filled;
 
 /// How long a thread sleeps in a connection alone. One that comes into its bundle meanwhile has to wait as long.
 const SLICE: Duration = Duration::from_millis(2);
@@ -211,23 +212,22 @@ impl Core {
         link.lost(error);
     }
 
-    /// What a receive came to.
+    /// What a receive came to. A message is taken from where it is: one that is passed on is copied each time.
     #[inline]
     fn received(
         &self,
         link: Arc<Link>,
         handlers: &Handlers,
         received: Result<(), RecvError>,
-        (message, other): (Message, Option<Arrived>),
+        (message, other): (&mut Message, &mut Option<Arrived>),
         driving: &mut Driving<'_>,
     ) -> Looked {
-        match (received, other) {
-            (Ok(()), None) => {
-                link.arrived(handlers, &message.header, message.payload, driving);
-                Looked::Something
-            }
-            (received, other) => self.received_else(link, received, other, driving),
+        if received.is_err() || other.is_some() {
+            return self.received_else(link, received, other.take(), driving);
         }
+        let payload = std::mem::replace(&mut message.payload, Filled::nothing());
+        link.arrived(handlers, &message.header, payload, driving);
+        Looked::Something
     }
 
     /// The same of what is not a message of bytes.
@@ -310,7 +310,8 @@ impl Core {
             let looked = shared.look(&mut message, &mut other);
             if let Some(looked) = looked {
                 self.next.store(place.wrapping_add(1), Ordering::Relaxed);
-                return self.received(link, &member.handlers, looked, (message, other), driving);
+                let come = (&mut message, &mut other);
+                return self.received(link, &member.handlers, looked, come, driving);
             }
         }
         if is_posted {
@@ -383,7 +384,8 @@ impl Core {
                 match shared.receive_within(&mut message, &mut other, SLICE, wait.until) {
                     Some(received) => {
                         let (link, handlers) = (link.clone(), link.handlers());
-                        self.received(link, handlers, received, (message, other), driving);
+                        let come = (&mut message, &mut other);
+                        self.received(link, handlers, received, come, driving);
                     }
                     None => progress.slept = true,
                 }

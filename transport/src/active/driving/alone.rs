@@ -51,7 +51,8 @@ impl Core {
         if had_more && looks == 0 {
             driving.last = last;
         }
-        let looked = self.received(link, &member.handlers, looked, (message, other), driving);
+        let come = (&mut message, &mut other);
+        let looked = self.received(link, &member.handlers, looked, come, driving);
         progress.last = std::mem::take(&mut driving.last);
         Some(looked)
     }

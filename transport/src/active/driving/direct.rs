@@ -53,15 +53,9 @@ impl Core {
                 Directly::Answered
             }
             Some(received) => {
-                let message = std::mem::replace(message, Message::nothing());
-                let handlers = link.handlers();
-                self.received(
-                    link.clone(),
-                    handlers,
-                    received,
-                    (message, other),
-                    &mut driving,
-                );
+                let (link, handlers) = (link.clone(), link.handlers());
+                let come = (message, &mut other);
+                self.received(link, handlers, received, come, &mut driving);
                 Directly::Else
             }
             None => Directly::Slept,
