@@ -126,8 +126,8 @@ impl Clock {
         }
     }
 
-    /// Until when a call waits that has begun now; `tick` is what the system's clock said at its last tick, if it was asked just
-    /// before.
+    /// Until when a call waits that has begun now; `tick` is what the system's clock said at its last tick, if it was
+    /// asked just before.
     #[inline]
     pub(crate) fn end_of(&self, time: Duration, tick: Option<Duration>) -> Option<Instant> {
         match &self.0 {

@@ -43,8 +43,8 @@ pub(crate) fn begin(time: Option<Duration>) -> Instant {
     ticked.unwrap_or_else(Instant::now)
 }
 
-/// Until when a call waits that has begun now, if its time ends; `tick` is what the clock said at its last tick, if it was asked
-/// just before.
+/// Until when a call waits that has begun now; `tick` is what the clock said at its last tick, if it was asked just
+/// before.
 #[inline]
 pub(crate) fn end_of(time: Duration, tick: Option<Duration>) -> Option<Instant> {
     match zero_for(time) {

@@ -97,6 +97,7 @@ fn deadline_of_late(clock: &Clock, time: Duration, waited: Duration) -> (Option<
 }
 
 /// Begins a call that names another one, or that others may name, and those that have waited for it to begin.
+#[inline(never)]
 fn begin_in_a_row(request: Request) {
     let mut next = Some(request);
     for _ in 0..MOST_IN_A_ROW {

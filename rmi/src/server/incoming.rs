@@ -97,7 +97,7 @@ impl Incoming {
         (self.payload, self.answer)
     }
 
-    /// Reads the arguments where they are, and the way back of who keeps it where it is.
+    /// Reads the arguments where they are, and gives the way back, which stays where it is.
     ///
     /// # Errors
     ///
@@ -108,8 +108,7 @@ impl Incoming {
         A: Transportable + 'static,
     {
         let answer = &mut self.answer;
-        let received = nothing(&self.payload);
-        if let Some(nothing) = received {
+        if let Some(nothing) = nothing(&self.payload) {
             answer.is_read.set(true);
             return Ok((nothing, answer));
         }

@@ -218,12 +218,11 @@ impl Core {
         &self,
         link: Arc<Link>,
         handlers: &Handlers,
-        received: Result<(), RecvError>,
-        (message, other): (&mut Message, &mut Option<Arrived>),
+        (message, more): (&mut Message, &mut Option<Result<Arrived, RecvError>>),
         driving: &mut Driving<'_>,
     ) -> Looked {
-        if received.is_err() || other.is_some() {
-            return self.received_else(link, received, other.take(), driving);
+        if more.is_some() {
+            return self.received_else(link, more, driving);
         }
         let payload = std::mem::replace(&mut message.payload, Filled::nothing());
         link.arrived(handlers, &message.header, payload, driving);
@@ -235,21 +234,21 @@ impl Core {
     fn received_else(
         &self,
         link: Arc<Link>,
-        received: Result<(), RecvError>,
-        other: Option<Arrived>,
+        more: &mut Option<Result<Arrived, RecvError>>,
         driving: &mut Driving<'_>,
     ) -> Looked {
-        match (received, other) {
-            (Ok(()), Some(arrived)) => self.deliver(link, arrived, driving),
-            (Ok(()), None) => {}
-            (Err(RecvError::TimedOut { .. } | RecvError::Empty), _) => return Looked::Nothing,
+        match more.take() {
+            Some(Ok(arrived)) => self.deliver(link, arrived, driving),
+            None | Some(Err(RecvError::TimedOut { .. } | RecvError::Empty)) => {
+                return Looked::Nothing;
+            }
             // It waits in the connection until others have left the pool.
-            (Err(error @ RecvError::NoBuffer { .. }), _) => {
+            Some(Err(error @ RecvError::NoBuffer { .. })) => {
                 link.note_no_room(&error);
                 driving.release();
                 thread::sleep(SOON);
             }
-            (Err(error), _) => Self::lost(&link, &error, driving),
+            Some(Err(error)) => Self::lost(&link, &error, driving),
         }
         Looked::Something
     }
@@ -304,14 +303,13 @@ impl Core {
                 is_posted = true;
                 continue;
             }
-            let (mut message, mut other) = (Message::nothing(), None);
+            let (mut message, mut more) = (Message::nothing(), None);
             let shared = link.endpoint().shared();
             shared.flush_before_look();
-            let looked = shared.look(&mut message, &mut other);
-            if let Some(looked) = looked {
+            if shared.look(&mut message, &mut more) {
                 self.next.store(place.wrapping_add(1), Ordering::Relaxed);
-                let come = (&mut message, &mut other);
-                return self.received(link, &member.handlers, looked, come, driving);
+                let come = (&mut message, &mut more);
+                return self.received(link, &member.handlers, come, driving);
             }
         }
         if is_posted {
@@ -375,19 +373,17 @@ impl Core {
         let last = std::mem::take(&mut progress.last);
         if let (Some(link), false, false) = (wait.link, progress.slept, self.has_more()) {
             if self.has_only(link) && !link.is_posted() {
-                let (mut message, mut other) = (Message::nothing(), None);
+                let (mut message, mut more) = (Message::nothing(), None);
                 let shared = link.endpoint().shared();
                 if !shared.has_more() {
                     turn::flush();
                     shared.flush_before_look();
                 }
-                match shared.receive_within(&mut message, &mut other, SLICE, wait.until) {
-                    Some(received) => {
-                        let (link, handlers) = (link.clone(), link.handlers());
-                        let come = (&mut message, &mut other);
-                        self.received(link, handlers, received, come, driving);
-                    }
-                    None => progress.slept = true,
+                if shared.receive_within(&mut message, &mut more, SLICE, wait.until) {
+                    let (link, handlers) = (link.clone(), link.handlers());
+                    self.received(link, handlers, (&mut message, &mut more), driving);
+                } else {
+                    progress.slept = true;
                 }
                 return;
             }

@@ -241,7 +241,6 @@ impl Link {
         if first.is_some() || driving.is_aside() {
             return self.serve_seen(entry, first, (message, payload), driving);
         }
-        // Before others may have it wait.
         let mut request = self.request(message, payload);
         driving.release();
         Self::run(entry, &mut request, last)
@@ -260,16 +259,15 @@ impl Link {
         if let Some(first) = first {
             request = request.and_then(first);
         }
+        let Some(request) = request else {
+            return Tick::default();
+        };
         if driving.is_aside() {
-            if let Some(request) = request {
-                driving.put_aside(request);
-            }
+            driving.put_aside(request);
             return Tick::default();
         }
-        if request.is_some() {
-            driving.release();
-        }
-        Self::run(entry, &mut request, Tick::default())
+        driving.release();
+        Self::run(entry, &mut Some(request), Tick::default())
     }
 
     #[inline(always)]
