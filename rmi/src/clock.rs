@@ -126,6 +126,16 @@ impl Clock {
         }
     }
 
+    /// Until when a call waits that has begun now; `tick` is what the system's clock said at its last tick, if it was
+    /// asked just before.
+    #[inline]
+    pub(crate) fn end_of(&self, time: Duration, tick: Option<Duration>) -> Option<Instant> {
+        match &self.0 {
+            None => frame::end_of(time, tick),
+            Some(_) => self.now().checked_add(time),
+        }
+    }
+
     /// How far it went while something waited for so long, by the clock of the system, until now.
     #[inline]
     pub(crate) fn went_in(&self, waited: Duration) -> Duration {

@@ -15,7 +15,7 @@ mod time;
 
 use std::time::Duration;
 
-pub(crate) use self::time::{Span, begin};
+pub(crate) use self::time::{Span, begin, end_of};
 use crate::error::Outcome;
 use crate::reflection::REFLECTION;
 use crate::session::RESULTS;

@@ -47,17 +47,13 @@ pub trait Skeleton<O: ?Sized + 'static>: Remotable {
     #[doc(hidden)]
     type Holder: Clone + Send + Sync + 'static;
 
-    /// Calls a method that returns when it is done. The call of another comes back.
+    /// Calls a method that returns when it is done. False where it is another one, and nothing was done.
     ///
     /// # Errors
     ///
     /// What prevented the call or its reply.
     #[doc(hidden)]
-    fn call(
-        object: &Self::Holder,
-        method: usize,
-        call: Incoming,
-    ) -> Result<Option<Incoming>, Failed>;
+    fn call(object: &Self::Holder, method: usize, call: &mut Incoming) -> Result<bool, Failed>;
 
     /// Calls any other method.
     ///

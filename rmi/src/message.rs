@@ -47,7 +47,7 @@ where
 
 /// What a message without bytes is, if that is a `()`.
 #[inline]
-fn nothing<T>(message: &Filled) -> Option<Received<T>>
+pub(crate) fn nothing<T>(message: &Filled) -> Option<Received<T>>
 where
     T: Transportable + 'static,
 {

@@ -97,9 +97,9 @@ const _: () = {
         fn call(
             __object: &::std::sync::Arc<__Object>,
             __method: ::core::primitive::usize,
-            __call: ::jstream_rmi::__private::Incoming,
+            __call: &mut ::jstream_rmi::__private::Incoming,
         ) -> ::core::result::Result<
-            ::core::option::Option<::jstream_rmi::__private::Incoming>,
+            ::core::primitive::bool,
             ::jstream_rmi::__private::Failed,
         > {
             match __method {
@@ -108,9 +108,9 @@ const _: () = {
                         (&'static Order<'static>,),
                         (),
                     >;
-                    let (__message, __answer) = __call.into_parts();
-                    let __arguments = __answer
-                        .arguments::<(&'static Order<'static>,)>(__message)?;
+                    let (__arguments, __answer) = ::jstream_rmi::__private::Incoming::arguments::<
+                        (&'static Order<'static>,),
+                    >(__call)?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
                         |__arguments| {
@@ -119,9 +119,9 @@ const _: () = {
                                 .reply(&<__Object as Book>::add(&*__object, *__argument_0))
                         },
                     )?;
-                    ::core::result::Result::Ok(::core::option::Option::None)
+                    ::core::result::Result::Ok(true)
                 }
-                _ => ::core::result::Result::Ok(::core::option::Option::Some(__call)),
+                _ => ::core::result::Result::Ok(false),
             }
         }
         async fn run(

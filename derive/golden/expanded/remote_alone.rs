@@ -200,13 +200,13 @@ const _: () = {
         fn call(
             __object: &::jstream_rmi::Exclusive<__Object>,
             __method: ::core::primitive::usize,
-            __call: ::jstream_rmi::__private::Incoming,
+            __call: &mut ::jstream_rmi::__private::Incoming,
         ) -> ::core::result::Result<
-            ::core::option::Option<::jstream_rmi::__private::Incoming>,
+            ::core::primitive::bool,
             ::jstream_rmi::__private::Failed,
         > {
             match __method {
-                _ => ::core::result::Result::Ok(::core::option::Option::Some(__call)),
+                _ => ::core::result::Result::Ok(false),
             }
         }
         async fn run(
@@ -218,7 +218,7 @@ const _: () = {
                 _ if __method == __Method::add as ::core::primitive::usize => {
                     let mut __object = ::jstream_rmi::Exclusive::write(&__object).await;
                     let _ = ::jstream_rmi::__private::Method::new_async::<(u64,), ()>;
-                    let (__message, __answer) = __call.into_parts();
+                    let (__message, mut __answer) = __call.into_parts();
                     let __arguments = __answer.arguments::<(u64,)>(__message)?;
                     struct __Arguments(::jstream_rmi::Received<(u64,)>);
                     let __arguments = __Arguments(__arguments);
@@ -229,7 +229,7 @@ const _: () = {
                 _ if __method == __Method::sum as ::core::primitive::usize => {
                     let __object = ::jstream_rmi::Exclusive::read(&__object).await;
                     let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
-                    let (__message, __answer) = __call.into_parts();
+                    let (__message, mut __answer) = __call.into_parts();
                     let __arguments = __answer.arguments::<()>(__message)?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
@@ -242,7 +242,7 @@ const _: () = {
                 _ if __method == __Method::note as ::core::primitive::usize => {
                     let mut __object = ::jstream_rmi::Exclusive::write(&__object).await;
                     let _ = ::jstream_rmi::__private::Method::new::<(&'static str,), ()>;
-                    let (__message, __answer) = __call.into_parts();
+                    let (__message, mut __answer) = __call.into_parts();
                     let __arguments = __answer.arguments::<(&'static str,)>(__message)?;
                     ::jstream_rmi::Received::with(
                         &__arguments,

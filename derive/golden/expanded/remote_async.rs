@@ -283,16 +283,17 @@ const _: () = {
         fn call(
             __object: &::std::sync::Arc<__Object>,
             __method: ::core::primitive::usize,
-            __call: ::jstream_rmi::__private::Incoming,
+            __call: &mut ::jstream_rmi::__private::Incoming,
         ) -> ::core::result::Result<
-            ::core::option::Option<::jstream_rmi::__private::Incoming>,
+            ::core::primitive::bool,
             ::jstream_rmi::__private::Failed,
         > {
             match __method {
                 _ if __method == __Method::open as ::core::primitive::usize => {
                     let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
-                    let (__message, __answer) = __call.into_parts();
-                    let __arguments = __answer.arguments::<()>(__message)?;
+                    let (__arguments, __answer) = ::jstream_rmi::__private::Incoming::arguments::<
+                        (),
+                    >(__call)?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
                         |__arguments| {
@@ -300,9 +301,9 @@ const _: () = {
                             __answer.reply(&<__Object as Desk>::open(&*__object))
                         },
                     )?;
-                    ::core::result::Result::Ok(::core::option::Option::None)
+                    ::core::result::Result::Ok(true)
                 }
-                _ => ::core::result::Result::Ok(::core::option::Option::Some(__call)),
+                _ => ::core::result::Result::Ok(false),
             }
         }
         async fn run(
@@ -324,7 +325,7 @@ const _: () = {
                         (&'static Order<'static>, &'static str),
                         (),
                     >;
-                    let (__message, __answer) = __call.into_parts();
+                    let (__message, mut __answer) = __call.into_parts();
                     let __arguments = __answer
                         .arguments::<
                             (&'static Order<'static>, &'static str),
@@ -347,7 +348,7 @@ const _: () = {
                 #[cfg(unix)]
                 _ if __method == __Method::keep as ::core::primitive::usize => {
                     let _ = ::jstream_rmi::__private::Method::new::<Order<'static>, ()>;
-                    let (__message, __answer) = __call.into_parts();
+                    let (__message, mut __answer) = __call.into_parts();
                     let __arguments = __answer.arguments::<Order<'static>>(__message)?;
                     __answer.reply(&__InPlace::keep(&*__object, __arguments).await)
                 }

@@ -113,9 +113,9 @@ const _: () = {
         fn call(
             __object: &::std::sync::Arc<__Object>,
             __method: ::core::primitive::usize,
-            __call: ::jstream_rmi::__private::Incoming,
+            __call: &mut ::jstream_rmi::__private::Incoming,
         ) -> ::core::result::Result<
-            ::core::option::Option<::jstream_rmi::__private::Incoming>,
+            ::core::primitive::bool,
             ::jstream_rmi::__private::Failed,
         > {
             match __method {
@@ -124,9 +124,9 @@ const _: () = {
                         (&'static [<u64 as Keyed>::Key; 2],),
                         (),
                     >;
-                    let (__message, __answer) = __call.into_parts();
-                    let __arguments = __answer
-                        .arguments::<(&'static [<u64 as Keyed>::Key; 2],)>(__message)?;
+                    let (__arguments, __answer) = ::jstream_rmi::__private::Incoming::arguments::<
+                        (&'static [<u64 as Keyed>::Key; 2],),
+                    >(__call)?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
                         |__arguments| {
@@ -137,9 +137,9 @@ const _: () = {
                                 )
                         },
                     )?;
-                    ::core::result::Result::Ok(::core::option::Option::None)
+                    ::core::result::Result::Ok(true)
                 }
-                _ => ::core::result::Result::Ok(::core::option::Option::Some(__call)),
+                _ => ::core::result::Result::Ok(false),
             }
         }
         async fn run(
@@ -231,9 +231,9 @@ const _: () = {
         fn call(
             __object: &::std::sync::Arc<__Object>,
             __method: ::core::primitive::usize,
-            __call: ::jstream_rmi::__private::Incoming,
+            __call: &mut ::jstream_rmi::__private::Incoming,
         ) -> ::core::result::Result<
-            ::core::option::Option<::jstream_rmi::__private::Incoming>,
+            ::core::primitive::bool,
             ::jstream_rmi::__private::Failed,
         > {
             match __method {
@@ -242,11 +242,9 @@ const _: () = {
                         (&'static [<String as Keyed>::Key; 3],),
                         (),
                     >;
-                    let (__message, __answer) = __call.into_parts();
-                    let __arguments = __answer
-                        .arguments::<
-                            (&'static [<String as Keyed>::Key; 3],),
-                        >(__message)?;
+                    let (__arguments, __answer) = ::jstream_rmi::__private::Incoming::arguments::<
+                        (&'static [<String as Keyed>::Key; 3],),
+                    >(__call)?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
                         |__arguments| {
@@ -260,9 +258,9 @@ const _: () = {
                                 )
                         },
                     )?;
-                    ::core::result::Result::Ok(::core::option::Option::None)
+                    ::core::result::Result::Ok(true)
                 }
-                _ => ::core::result::Result::Ok(::core::option::Option::Some(__call)),
+                _ => ::core::result::Result::Ok(false),
             }
         }
         async fn run(

@@ -234,13 +234,13 @@ const _: () = {
         fn call(
             __object: &::jstream_rmi::Exclusive<__Object>,
             __method: ::core::primitive::usize,
-            __call: ::jstream_rmi::__private::Incoming,
+            __call: &mut ::jstream_rmi::__private::Incoming,
         ) -> ::core::result::Result<
-            ::core::option::Option<::jstream_rmi::__private::Incoming>,
+            ::core::primitive::bool,
             ::jstream_rmi::__private::Failed,
         > {
             match __method {
-                _ => ::core::result::Result::Ok(::core::option::Option::Some(__call)),
+                _ => ::core::result::Result::Ok(false),
             }
         }
         async fn run(
@@ -286,7 +286,7 @@ const _: () = {
                         (),
                     >;
                     let _ = ::jstream_rmi::__private::Method::streams::<f64>;
-                    let (__message, __answer) = __call.into_parts();
+                    let (__message, mut __answer) = __call.into_parts();
                     let __arguments = __answer
                         .arguments::<(f64, ::core::primitive::u64)>(__message)?;
                     struct __Arguments(

@@ -166,8 +166,8 @@ fn remotable(of: &Interface, instance: &Instance, item: &ItemTrait) -> Option<To
             fn call(
                 _: &#holder,
                 _: ::core::primitive::usize,
-                _: #incoming,
-            ) -> ::core::result::Result<::core::option::Option<#incoming>, #failed> {
+                _: &mut #incoming,
+            ) -> ::core::result::Result<::core::primitive::bool, #failed> {
                 ::core::unreachable!()
             }
 

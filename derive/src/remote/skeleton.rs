@@ -17,12 +17,13 @@ pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
     let waits = |method: &&Method| exclusive || method.is_async() || method.streams().is_some();
     let at_once = instance.methods.iter().filter(|method| !waits(method));
     let at_once = at_once.map(|method| {
-        let body = plain(of, &interface, method);
+        let read = read_here(of, method);
+        let body = plain(of, &interface, method, &read);
         arm(
             method,
             &quote! {
                 #body?;
-                ::core::result::Result::Ok(::core::option::Option::None)
+                ::core::result::Result::Ok(true)
             },
         )
     });
@@ -32,7 +33,7 @@ pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
         let body = if method.is_async() {
             asynchronous(of, method)
         } else {
-            plain(of, &interface, method)
+            plain(of, &interface, method, &read(of, method))
         };
         arm(method, &quote!(#turn #body))
     });
@@ -51,10 +52,7 @@ pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
     } else {
         (quote!(#interface), None)
     };
-    let called = quote!(::core::result::Result<
-        ::core::option::Option<#krate::__private::Incoming>,
-        #krate::__private::Failed,
-    >);
+    let called = quote!(::core::result::Result<::core::primitive::bool, #krate::__private::Failed>);
     quote! {
         #in_place
 
@@ -65,11 +63,11 @@ pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
             fn call(
                 __object: &#holder,
                 __method: ::core::primitive::usize,
-                __call: #krate::__private::Incoming,
+                __call: &mut #krate::__private::Incoming,
             ) -> #called {
                 match __method {
                     #(#at_once)*
-                    _ => ::core::result::Result::Ok(::core::option::Option::Some(__call)),
+                    _ => ::core::result::Result::Ok(false),
                 }
             }
 
@@ -152,18 +150,37 @@ fn arguments(method: &Method) -> (TokenStream, Vec<TokenStream>) {
 fn read(of: &Interface, method: &Method) -> TokenStream {
     let message = types::message(of, method);
     let assertions = types::assertions(of, method);
+    // A stream takes the answer with it.
+    let mutable = method.streams().is_none().then(|| quote!(mut));
     let read = quote_spanned! {types::span(method)=>
-        let (__message, __answer) = __call.into_parts();
+        let (__message, #mutable __answer) = __call.into_parts();
         let __arguments = __answer.arguments::<#message>(__message)?;
     };
     quote!(#assertions #read)
 }
 
+/// The same where the call stays where it is.
+fn read_here(of: &Interface, method: &Method) -> TokenStream {
+    let message = types::message(of, method);
+    let assertions = types::assertions(of, method);
+    let krate = &of.krate;
+    let read = quote_spanned! {types::span(method)=>
+        let (__arguments, __answer) =
+            #krate::__private::Incoming::arguments::<#message>(__call)?;
+    };
+    quote!(#assertions #read)
+}
+
 /// Reads the arguments, calls a method with references into them, and replies.
-fn plain(of: &Interface, interface: &TokenStream, method: &Method) -> TokenStream {
+fn plain(
+    of: &Interface,
+    interface: &TokenStream,
+    method: &Method,
+    read: &TokenStream,
+) -> TokenStream {
     let krate = &of.krate;
     let name = &method.signature.ident;
-    let (read, object) = (read(of, method), object(method));
+    let object = object(method);
     if keeps(method) {
         let called = quote_spanned! {types::result_span(method)=>
             <__Object as #interface>::#name(#object, __arguments)

@@ -43,6 +43,16 @@ pub(crate) fn begin(time: Option<Duration>) -> Instant {
     ticked.unwrap_or_else(Instant::now)
 }
 
+/// Until when a call waits that has begun now; `tick` is what the clock said at its last tick, if it was asked just
+/// before.
+#[inline]
+pub(crate) fn end_of(time: Duration, tick: Option<Duration>) -> Option<Instant> {
+    match zero_for(time) {
+        Some(zero) => zero.checked_add(tick.unwrap_or_else(ticked).saturating_add(time)),
+        None => Instant::now().checked_add(time),
+    }
+}
+
 /// When the clock that ticks was at zero, for times that are long.
 fn zero_for(time: Duration) -> Option<Instant> {
     static ZERO: OnceLock<(Option<Instant>, Duration)> = OnceLock::new();

@@ -1,7 +1,7 @@
 //! What becomes of a call when it arrives.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jstream_transport::active::{Request, until_waiting};
 
@@ -71,21 +71,33 @@ pub(crate) fn called(request: Request) {
     };
     if let Some(time) = word.time {
         let clock = &session.terms.clock;
-        let now = clock.begin(Some(time));
-        // It may have waited here for its turn.
-        let waited = clock.went_in(request.waited());
-        call.deadline = now
-            .checked_add(time)
-            .and_then(|then| then.checked_sub(waited));
-        if call.deadline.is_some_and(|deadline| deadline <= now) {
-            return fail(request, Code::TooLate, "");
-        }
+        let waited = request.waited();
+        call.deadline = if waited.is_zero() && !time.is_zero() {
+            clock.end_of(time, request.ticked())
+        } else {
+            let (deadline, is_late) = deadline_of_late(clock, time, waited);
+            if is_late {
+                return fail(request, Code::TooLate, "");
+            }
+            deadline
+        };
     }
     let begins = begins(session, &request, &call);
     begin(request, call, begins);
 }
 
+/// The deadline of a call that has waited here for its turn, and whether it is over.
+#[cold]
+fn deadline_of_late(clock: &Clock, time: Duration, waited: Duration) -> (Option<Instant>, bool) {
+    let now = clock.begin(Some(time));
+    let waited = clock.went_in(waited);
+    let then = now.checked_add(time);
+    let deadline = then.and_then(|then| then.checked_sub(waited));
+    (deadline, deadline.is_some_and(|deadline| deadline <= now))
+}
+
 /// Begins a call that names another one, or that others may name, and those that have waited for it to begin.
+#[inline(never)]
 fn begin_in_a_row(request: Request) {
     let mut next = Some(request);
     for _ in 0..MOST_IN_A_ROW {
@@ -269,21 +281,35 @@ fn begins(session: &Session, request: &Request, call: &Arrived) -> Result<Begins
     if !call.has_place && !session.may_wait() && !is_named() {
         return Err(Why::Full);
     }
+    let mut watched = None;
+    if !session.is_plain {
+        watched = seen(session, request, call, interface)?;
+    }
+    Ok(Begins {
+        callee,
+        watched,
+        is_paused: !session.is_plain && session.terms.clock.is_paused(),
+    })
+}
+
+/// Shows a call to those who see them.
+#[inline(never)]
+fn seen(
+    session: &Session,
+    request: &Request,
+    call: &Arrived,
+    interface: &Interface,
+) -> Result<Option<Arc<Watched>>, Why> {
     let watched = session.terms.interceptors.before(|| CallInfo {
         side: Side::Callee,
         object: call.object.into(),
         interface: interface.name(),
-        method: interface.method(method).name(),
+        method: interface.method(call.method.into()).name(),
         deadline: call.deadline,
         peer: request.peer().endpoint().peer().clone(),
         bytes: request.bytes().len() as u64,
     });
-    let watched = watched.map_err(|Denied(reason)| Why::Fails(Code::Denied, reason))?;
-    Ok(Begins {
-        callee,
-        watched,
-        is_paused: session.terms.clock.is_paused(),
-    })
+    watched.map_err(|Denied(reason)| Why::Fails(Code::Denied, reason))
 }
 
 /// Begins a call, if it may.
@@ -302,8 +328,10 @@ fn begin(request: Request, call: Arrived, begins: Result<Begins, Why>) {
         let arguments = Made::of(payload.as_bytes()).map_or(0, |(_, length)| length);
         payload.truncate(arguments);
     }
-    let answer = Answer::new(replier, watched, call.promise, is_paused);
-    let incoming = Incoming { payload, answer };
+    let incoming = Incoming {
+        payload,
+        answer: Answer::new(replier, watched, call.promise, is_paused),
+    };
     callee.call(call.method.into(), incoming, call.deadline);
 }
 

@@ -56,7 +56,7 @@ where
 fn typed<H, C, R, F>(holder: H, call: C, run: R, home: &Home) -> Arc<dyn Callee>
 where
     H: Clone + Send + Sync + 'static,
-    C: Fn(&H, usize, Incoming) -> Result<Option<Incoming>, Failed> + Send + Sync + 'static,
+    C: Fn(&H, usize, &mut Incoming) -> Result<bool, Failed> + Send + Sync + 'static,
     R: Fn(H, usize, Incoming, Context) -> F + Send + Sync + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
@@ -71,7 +71,7 @@ where
 impl<H, C, R, F> Typed<H, C, R, F>
 where
     H: Clone,
-    C: Fn(&H, usize, Incoming) -> Result<Option<Incoming>, Failed>,
+    C: Fn(&H, usize, &mut Incoming) -> Result<bool, Failed>,
     R: Fn(H, usize, Incoming, Context) -> F,
     F: Future<Output = ()> + Send + 'static,
 {
@@ -81,10 +81,17 @@ where
         let Some(mut context) = call.answer.context(deadline) else {
             return;
         };
-        let called = entered(&mut context, || (self.call)(&self.holder, method, call));
-        if let Ok(Some(call)) = called {
+        let left = entered(&mut context, || self.left_of(method, call));
+        if let Some(call) = left {
             self.wait(method, call, context);
         }
+    }
+
+    /// Calls a method. What is left of the call, if it has to wait.
+    fn left_of(&self, method: usize, mut call: Incoming) -> Option<Incoming> {
+        // What has failed has told so.
+        let is_done = (self.call)(&self.holder, method, &mut call).unwrap_or(true);
+        (!is_done).then_some(call)
     }
 
     /// Runs a method that may wait.
@@ -103,18 +110,18 @@ where
 impl<H, C, R, F> Callee for Typed<H, C, R, F>
 where
     H: Clone + Send + Sync + 'static,
-    C: Fn(&H, usize, Incoming) -> Result<Option<Incoming>, Failed> + Send + Sync + 'static,
+    C: Fn(&H, usize, &mut Incoming) -> Result<bool, Failed> + Send + Sync + 'static,
     R: Fn(H, usize, Incoming, Context) -> F + Send + Sync + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
-    fn call(&self, method: usize, call: Incoming, deadline: Option<Instant>) {
+    fn call(&self, method: usize, mut call: Incoming, deadline: Option<Instant>) {
         let Some(plain) = call.answer.plain(deadline) else {
             return self.call_inside(method, call, deadline);
         };
-        let called = (self.call)(&self.holder, method, call);
-        drop(plain);
+        let called = (self.call)(&self.holder, method, &mut call);
         // What has failed has told so.
-        if let Ok(Some(call)) = called {
+        if let Ok(false) = called {
+            drop(plain);
             if let Some(context) = call.answer.context(deadline) {
                 self.wait(method, call, context);
             }
@@ -127,8 +134,7 @@ where
         call: Incoming,
         mut context: Context,
     ) -> Option<BoxFuture<'static, ()>> {
-        let called = entered(&mut context, || (self.call)(&self.holder, method, call));
-        let call = called.ok().flatten()?;
+        let call = entered(&mut context, || self.left_of(method, call))?;
         let holder = self.holder.clone();
         Some(Box::pin((self.run)(holder, method, call, context)))
     }

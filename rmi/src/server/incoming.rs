@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
 use std::io::IoSlice;
+use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,7 +15,7 @@ use crate::error::Outcome;
 use crate::frame::Code;
 use crate::here::Slot;
 use crate::intercept::Watched;
-use crate::message::{read, written};
+use crate::message::{nothing, read, written};
 use crate::promise::Promise;
 use crate::reference::{As, Between, Giving, Passed, Taking};
 use crate::session::{Connection, Session, keep_result};
@@ -94,6 +95,25 @@ impl Incoming {
     #[must_use]
     pub fn into_parts(self) -> (Filled, Answer) {
         (self.payload, self.answer)
+    }
+
+    /// Reads the arguments where they are, and gives the way back, which stays where it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Arguments`] when they are not an `A`.
+    #[inline]
+    pub fn arguments<A>(&mut self) -> Result<(Received<A>, &mut Answer), Failed>
+    where
+        A: Transportable + 'static,
+    {
+        let answer = &mut self.answer;
+        if let Some(nothing) = nothing(&self.payload) {
+            answer.is_read.set(true);
+            return Ok((nothing, answer));
+        }
+        let payload = mem::replace(&mut self.payload, Filled::nothing());
+        Ok((answer.arguments(payload)?, answer))
     }
 }
 
@@ -199,12 +219,12 @@ impl Answer {
     /// # Errors
     ///
     /// [`Failed`] when it can't be written.
-    pub fn reply<R: Transportable>(self, result: &R) -> Result<(), Failed> {
+    pub fn reply<R: Transportable>(&mut self, result: &R) -> Result<(), Failed> {
         self.reply_as(result, true)
     }
 
     /// The same of one that may be kept until its caller fetches it, or not.
-    fn reply_as<R: Transportable>(mut self, result: &R, may_wait: bool) -> Result<(), Failed> {
+    fn reply_as<R: Transportable>(&mut self, result: &R, may_wait: bool) -> Result<(), Failed> {
         let Some(replier) = &self.replier else {
             return self.reply_here(result);
         };
@@ -226,21 +246,25 @@ impl Answer {
 
     /// Sends a message that is the result. False where its caller takes none like that.
     fn send(&mut self, segments: &[IoSlice<'_>], may_wait: bool) -> bool {
-        let Some(replier) = self.replier.take() else {
-            return true;
-        };
         if let Some(watched) = self.watched() {
             let lengths = segments.iter().map(|segment| segment.len() as u64);
             watched.end(Ok(()), lengths.fold(0, u64::saturating_add));
         }
-        if let Some(number) = may_wait.then(|| keep_result(&replier, segments)).flatten() {
-            replier.reply(Code::Kept as u64, &number.to_le_bytes());
+        let Some(replier) = &mut self.replier else {
             return true;
-        }
-        replier.reply_segments(0, segments)
+        };
+        let sent = match may_wait.then(|| keep_result(replier, segments)).flatten() {
+            None => replier.reply_in_place(0, segments),
+            Some(number) => {
+                let number = number.to_le_bytes();
+                replier.reply_in_place(Code::Kept as u64, &[IoSlice::new(&number)])
+            }
+        };
+        self.replier = None;
+        sent
     }
 
-    fn reply_here<R: Transportable>(self, result: &R) -> Result<(), Failed> {
+    fn reply_here<R: Transportable>(&self, result: &R) -> Result<(), Failed> {
         let Some(slot) = self.slot() else {
             return Ok(());
         };
@@ -284,7 +308,7 @@ impl Answer {
     /// # Errors
     ///
     /// [`Failed`] when they can't be passed or written.
-    pub fn give<P: Passed>(mut self, references: P) -> Result<(), Failed> {
+    pub fn give<P: Passed>(&mut self, references: P) -> Result<(), Failed> {
         let wants = self.replier.as_ref().is_none_or(Replier::wants_reply);
         let Some(to) = self.between().filter(|_| wants) else {
             return Ok(());
@@ -335,7 +359,7 @@ impl Answer {
     /// # Errors
     ///
     /// [`Failed::Result`] when not all of them could be sent.
-    pub async fn stream<T>(self, stream: Stream<T>, word: u64) -> Result<(), Failed>
+    pub async fn stream<T>(mut self, stream: Stream<T>, word: u64) -> Result<(), Failed>
     where
         T: Transportable + 'static,
     {
@@ -377,7 +401,7 @@ impl Answer {
     }
 
     /// Tells the caller why there is no result.
-    pub(super) fn refuse(mut self, code: Code, why: &str) {
+    pub(super) fn refuse(&mut self, code: Code, why: &str) {
         self.seen(Err(code.outcome()), 0);
         if let Some(replier) = self.replier.take() {
             refuse(replier, code, why);

@@ -93,6 +93,25 @@ impl Budget {
     }
 }
 
+impl Begun {
+    /// What the clock said at its last tick then, if it was asked.
+    #[inline]
+    pub(super) fn tick(&self) -> Tick {
+        match self.at {
+            At::Tick(then) => Tick(Some(then)),
+            At::Moment(_) => Tick::default(),
+        }
+    }
+}
+
+impl Tick {
+    /// So long after the clock's zero.
+    #[inline]
+    pub(super) fn time(self) -> Option<Duration> {
+        self.0.map(Duration::from_nanos)
+    }
+}
+
 impl Default for Budget {
     fn default() -> Self {
         Self::of(DEFAULT)

@@ -35,6 +35,7 @@ use crate::endpoint::spin::{Habit, Spin};
 use crate::endpoint::{CompletionQueue, Message};
 use crate::error::RecvError;
 use crate::process::Origin;
+use jstream::buffer::Filled;
 
 /// How long a thread sleeps in a connection alone. One that comes into its bundle meanwhile has to wait as long.
 const SLICE: Duration = Duration::from_millis(2);
@@ -219,23 +220,21 @@ impl Core {
         link.lost(error);
     }
 
-    /// What a receive came to.
+    /// What a receive came to. A message is taken from where it is: one that is passed on is copied each time.
     #[inline]
     fn received(
         &self,
         link: Arc<Link>,
         handlers: &Handlers,
-        received: Result<(), RecvError>,
-        (message, other): (Message, Option<Arrived>),
+        (message, more): (&mut Message, &mut Option<Result<Arrived, RecvError>>),
         driving: &mut Driving<'_>,
     ) -> Looked {
-        match (received, other) {
-            (Ok(()), None) => {
-                link.arrived(handlers, &message.header, message.payload, driving);
-                Looked::Something
-            }
-            (received, other) => self.received_else(link, received, other, driving),
+        if more.is_some() {
+            return self.received_else(link, more, driving);
         }
+        let payload = std::mem::replace(&mut message.payload, Filled::nothing());
+        link.arrived(handlers, &message.header, payload, driving);
+        Looked::Something
     }
 
     /// The same of what is not a message of bytes.
@@ -243,21 +242,21 @@ impl Core {
     fn received_else(
         &self,
         link: Arc<Link>,
-        received: Result<(), RecvError>,
-        other: Option<Arrived>,
+        more: &mut Option<Result<Arrived, RecvError>>,
         driving: &mut Driving<'_>,
     ) -> Looked {
-        match (received, other) {
-            (Ok(()), Some(arrived)) => self.deliver(link, arrived, driving),
-            (Ok(()), None) => {}
-            (Err(RecvError::TimedOut { .. } | RecvError::Empty), _) => return Looked::Nothing,
+        match more.take() {
+            Some(Ok(arrived)) => self.deliver(link, arrived, driving),
+            None | Some(Err(RecvError::TimedOut { .. } | RecvError::Empty)) => {
+                return Looked::Nothing;
+            }
             // It waits in the connection until others have left the pool.
-            (Err(error @ RecvError::NoBuffer { .. }), _) => {
+            Some(Err(error @ RecvError::NoBuffer { .. })) => {
                 link.note_no_room(&error);
                 driving.release();
                 thread::sleep(SOON);
             }
-            (Err(error), _) => Self::lost(&link, &error, driving),
+            Some(Err(error)) => Self::lost(&link, &error, driving),
         }
         Looked::Something
     }
@@ -312,13 +311,13 @@ impl Core {
                 is_posted = true;
                 continue;
             }
-            let (mut message, mut other) = (Message::nothing(), None);
+            let (mut message, mut more) = (Message::nothing(), None);
             let shared = link.endpoint().shared();
             shared.flush_before_look();
-            let looked = shared.look(&mut message, &mut other);
-            if let Some(looked) = looked {
+            if shared.look(&mut message, &mut more) {
                 self.next.store(place.wrapping_add(1), Ordering::Relaxed);
-                return self.received(link, &member.handlers, looked, (message, other), driving);
+                let come = (&mut message, &mut more);
+                return self.received(link, &member.handlers, come, driving);
             }
         }
         if is_posted {
@@ -382,18 +381,17 @@ impl Core {
         let last = std::mem::take(&mut progress.last);
         if let (Some(link), false, false) = (wait.link, progress.slept, self.has_more()) {
             if self.has_only(link) && !link.is_posted() {
-                let (mut message, mut other) = (Message::nothing(), None);
+                let (mut message, mut more) = (Message::nothing(), None);
                 let shared = link.endpoint().shared();
                 if !shared.has_more() {
                     turn::flush();
                     shared.flush_before_look();
                 }
-                match shared.receive_within(&mut message, &mut other, SLICE, wait.until) {
-                    Some(received) => {
-                        let (link, handlers) = (link.clone(), link.handlers());
-                        self.received(link, handlers, received, (message, other), driving);
-                    }
-                    None => progress.slept = true,
+                if shared.receive_within(&mut message, &mut more, SLICE, wait.until) {
+                    let (link, handlers) = (link.clone(), link.handlers());
+                    self.received(link, handlers, (&mut message, &mut more), driving);
+                } else {
+                    progress.slept = true;
                 }
                 return;
             }

@@ -178,20 +178,31 @@ impl Entry {
     /// Runs the handler: here, unless it is to run elsewhere. `side` is for whom its caller receives, and `last` when that was
     /// done with what was before; when this was done, if it ran.
     #[inline]
-    pub(super) fn run(&self, request: Request, side: Side, last: Tick) -> Tick {
-        let nested = !self.short && turn::depth() >= request.link().settings.nesting;
+    pub(super) fn run(&self, request: &mut Option<Request>, side: Side, last: Tick) -> Tick {
+        let Some(here) = request else {
+            return Tick::default();
+        };
+        let nested = !self.short && turn::depth() >= here.link().settings.nesting;
         if self.worker || nested {
-            if nested && !self.has_room() {
-                request.nack();
-                return Tick::default();
-            }
-            self.tally.moved();
-            self.runs.send(request, self);
+            self.run_elsewhere(request, nested);
             return Tick::default();
         }
         let begun = self.budget.begin(last);
+        here.begin(begun.tick());
         turn::handling(side, || self.runs.run(request, self));
         self.budget.end(&begun, &self.name, &self.tally.overrun)
+    }
+
+    #[inline(never)]
+    fn run_elsewhere(&self, request: &mut Option<Request>, nested: bool) {
+        let Some(request) = request.take() else {
+            return;
+        };
+        if nested && !self.has_room() {
+            return request.nack();
+        }
+        self.tally.moved();
+        self.runs.send(request, self);
     }
 }
 

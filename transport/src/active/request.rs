@@ -15,6 +15,7 @@ use jstream::{Received, Transportable};
 
 pub(super) use self::parked::Parked;
 pub use self::weak::WeakMark;
+use super::budget::Tick;
 use super::error::Reason;
 use super::frame::{Credit, Frame};
 use super::ledger::Number;
@@ -40,6 +41,8 @@ pub struct Request {
     replier: Replier,
     /// Since when it waits for its turn.
     since: Option<Instant>,
+    /// When its handler has begun.
+    begun: Tick,
     /// It has waited for its peer to take what it was sent.
     has_waited: bool,
 }
@@ -118,6 +121,7 @@ impl Request {
             },
             payload: Some(payload),
             since: None,
+            begun: Tick::default(),
             has_waited: false,
             kept: None,
         }
@@ -229,6 +233,20 @@ impl Request {
     #[inline]
     pub fn waited(&self) -> Duration {
         self.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// Its handler begins, when the clock was at that tick.
+    #[inline]
+    pub(super) fn begin(&mut self, tick: Tick) {
+        self.begun = tick;
+    }
+
+    /// What the system's monotonic clock said at its last tick before the handler began, where that was asked: for who would
+    /// ask it again.
+    #[must_use]
+    #[inline]
+    pub fn ticked(&self) -> Option<Duration> {
+        self.begun.time()
     }
 
     /// It waits for its turn from now on.
@@ -355,7 +373,14 @@ impl Replier {
     /// As [`reply`](Self::reply), with bytes from several places. False when the other side takes no message like that,
     /// and was told so instead.
     pub fn reply_segments(mut self, word: u64, segments: &[IoSlice<'_>]) -> bool {
-        self.is_open = false;
+        self.reply_in_place(word, segments)
+    }
+
+    /// The same where this stays until it is dropped: there is an answer already then.
+    pub fn reply_in_place(&mut self, word: u64, segments: &[IoSlice<'_>]) -> bool {
+        if !mem::take(&mut self.is_open) {
+            return true;
+        }
         match self.number {
             Number::Asked(number) => {
                 let reply = Frame::Reply { number, word };

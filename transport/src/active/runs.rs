@@ -12,8 +12,8 @@ use super::task::{Cancel, First, Place, Slots, forget_panic};
 
 /// A handler.
 pub(super) trait Runs: Send + Sync {
-    /// Runs it in the receive loop.
-    fn run(&self, request: Request, entry: &Entry);
+    /// Runs it in the receive loop. The request is taken from where it is, as one that is passed on is copied each time.
+    fn run(&self, request: &mut Option<Request>, entry: &Entry);
 
     /// Has it run by the executor.
     fn send(&self, request: Request, entry: &Entry);
@@ -44,9 +44,12 @@ where
     O: Into<Outcome>,
     F: Fn(Request) -> O + Send + Sync + 'static,
 {
-    fn run(&self, request: Request, entry: &Entry) {
+    fn run(&self, request: &mut Option<Request>, entry: &Entry) {
         // The program's own objects are shared, so it guards them with locks, which are poisoned.
-        let done = catch_unwind(AssertUnwindSafe(|| (self.handler)(request).into()));
+        let done = catch_unwind(AssertUnwindSafe(|| match request.take() {
+            Some(request) => (self.handler)(request).into(),
+            None => Outcome::Done,
+        }));
         match done {
             Ok(Outcome::Done) => entry.tally.inline(),
             Ok(Outcome::Rerun(request)) => {
@@ -139,7 +142,10 @@ where
     F: Fn(Request) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = ()> + Send + 'static,
 {
-    fn run(&self, request: Request, entry: &Entry) {
+    fn run(&self, request: &mut Option<Request>, entry: &Entry) {
+        let Some(request) = request.take() else {
+            return;
+        };
         let moved = noted(&request);
         let Some(future) = self.begin(request, entry) else {
             return;

@@ -290,14 +290,16 @@ impl<T: Transportable + 'static> Receiver<T> {
     /// What is here of one sender.
     fn look<O: Taken<T>>(&self, endpoint: &Endpoint) -> Option<Outcome<O>> {
         let shared = endpoint.shared();
-        let (mut message, mut other) = (Message::nothing(), None);
-        match shared.look(&mut message, &mut other)? {
-            Ok(()) => Some(self.outcome(match other {
-                None => read(message, shared),
-                Some(arrived) => object_of(arrived, shared),
-            })),
-            Err(error) => self.trouble(endpoint, error),
+        let (mut message, mut more) = (Message::nothing(), None);
+        if !shared.look(&mut message, &mut more) {
+            return None;
         }
+        let object = match more {
+            None => read(message, shared),
+            Some(Ok(arrived)) => object_of(arrived, shared),
+            Some(Err(error)) => return self.trouble(endpoint, error),
+        };
+        Some(self.outcome(object))
     }
 
     fn poll_queue<O: Taken<T>>(&self) -> Option<Outcome<O>> {

@@ -31,7 +31,7 @@ impl Core {
         if self.has_more() || link.is_posted() {
             return None;
         }
-        let (mut message, mut other) = (Message::nothing(), None);
+        let (mut message, mut more) = (Message::nothing(), None);
         let shared = link.endpoint().shared();
         let had_more = shared.has_more();
         if !had_more {
@@ -39,19 +39,20 @@ impl Core {
             shared.flush_before_look();
         }
         let (spin, mut looks) = (&mut progress.spin, 0u32);
-        let looked = shared.look_again(&mut message, &mut other, || {
+        let has_come = shared.look_again(&mut message, &mut more, || {
             looks = looks.wrapping_add(1);
             let begin = || Spin::begin(self.spin, self.habit(), until);
             looks < LOOKS && spin.get_or_insert_with(begin).again()
         });
-        let Some(looked) = looked else {
+        if !has_come {
             return Some(Looked::Nothing);
-        };
+        }
         progress.is_more = shared.has_more();
         if had_more && looks == 0 {
             driving.last = last;
         }
-        let looked = self.received(link, &member.handlers, looked, (message, other), driving);
+        let come = (&mut message, &mut more);
+        let looked = self.received(link, &member.handlers, come, driving);
         progress.last = std::mem::take(&mut driving.last);
         Some(looked)
     }

@@ -47,24 +47,15 @@ impl Core {
             turn::flush();
             shared.flush_before_look();
         }
-        let mut other = None;
-        match shared.receive_within(message, &mut other, SLICE, until) {
-            Some(Ok(())) if other.is_none() && link.take_reply(&message.header, asked.number) => {
-                Directly::Answered
-            }
-            Some(received) => {
-                let message = std::mem::replace(message, Message::nothing());
-                let handlers = link.handlers();
-                self.received(
-                    link.clone(),
-                    handlers,
-                    received,
-                    (message, other),
-                    &mut driving,
-                );
-                Directly::Else
-            }
-            None => Directly::Slept,
+        let mut more = None;
+        if !shared.receive_within(message, &mut more, SLICE, until) {
+            return Directly::Slept;
         }
+        if more.is_none() && link.take_reply(&message.header, asked.number) {
+            return Directly::Answered;
+        }
+        let (link, handlers) = (link.clone(), link.handlers());
+        self.received(link, handlers, (message, &mut more), &mut driving);
+        Directly::Else
     }
 }

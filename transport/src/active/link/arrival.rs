@@ -13,7 +13,7 @@ use crate::active::budget::Tick;
 use crate::active::driving::Driving;
 use crate::active::error::{Reason, Returned};
 use crate::active::frame::{Credit, Frame};
-use crate::active::handlers::Handlers;
+use crate::active::handlers::{Entry, Handlers, See};
 use crate::active::ledger::{Answer, FULL, Held, Ledger, Number, Violation};
 use crate::active::request::Request;
 use crate::active::sync::MutexGuard;
@@ -262,36 +262,69 @@ impl Link {
         message: Served,
         payload: Filled,
         driving: &mut Driving<'_>,
-        mut last: Tick,
+        last: Tick,
     ) -> Tick {
         if !self.has_served() {
             self.served.store(true, Ordering::Relaxed);
         }
-        let Served {
-            number,
-            handler,
-            word,
-        } = message;
-        let entry = handlers.entry(handler);
-        let mut request = Request::new(self, number, handler, word, payload);
-        if let Some(first) = entry.and_then(|entry| entry.first(word)) {
-            last = Tick::default();
-            match first(request) {
-                Some(left) => request = left,
-                None => return Tick::default(),
-            }
+        let entry = handlers.entry(message.handler);
+        let first = entry.and_then(|entry| entry.first(message.word));
+        if first.is_some() || driving.is_aside() {
+            return self.serve_seen(entry, first, (message, payload), driving);
         }
+        let mut request = self.request(message, payload);
+        driving.release();
+        Self::run(entry, &mut request, driving.side(), last)
+    }
+
+    /// The same of one that somebody sees first, or that is put aside.
+    #[inline(never)]
+    fn serve_seen(
+        self: Arc<Self>,
+        entry: Option<&Entry>,
+        first: Option<&See>,
+        (message, payload): (Served, Filled),
+        driving: &mut Driving<'_>,
+    ) -> Tick {
+        let mut request = self.request(message, payload);
+        if let Some(first) = first {
+            request = request.and_then(first);
+        }
+        let Some(request) = request else {
+            return Tick::default();
+        };
         if driving.is_aside() {
             driving.put_aside(request);
             return Tick::default();
         }
         driving.release();
+        Self::run(entry, &mut Some(request), driving.side(), Tick::default())
+    }
+
+    #[inline(always)]
+    fn request(self: Arc<Self>, message: Served, payload: Filled) -> Option<Request> {
+        let Served {
+            number,
+            handler,
+            word,
+        } = message;
+        Some(Request::new(self, number, handler, word, payload))
+    }
+
+    /// Has a request, if it is there, seen to by its handler, for that side. When that was done, if it ran.
+    #[inline(always)]
+    fn run(entry: Option<&Entry>, request: &mut Option<Request>, side: Side, last: Tick) -> Tick {
+        let is_stopping = request
+            .as_ref()
+            .is_some_and(|request| request.link().stopping.load(Ordering::Relaxed));
         let reason = match entry {
-            _ if request.link().stopping.load(Ordering::Relaxed) => Reason::Ending,
-            Some(entry) => return entry.run(request, driving.side(), last),
+            _ if is_stopping => Reason::Ending,
+            Some(entry) => return entry.run(request, side, last),
             None => Reason::NoSuchHandler,
         };
-        request.give_back(reason, "");
+        if let Some(request) = request.take() {
+            request.give_back(reason, "");
+        }
         Tick::default()
     }
 
@@ -306,7 +339,7 @@ impl Link {
         let handlers = request.link().handlers.clone();
         match handlers.entry(request.handler()) {
             Some(entry) => {
-                entry.run(request, side, Tick::default());
+                entry.run(&mut Some(request), side, Tick::default());
             }
             None => request.give_back(Reason::NoSuchHandler, ""),
         }

@@ -7,6 +7,7 @@ use std::time::Instant;
 use jstream::buffer::Filled;
 
 use super::{Replier, Request};
+use crate::active::budget::Tick;
 use crate::active::ledger::Number;
 use crate::active::link::Link;
 
@@ -34,6 +35,7 @@ impl Request {
             payload,
             mut replier,
             since,
+            begun: _,
             has_waited,
         } = self;
         // It is answered when it goes on.
@@ -69,6 +71,7 @@ impl Parked {
                 is_open: true,
             },
             since: self.since,
+            begun: Tick::default(),
             has_waited: self.has_waited,
         })
     }

@@ -309,25 +309,25 @@ impl Shared {
         more.map_or(Ok(()), |more| leave_to(other, more))
     }
 
-    /// As [`receive`](Self::receive); nothing when none came until then, or within `slice`, which counts from when
-    /// spinning is over, or from the first looks where the time is limited.
+    /// As [`receive`](Self::receive), where `more` gets what is more than bytes, or why there is none; false when none came
+    /// until then, or within `slice`, which counts from when spinning is over, or from the first looks where the time is
+    /// limited.
     #[inline]
     pub(crate) fn receive_within(
         &self,
         message: &mut Message,
-        other: &mut Option<Arrived>,
+        more: &mut Option<Result<Arrived, RecvError>>,
         slice: Duration,
         until: Deadline,
-    ) -> Option<Result<(), RecvError>> {
+    ) -> bool {
         let mut held = self.receiving.lock();
-        let mut more = None;
         let asleep = self.receives_asleep(&held) && until.left().is_none_or(|left| left > slice);
-        let mut come = !asleep && held.receive_whole(message, &mut more);
+        let mut come = !asleep && held.receive_whole(message, more);
         if !come {
             let (turn, beside) = (&self.receiving, &self.sending);
             let deadline = || Deadline::after(slice).or_sooner(until);
             let attempt = |receiving: &mut Receiving| {
-                let come = receiving.receive_whole(message, &mut more);
+                let come = receiving.receive_whole(message, more);
                 come.then_some(())
             };
             let is_bounded = until.moment().is_some();
@@ -336,21 +336,17 @@ impl Shared {
         }
         self.gathering.note(come, held.half.as_deref());
         self.settle(self.receiving.leave(held));
-        if !come {
-            return None;
-        }
-        Some(more.map_or(Ok(()), |more| leave_to(other, more)))
+        come
     }
 
-    /// As [`receive`](Self::receive), for a message that is here; nothing when none is, or what was posted goes
-    /// before.
+    /// The same for a message that is here; false when none is, or what was posted goes before.
     #[inline]
     pub(crate) fn look(
         &self,
         message: &mut Message,
-        other: &mut Option<Arrived>,
-    ) -> Option<Result<(), RecvError>> {
-        self.look_again(message, other, || false)
+        more: &mut Option<Result<Arrived, RecvError>>,
+    ) -> bool {
+        self.look_again(message, more, || false)
     }
 
     /// As [`look`](Self::look), `again` and again under one lock, for as long as others leave that to the caller.
@@ -358,15 +354,14 @@ impl Shared {
     pub(crate) fn look_again(
         &self,
         message: &mut Message,
-        other: &mut Option<Arrived>,
+        more: &mut Option<Result<Arrived, RecvError>>,
         again: impl FnMut() -> bool,
-    ) -> Option<Result<(), RecvError>> {
+    ) -> bool {
         let mut held = self.receiving.lock();
-        let mut more = None;
-        let mut come = held.receive_whole(message, &mut more);
+        let mut come = held.receive_whole(message, more);
         if !come {
             let attempt = |receiving: &mut Receiving| {
-                let come = receiving.receive_whole(message, &mut more);
+                let come = receiving.receive_whole(message, more);
                 come.then_some(())
             };
             let (turn, found) = self
@@ -376,10 +371,7 @@ impl Shared {
         }
         self.gathering.note(come, held.half.as_deref());
         self.settle(self.receiving.leave(held));
-        if !come {
-            return None;
-        }
-        Some(more.map_or(Ok(()), |more| leave_to(other, more)))
+        come
     }
 
     /// As [`receive`](Self::receive), for a message that is wanted in `memory`.
