@@ -36,7 +36,7 @@ pub(crate) fn written<T, R>(
 where
     T: Transportable,
 {
-    if typeid::of::<T>() == TypeId::of::<()>() {
+    if is_nothing::<T>() {
         return Ok(send(&[]));
     }
     let mut writer = writer();
@@ -45,16 +45,22 @@ where
     result
 }
 
+/// Whether messages of the type have no bytes.
+#[inline]
+pub(crate) fn is_nothing<T>() -> bool {
+    typeid::of::<T>() == TypeId::of::<()>()
+}
+
 /// What a message without bytes is, if that is a `()`.
 #[inline]
-fn nothing<T>(message: &Filled) -> Option<Received<T>>
+pub(crate) fn nothing<T>(message: &Filled) -> Option<Received<T>>
 where
     T: Transportable + 'static,
 {
     if !message.is_empty() {
         return None;
     }
-    let mut nothing = Some(Received::nothing());
+    let mut nothing = Some(const { Received::nothing() });
     let nothing: &mut dyn Any = &mut nothing;
     nothing.downcast_mut::<Option<Received<T>>>()?.take()
 }
