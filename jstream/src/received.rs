@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::buffer::{Filled, Slot, Spent};
+use crate::buffer::{Slot, Spent};
 use crate::model::{Covariant, Transportable};
 use crate::read::{Limits, Reader};
 use crate::write::{Segments, Writer};
@@ -63,7 +63,7 @@ impl<T: Transportable + 'static> Received<T> {
     ///
     /// `root` must be a valid object inside `slot` whose references all lead into the slot.
     #[inline]
-    pub(crate) unsafe fn new(slot: Slot, root: NonNull<T::InPlace<'static>>) -> Self {
+    pub(crate) const unsafe fn new(slot: Slot, root: NonNull<T::InPlace<'static>>) -> Self {
         Self {
             slot,
             root,
@@ -85,9 +85,10 @@ impl<T: Transportable + 'static> Received<T> {
 
 impl Received<()> {
     /// What is received where nothing is sent: it takes no jbuf.
+    #[inline]
     #[must_use]
-    pub fn nothing() -> Self {
-        let slot = Filled::nothing().into_slot();
+    pub const fn nothing() -> Self {
+        let slot = Slot::nowhere();
         let root = slot.base().cast();
         // SAFETY: the start of a slot is not null, and aligned more than a `()`, which has no bytes and no references: so
         // one is there, however little room there is.

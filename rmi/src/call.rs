@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use jstream::{Limits, Transportable};
+use jstream::{Filled, Limits, Transportable};
 use jstream_transport::active;
 
 pub(crate) use self::failure::{failure, lost, unsent};
@@ -28,6 +28,8 @@ use crate::clock::{Alarm, Clock};
 use crate::error::CallError;
 use crate::here::Running;
 use crate::interface::Method;
+use crate::message::nothing;
+use crate::seldom::Seldom;
 use crate::session::Connection;
 use crate::stream::{Line, Pumps, until_ready};
 
@@ -47,7 +49,7 @@ use crate::stream::{Line, Pumps, until_ready};
 pub struct Call<R: Transportable + 'static> {
     /// Not here once the outcome was given.
     sent: Option<Result<Sent, CallError>>,
-    more: Option<Box<More>>,
+    more: Seldom<More>,
     /// Wakes the task at the deadline.
     reminder: Option<Alarm>,
     result: PhantomData<fn() -> R>,
@@ -71,7 +73,7 @@ impl<R: Transportable + 'static> Call<R> {
     pub(crate) fn empty() -> Self {
         Self {
             sent: None,
-            more: None,
+            more: Seldom::none(),
             reminder: None,
             result: PhantomData,
         }
@@ -83,17 +85,25 @@ impl<R: Transportable + 'static> Call<R> {
         self.sent = Some(sent);
     }
 
+    /// One that was sent, or not.
+    #[inline]
+    pub(crate) fn of(sent: Result<Sent, CallError>) -> Self {
+        Self {
+            sent: Some(sent),
+            more: Seldom::none(),
+            reminder: None,
+            result: PhantomData,
+        }
+    }
+
     #[cold]
     pub(crate) fn failed(error: CallError) -> Self {
-        let mut call = Self::empty();
-        call.put(Err(error));
-        call
+        Self::of(Err(error))
     }
 
     /// One that streams go with.
     pub(crate) fn carrying(sent: Result<Sent, CallError>, pumps: Pumps) -> Self {
-        let mut call = Self::empty();
-        call.put(sent);
+        let mut call = Self::of(sent);
         if !pumps.is_empty() {
             call.more.get_or_insert_default().pumps = pumps;
         }
@@ -102,8 +112,7 @@ impl<R: Transportable + 'static> Call<R> {
 
     /// One that is made again where it fails.
     pub(crate) fn again(again: Again) -> Self {
-        let mut call = Self::empty();
-        call.put(again.send());
+        let mut call = Self::of(again.send());
         call.more.get_or_insert_default().again = Some(again);
         call
     }
@@ -166,7 +175,7 @@ impl<R: Transportable + 'static> Call<R> {
             return self.wait_for_sent();
         };
         if !more.pumps.is_empty() {
-            self.more = Some(more);
+            *self.more = Some(more);
             return self.wait_and_send();
         }
         if let Some(running) = more.here {
@@ -196,8 +205,21 @@ impl<R: Transportable + 'static> Call<R> {
         let Some(Ok(sent)) = &mut self.sent else {
             return Err(self.failure());
         };
-        let answer = sent.answer();
-        self.end_of_sent(answer)
+        match sent.wait() {
+            Some(Ok(active::Reply {
+                word: 0, payload, ..
+            })) if sent.ends_with(&payload) => self.read(payload),
+            answer => self.wait_further(answer),
+        }
+    }
+
+    /// The same, where something else has come, or nothing.
+    #[cold]
+    fn wait_further(&mut self, mut answer: Answered) -> Result<Reply<R>, CallError> {
+        if let Some(Ok(sent)) = &mut self.sent {
+            answer = sent.answer_behind(answer);
+        }
+        self.end_anyhow(answer)
     }
 
     /// Why it was not sent.
@@ -212,19 +234,38 @@ impl<R: Transportable + 'static> Call<R> {
     /// What has come of what was sent.
     #[inline]
     fn end_of_sent(&mut self, answer: Answered) -> Result<Reply<R>, CallError> {
-        if let Some(Ok(sent)) = &self.sent {
-            if sent.rest.is_none() {
-                if let Some(Ok(active::Reply {
+        match (&self.sent, answer) {
+            (
+                Some(Ok(sent)),
+                Some(Ok(active::Reply {
                     word: 0, payload, ..
-                })) = answer
-                {
-                    let (method, limits) = (sent.method, sent.limits());
-                    self.sent = None;
-                    return read_result(method, limits, payload);
-                }
-            }
+                })),
+            ) if sent.ends_with(&payload) => self.read(payload),
+            (_, answer) => self.end_anyhow(answer),
         }
-        self.end_anyhow(answer)
+    }
+
+    /// The result has come, and that is all.
+    #[inline(always)]
+    fn read(&mut self, payload: Filled) -> Result<Reply<R>, CallError> {
+        match nothing(&payload) {
+            Some(nothing) => {
+                self.sent = None;
+                Ok(Reply(nothing))
+            }
+            None => self.read_message(payload),
+        }
+    }
+
+    /// The same of one that is a message.
+    #[inline(never)]
+    fn read_message(&mut self, payload: Filled) -> Result<Reply<R>, CallError> {
+        let Some(Ok(sent)) = &self.sent else {
+            unreachable!("it was here");
+        };
+        let (method, limits) = (sent.method, sent.limits());
+        self.sent = None;
+        read_result(method, limits, payload)
     }
 
     #[cold]
@@ -241,7 +282,7 @@ impl<R: Transportable + 'static> Call<R> {
 
     /// Whether it is made again, later; when it is due, it is made.
     fn is_made_again(&mut self, error: &CallError) -> bool {
-        let Some(more) = &mut self.more else {
+        let Some(more) = &mut *self.more else {
             return false;
         };
         more.pause = more.again.as_mut().and_then(|again| again.after(error));
@@ -291,7 +332,7 @@ impl<R: Transportable + 'static> Future for Call<R> {
     /// When it has given its result before.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        if let Some(more) = &mut this.more {
+        if let Some(more) = &mut *this.more {
             if let Some(running) = &mut more.here {
                 let method = running.method();
                 let polled = running.poll(context);
@@ -346,7 +387,7 @@ impl<R: Transportable + 'static> Call<R> {
     /// Its pause is over.
     fn make_again(&mut self) {
         self.reminder = None;
-        if let Some(more) = &mut self.more {
+        if let Some(more) = &mut *self.more {
             more.pause = None;
             self.sent = more.again.as_ref().map(Again::send);
         }

@@ -91,12 +91,17 @@ impl Current {
         Some(self.context.borrow().clone().unwrap_or_else(plain))
     }
 
+    #[inline]
     fn has_deadline(&self) -> bool {
-        self.runs.get()
-            && match &*self.context.borrow() {
-                Some(context) => context.deadline.is_some(),
-                None => self.deadline.get().is_some(),
-            }
+        self.runs.get() && self.inherits()
+    }
+
+    /// Whether the method that it runs has a deadline.
+    fn inherits(&self) -> bool {
+        match &*self.context.borrow() {
+            Some(context) => context.deadline.is_some(),
+            None => self.deadline.get().is_some(),
+        }
     }
 
     /// When its caller stops waiting, by a clock where it is `now`.

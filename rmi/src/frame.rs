@@ -71,7 +71,13 @@ impl Word {
     }
 
     fn joined(object: u32, method: u16, time: u16) -> u64 {
-        u64::from(object) | u64::from(method) << 32 | u64::from(time) << 48
+        u64::from(object) | Self::placed(method) | u64::from(time) << 48
+    }
+
+    /// What stands in it of the method.
+    #[inline]
+    pub(crate) fn placed(method: u16) -> u64 {
+        u64::from(method) << 32
     }
 
     /// The same call of another object.

@@ -259,6 +259,7 @@ mod promise;
 mod reference;
 mod reflection;
 mod registry;
+mod seldom;
 mod server;
 mod session;
 mod stream;

@@ -36,13 +36,19 @@ pub(crate) fn written<T, R>(
 where
     T: Transportable,
 {
-    if typeid::of::<T>() == TypeId::of::<()>() {
+    if is_nothing::<T>() {
         return Ok(send(&[]));
     }
     let mut writer = writer();
     let result = writer.gather(value, send);
     keep_writer(writer);
     result
+}
+
+/// Whether messages of the type have no bytes.
+#[inline]
+pub(crate) fn is_nothing<T>() -> bool {
+    typeid::of::<T>() == TypeId::of::<()>()
 }
 
 /// What a message without bytes is, if that is a `()`.
@@ -54,7 +60,7 @@ where
     if !message.is_empty() {
         return None;
     }
-    let mut nothing = Some(Received::nothing());
+    let mut nothing = Some(const { Received::nothing() });
     let nothing: &mut dyn Any = &mut nothing;
     nothing.downcast_mut::<Option<Received<T>>>()?.take()
 }

@@ -4,6 +4,7 @@ mod calls;
 mod carrying;
 mod going;
 mod messages;
+mod plain;
 mod time;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) use self::carrying::DropResult;
+use self::plain::Plain;
 use crate::again::Retries;
 use crate::exports::Node;
 use crate::frame::Span;
@@ -27,6 +29,8 @@ pub struct Object {
     span: Span,
     /// How it is made again.
     retries: Option<Retries>,
+    /// What its calls say, where all of them say the same.
+    plain: Option<Plain>,
 }
 
 /// Where an object is.
@@ -44,9 +48,11 @@ pub(crate) enum Place {
 
 impl Object {
     pub(crate) fn new(place: Place, time: Duration) -> Self {
+        let span = Span::new(time);
         Self {
+            plain: Plain::of(&place, &span),
             place,
-            span: Span::new(time),
+            span,
             retries: None,
         }
     }
@@ -121,8 +127,8 @@ impl Object {
 
     pub(crate) fn within(&self, time: Duration) -> Self {
         Self {
-            span: Span::new(time),
-            ..self.clone()
+            retries: self.retries,
+            ..Self::new(self.place.clone(), time)
         }
     }
 

@@ -15,7 +15,7 @@ use jstream_transport::{Address, Endpoint, Options};
 
 use self::lane::Lane;
 pub(crate) use self::results::{RESULTS, Results, fetched, keep_result, number_of};
-use self::sending::length;
+pub(crate) use self::sending::length;
 pub(crate) use self::terms::Terms;
 use self::waiting::Here;
 pub(crate) use self::waiting::{IsHeld, Waiting, Waits};
@@ -116,6 +116,11 @@ fn of_clients() -> &'static Handlers {
 impl Session {
     pub(crate) fn exports(&self) -> Option<&Arc<Exports>> {
         self.exports.get()
+    }
+
+    /// What takes calls at the other side.
+    pub(crate) fn calls(&self) -> Handler {
+        self.calls
     }
 
     /// What both sides have of each other.

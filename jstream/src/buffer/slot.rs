@@ -58,7 +58,7 @@ impl Slot {
 
     /// No memory at all.
     #[inline]
-    pub(super) const fn nowhere() -> Self {
+    pub(crate) const fn nowhere() -> Self {
         Self {
             base: NonNull::<Aligned>::dangling().cast(),
             capacity: 0,
@@ -162,7 +162,7 @@ impl Slot {
     }
 
     #[inline]
-    pub(crate) fn base(&self) -> NonNull<u8> {
+    pub(crate) const fn base(&self) -> NonNull<u8> {
         self.base
     }
 
@@ -198,16 +198,24 @@ impl Drop for Slot {
     #[inline]
     fn drop(&mut self) {
         match &*self.home {
-            // SAFETY: the handle that owned the slot is being dropped, and nothing else uses its lease, which
-            // has nothing to be dropped.
-            Home::Pool(lease) => unsafe { lease.end(self.base, self.capacity) },
             Home::Lent => {}
+            Home::Pool(_) => self.go_home(),
             _ => self.go_elsewhere(),
         }
     }
 }
 
 impl Slot {
+    /// What `drop` does for a slot of a pool.
+    #[inline(never)]
+    fn go_home(&mut self) {
+        if let Home::Pool(lease) = &*self.home {
+            // SAFETY: the handle that owned the slot is being dropped, and nothing else uses its lease, which
+            // has nothing to be dropped.
+            unsafe { lease.end(self.base, self.capacity) };
+        }
+    }
+
     /// What `drop` does for a slot that is neither a pool's nor another's.
     #[inline(never)]
     fn go_elsewhere(&mut self) {

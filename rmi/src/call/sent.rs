@@ -15,6 +15,7 @@ use crate::interface::Method;
 use crate::object::DropResult;
 use crate::promise::Became;
 use crate::reference::{Giving, Import};
+use crate::seldom::Seldom;
 use crate::session::{Connection, MUCH, Session, number_of};
 
 /// A call whose reply is to come. The server is told when it is dropped before.
@@ -28,7 +29,7 @@ pub(crate) struct Sent {
     pub(crate) _import: Option<Arc<Import>>,
     /// Those that call the same object behind it call it by the same number.
     pub(crate) _ahead: Option<Arc<Became>>,
-    pub(crate) rest: Option<Box<Rest>>,
+    pub(crate) rest: Seldom<Rest>,
 }
 
 /// What most calls have nothing of.
@@ -101,20 +102,35 @@ impl Sent {
     }
 
     /// Waits for what comes of it.
+    fn answer(&mut self) -> Answered {
+        let answer = self.wait();
+        self.answer_behind(answer)
+    }
+
+    /// Waits for what is here next.
     #[inline]
-    pub(super) fn answer(&mut self) -> Answered {
-        loop {
-            let answer = match self.deadline {
-                Some(deadline) => self.wait_until(deadline),
-                None => self.ticket.wait_timeout(Duration::MAX),
-            };
-            if is_small(&answer) {
-                return answer;
-            }
+    pub(super) fn wait(&mut self) -> Answered {
+        match self.deadline {
+            Some(deadline) => self.wait_until(deadline),
+            None => self.ticket.wait_timeout(Duration::MAX),
+        }
+    }
+
+    /// What comes of it where that has come: the same, as a rule.
+    pub(super) fn answer_behind(&mut self, mut answer: Answered) -> Answered {
+        while !is_small(&answer) {
             if let Some(answer) = self.fetch(answer) {
                 return answer;
             }
+            answer = self.wait();
         }
+        answer
+    }
+
+    /// Whether nothing is to be done but to read that as its result.
+    #[inline]
+    pub(super) fn ends_with(&self, payload: &Filled) -> bool {
+        self.rest.is_none() && payload.len() < MUCH
     }
 
     /// Asks for a result that is kept, which is the answer from now on: any other one comes back.

@@ -107,6 +107,11 @@ impl Span {
         self.wire
     }
 
+    /// Whether it counts from a tick, and ends.
+    pub(crate) fn is_long(&self) -> bool {
+        self.from.is_some()
+    }
+
     /// Until when a call that begins at the last tick waits. None where its time does not count from that, or never ends.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Instant> {

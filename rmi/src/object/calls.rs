@@ -2,21 +2,70 @@
 
 use jstream::Transportable;
 
-use super::{Object, Place};
+use super::{Object, Place, Plain};
 use crate::again::{Again, Retries};
 use crate::call::{Call, Kept, Sent};
 use crate::error::CallError;
 use crate::exports::Node;
 use crate::here;
 use crate::interface::{Interface, Method};
-use crate::message::written;
+use crate::message::{is_nothing, written};
 use crate::promise::Made;
 use crate::reference::Giving;
+use crate::session::Connection;
 
 impl Object {
     /// Calls the method at `index` of `interface`.
     #[doc(hidden)]
     pub fn call<A, R>(&self, interface: &'static Interface, index: usize, arguments: &A) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        match (self.plain_way(), u16::try_from(index)) {
+            (Some(way), Ok(place)) if self.retries.is_none() => {
+                let method = interface.method(index);
+                self.call_plainly(way, (place, method), arguments)
+            }
+            _ => self.call_anyhow(interface, index, arguments),
+        }
+    }
+
+    /// The same, where nothing is to be asked for each call.
+    #[inline]
+    fn call_plainly<A, R>(
+        &self,
+        way: (&Connection, &Plain),
+        (place, method): (u16, &'static Method),
+        arguments: &A,
+    ) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        if is_nothing::<A>() {
+            return Call::of(self.send_plainly(way, (place, method), &[]));
+        }
+        let mut call = Call::empty();
+        // It is put where it stays: it is large.
+        let sent = written(arguments, |segments| {
+            call.put(self.send_plainly(way, (place, method), segments));
+        });
+        if let Err(source) = sent {
+            let method = method.name();
+            call.put(Err(CallError::Arguments { method, source }));
+        }
+        call
+    }
+
+    /// The same by whatever way.
+    #[inline(never)]
+    fn call_anyhow<A, R>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+    ) -> Call<R>
     where
         A: Transportable,
         R: Transportable + 'static,
@@ -35,22 +84,19 @@ impl Object {
     }
 
     /// Makes a call over the object's connection.
-    #[inline]
     fn begin<A, R>(&self, interface: &'static Interface, index: usize, arguments: &A) -> Call<R>
     where
         A: Transportable,
         R: Transportable + 'static,
     {
+        let mut going = match self.going(interface, index) {
+            Ok(going) => going,
+            Err(error) => return Call::failed(error),
+        };
         let mut call = Call::empty();
-        // It is used where it is: it is large.
-        let mut begun = self.going(interface, index);
-        if let Ok(going) = &mut begun {
-            let sent = written(arguments, |segments| call.put(going.send(segments)));
-            if let Err(source) = sent {
-                call.put(Err(going.not_written(source)));
-            }
-        } else if let Err(error) = begun {
-            call.put(Err(error));
+        let sent = written(arguments, |segments| call.put(going.send(segments)));
+        if let Err(source) = sent {
+            call.put(Err(going.not_written(source)));
         }
         call
     }

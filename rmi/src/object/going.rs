@@ -9,7 +9,6 @@ use jstream_transport::active::{RequestError, Ticket};
 
 use super::{Object, Place};
 use crate::call::{Kept, Rest, Sent, unsent};
-use crate::context;
 use crate::error::CallError;
 use crate::frame::{PROMISES, Word};
 use crate::intercept::{CallInfo, Denied, Side, Watched};
@@ -36,33 +35,19 @@ impl Object {
         interface: &'static Interface,
         index: usize,
     ) -> Result<Going<'_>, CallError> {
-        let Some((connection, session, number)) = self.plain_way() else {
-            return self.going_anyhow(interface, index);
-        };
-        let (Some(deadline), Ok(method)) = (self.span.deadline(), u16::try_from(index)) else {
+        let (Some((connection, plain)), Ok(place)) = (self.plain_way(), u16::try_from(index))
+        else {
             return self.going_anyhow(interface, index);
         };
         Ok(Going {
             object: self,
             connection,
-            session,
+            session: connection.session(),
             method: interface.method(index),
-            deadline: Some(deadline),
-            word: Word::spanning(number, method, &self.span),
+            deadline: self.span.deadline(),
+            word: plain.word(place),
             watched: None,
         })
-    }
-
-    /// Where its calls go, if it is there, and each of them has the time that the object says, and is seen by nobody.
-    #[inline]
-    fn plain_way(&self) -> Option<(&Connection, &Session, u32)> {
-        let (connection, number) = match &self.place {
-            Place::Own(connection, number) => (connection, *number),
-            Place::Import(import) => (import.connection(), import.number()),
-            Place::Here(_) | Place::Ahead(_) => return None,
-        };
-        let session = connection.session();
-        (session.is_plain && !context::has_deadline()).then_some((connection, session, number))
     }
 
     #[inline(never)]
@@ -150,7 +135,7 @@ impl Object {
             by_system: !session.terms.clock.is_paused(),
             _import: import,
             _ahead: ahead,
-            rest: watched.map(Rest::watched),
+            rest: watched.map(Rest::watched).into(),
         }
     }
 

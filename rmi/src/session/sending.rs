@@ -130,7 +130,7 @@ impl Connection {
 }
 
 #[inline]
-pub(super) fn length(segments: &[IoSlice<'_>]) -> usize {
+pub(crate) fn length(segments: &[IoSlice<'_>]) -> usize {
     if let [only] = segments {
         return only.len();
     }

@@ -60,6 +60,7 @@ impl Peer {
     /// # Errors
     ///
     /// [`RequestError`]; nothing was sent, unless the connection broke.
+    #[inline]
     pub fn request_in_turn(
         &self,
         handler: Handler,

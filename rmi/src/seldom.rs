@@ -1,0 +1,70 @@
+//! What most have nothing of.
+
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+
+/// Something that is seldom there: where it is not, dropping this costs a look.
+pub(crate) struct Seldom<T>(ManuallyDrop<Option<Box<T>>>);
+
+impl<T> Seldom<T> {
+    #[inline]
+    pub(crate) const fn none() -> Self {
+        Self(ManuallyDrop::new(None))
+    }
+}
+
+impl<T> From<Option<Box<T>>> for Seldom<T> {
+    fn from(there: Option<Box<T>>) -> Self {
+        Self(ManuallyDrop::new(there))
+    }
+}
+
+impl<T> Deref for Seldom<T> {
+    type Target = Option<Box<T>>;
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Seldom<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl<T> Drop for Seldom<T> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.is_some() {
+            dropped(&mut self.0);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn dropped<T>(there: &mut Option<Box<T>>) {
+    drop(there.take());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_dropped_once() {
+        let seen = Arc::new(());
+        let mut some = Seldom::none();
+        *some = Some(Box::new(seen.clone()));
+        assert_eq!(Arc::strong_count(&seen), 2);
+        *some = None;
+        assert_eq!(Arc::strong_count(&seen), 1);
+        drop(Seldom::from(Some(Box::new(seen.clone()))));
+        assert_eq!(Arc::strong_count(&seen), 1);
+    }
+}
