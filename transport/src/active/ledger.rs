@@ -8,6 +8,7 @@
 mod accounts;
 mod calls;
 mod lone;
+mod opened;
 mod window;
 
 use std::collections::VecDeque;
@@ -20,65 +21,12 @@ pub(super) use self::calls::Answer;
 use self::calls::{Call, Place};
 #[cfg(all(test, loom))]
 pub(super) use self::lone::{Lent, Lone};
+use self::opened::Opened;
+pub(super) use self::opened::{Number, Open};
 pub(super) use self::window::Window;
 use super::frame::Credit;
 use super::link::Haste;
 use super::task::Cancel;
-
-/// What is known of a message of the peer.
-pub(super) enum Open {
-    No,
-    /// Nobody waits in it, as far as is known.
-    Running,
-    /// Its handler waits, and can be cancelled.
-    Moved(Arc<dyn Cancel>),
-}
-
-/// A message of the peer, by its place in the accounts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Number {
-    /// A request, by the peer's number.
-    Asked(u32),
-    /// A message that nobody answers, by one of this side.
-    Told(u32),
-}
-
-impl Number {
-    /// The number of a request.
-    #[inline]
-    pub(super) fn asked(self) -> Option<u32> {
-        match self {
-            Self::Asked(number) => Some(number),
-            Self::Told(_) => None,
-        }
-    }
-}
-
-/// A message of the peer, or the place for one.
-struct OpenPlace {
-    number: u32,
-    open: Open,
-    /// Nobody wants its answer.
-    cancelled: bool,
-}
-
-impl OpenPlace {
-    fn free() -> Self {
-        Self {
-            number: 0,
-            open: Open::No,
-            cancelled: false,
-        }
-    }
-
-    fn running(number: u32) -> Self {
-        Self {
-            number,
-            open: Open::Running,
-            cancelled: false,
-        }
-    }
-}
 
 /// A frame that waits behind others.
 struct Withheld {
@@ -105,12 +53,8 @@ pub(super) struct Ledger {
     due_bytes: u64,
     calls: Vec<Place>,
     free: Vec<u16>,
-    /// Requests of the peer, by its numbers, and messages that nobody answers.
-    open: Vec<OpenPlace>,
-    /// How many of these requests there are.
-    requests: usize,
-    told: Vec<OpenPlace>,
-    free_told: Vec<u32>,
+    /// What the peer has sent that is not done with.
+    opened: Opened,
     /// Frames that have not gone yet, as far as is known, in order.
     withheld: VecDeque<Withheld>,
     /// The sum of these lengths.
@@ -139,10 +83,7 @@ impl Ledger {
             due_bytes: 0,
             calls: Vec::new(),
             free: Vec::new(),
-            open: Vec::new(),
-            requests: 0,
-            told: Vec::new(),
-            free_told: Vec::new(),
+            opened: Opened::default(),
             withheld: VecDeque::new(),
             unsent: 0,
             wanting: Vec::new(),
@@ -272,59 +213,15 @@ impl Ledger {
             return Err(FULL);
         }
         match number {
-            Some(number) => self.open(number),
-            None => Ok(self.enter_told()),
+            Some(number) => self.opened.open(number),
+            None => Ok(self.opened.enter_told()),
         }
-    }
-
-    #[inline]
-    fn open(&mut self, number: u32) -> Result<Number, Violation> {
-        let index = (number & 0xffff) as usize;
-        if self.open.len() <= index {
-            self.make_places(index);
-        }
-        match self.open.get_mut(index) {
-            Some(place) if matches!(place.open, Open::No) => {
-                *place = OpenPlace::running(number);
-                self.requests = self.requests.saturating_add(1);
-                Ok(Number::Asked(number))
-            }
-            _ => Err(Violation("a number is used twice")),
-        }
-    }
-
-    #[cold]
-    fn make_places(&mut self, last: usize) {
-        self.open
-            .resize_with(last.saturating_add(1), OpenPlace::free);
-    }
-
-    /// A place for a message that nobody answers; there are as many as are under way at once.
-    fn enter_told(&mut self) -> Number {
-        let index = self.free_told.pop().unwrap_or_else(|| {
-            let index = u32::try_from(self.told.len()).unwrap_or(u32::MAX);
-            self.told.push(OpenPlace::free());
-            index
-        });
-        if let Some(place) = self.told.get_mut(index as usize) {
-            *place = OpenPlace::running(index);
-        }
-        Number::Told(index)
-    }
-
-    #[inline]
-    fn opened(&mut self, number: Number) -> Option<&mut OpenPlace> {
-        let (place, number) = match number {
-            Number::Asked(number) => (self.open.get_mut((number & 0xffff) as usize)?, number),
-            Number::Told(index) => (self.told.get_mut(index as usize)?, index),
-        };
-        (place.number == number && !matches!(place.open, Open::No)).then_some(place)
     }
 
     /// The handler of a message waits. False when the connection has ended: then it is not noted.
     pub(super) fn note_moved(&mut self, number: Number, task: &Arc<dyn Cancel>) -> bool {
         let ended = self.ended;
-        match self.opened(number) {
+        match self.opened.get(number) {
             Some(place) if matches!(place.open, Open::Running) => {
                 let wanted = !ended && !place.cancelled;
                 if wanted {
@@ -338,7 +235,7 @@ impl Ledger {
 
     /// Whether nobody wants the answer to a request that is open.
     pub(super) fn is_cancelled(&mut self, number: Number) -> bool {
-        self.ended || self.opened(number).is_some_and(|place| place.cancelled)
+        self.ended || self.opened.get(number).is_some_and(|place| place.cancelled)
     }
 
     /// A message of the peer is done with. What it gets back with the frame that says so.
@@ -361,16 +258,7 @@ impl Ledger {
     fn settle(&mut self, number: Number, length: u64) -> Open {
         self.due_messages = self.due_messages.saturating_add(1);
         self.due_bytes = self.due_bytes.saturating_add(length);
-        let place = self.opened(number);
-        let open = place.map_or(Open::No, |place| mem::replace(&mut place.open, Open::No));
-        match number {
-            Number::Told(index) => self.free_told.push(index),
-            Number::Asked(_) if !matches!(open, Open::No) => {
-                self.requests = self.requests.saturating_sub(1);
-            }
-            Number::Asked(_) => {}
-        }
-        open
+        self.opened.close(number)
     }
 
     /// A frame of `length` bytes that gives so much back waits behind others, at that place. Until it has gone the peer has
@@ -412,8 +300,7 @@ impl Ledger {
 
     /// How many messages of the peer are not done with.
     pub(super) fn under_way(&self) -> usize {
-        let all = self.open.iter().chain(&self.told);
-        all.filter(|place| !matches!(place.open, Open::No)).count()
+        self.opened.count()
     }
 
     /// What the peer is to get back; from now on it may use it.
@@ -431,7 +318,7 @@ impl Ledger {
 
     /// Nobody wants the answer to a request any more: its task, if it has one.
     pub(super) fn cancelled(&mut self, number: u32) -> Option<Arc<dyn Cancel>> {
-        let place = self.opened(Number::Asked(number))?;
+        let place = self.opened.get(Number::Asked(number))?;
         place.cancelled = true;
         match &place.open {
             Open::Moved(task) => Some(task.clone()),
@@ -448,13 +335,7 @@ impl Ledger {
                 wake.extend(waker.take());
             }
         }
-        let mut tasks = Vec::new();
-        for place in self.open.iter_mut().chain(&mut self.told) {
-            if let Open::Moved(task) = mem::replace(&mut place.open, Open::Running) {
-                tasks.push(task);
-            }
-        }
-        (wake, tasks)
+        (wake, self.opened.end())
     }
 }
 

@@ -154,7 +154,7 @@ impl Ledger {
 
     /// Whether the next request of the peer may be accounted for elsewhere.
     fn lends_opened(&self) -> bool {
-        !self.ended && self.requests == 0 && !self.is_due() && self.inward.has_room(MOST)
+        !self.ended && self.opened.has_no_request() && !self.is_due() && self.inward.has_room(MOST)
     }
 
     #[cold]

@@ -354,3 +354,28 @@ fn a_request_is_not_alone_where_something_is_due_or_waited_for() {
     accounts.lock().end();
     assert_eq!(accounts.begin(1), Err(Held::Ended));
 }
+
+/// A peer may use any number, and takes no more room by that than by the lowest.
+#[test]
+fn high_numbers_take_a_place_while_they_are_open() {
+    let mut ledger = Ledger::new(Window::new(4, 100), Window::new(4, 100));
+    for round in 0..3u32 {
+        for index in [0xffff, 0x8000, 1024, 1023] {
+            let number = index | (round << 16);
+            let accepted = ledger.accept(Some(number), 1).unwrap();
+            assert_eq!(accepted, Number::Asked(number));
+            assert!(!ledger.is_cancelled(accepted));
+            ledger.cancelled(number);
+            assert!(ledger.is_cancelled(accepted));
+        }
+        assert_eq!(ledger.under_way(), 4);
+        for index in [0xffff, 0x8000, 1024, 1023] {
+            let (credit, open) = ledger.close(Number::Asked(index | (round << 16)), 1);
+            assert_eq!((credit.messages, credit.bytes), (1, 1));
+            assert!(matches!(open, Open::Running));
+        }
+        assert_eq!(ledger.under_way(), 0);
+    }
+    ledger.accept(Some(0xffff), 1).unwrap();
+    assert!(ledger.accept(Some(0x1_ffff), 1).is_err(), "used twice");
+}

@@ -1,0 +1,192 @@
+//! Messages of the peer that are not done with.
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::sync::Arc;
+
+use super::Violation;
+use crate::active::task::Cancel;
+
+/// How many places stand in a row. Peers use the lowest numbers that are free, and may use any: those beyond have a
+/// place while they are open, so that a number takes no room for those below.
+const NEAR: usize = 1024;
+
+/// What is known of a message of the peer.
+pub(in crate::active) enum Open {
+    No,
+    /// Nobody waits in it, as far as is known.
+    Running,
+    /// Its handler waits, and can be cancelled.
+    Moved(Arc<dyn Cancel>),
+}
+
+/// A message of the peer, by its place in the accounts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::active) enum Number {
+    /// A request, by the peer's number.
+    Asked(u32),
+    /// A message that nobody answers, by one of this side.
+    Told(u32),
+}
+
+impl Number {
+    /// The number of a request.
+    #[inline]
+    pub(in crate::active) fn asked(self) -> Option<u32> {
+        match self {
+            Self::Asked(number) => Some(number),
+            Self::Told(_) => None,
+        }
+    }
+}
+
+/// A message of the peer, or the place for one.
+pub(super) struct OpenPlace {
+    number: u32,
+    pub(super) open: Open,
+    /// Nobody wants its answer.
+    pub(super) cancelled: bool,
+}
+
+impl OpenPlace {
+    fn free() -> Self {
+        Self {
+            number: 0,
+            open: Open::No,
+            cancelled: false,
+        }
+    }
+
+    fn running(number: u32) -> Self {
+        Self {
+            number,
+            open: Open::Running,
+            cancelled: false,
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        !matches!(self.open, Open::No)
+    }
+}
+
+/// The messages of the peer that are open.
+#[derive(Default)]
+pub(super) struct Opened {
+    /// Requests, by the places in their numbers: the first ones, and others.
+    near: Vec<OpenPlace>,
+    far: BTreeMap<usize, OpenPlace>,
+    /// How many of both are open.
+    requests: usize,
+    /// Messages that nobody answers.
+    told: Vec<OpenPlace>,
+    free_told: Vec<u32>,
+}
+
+/// The place in the number of a request.
+#[inline]
+fn place_in(number: u32) -> usize {
+    (number & 0xffff) as usize
+}
+
+impl Opened {
+    /// A request of the peer.
+    #[inline]
+    pub(super) fn open(&mut self, number: u32) -> Result<Number, Violation> {
+        let index = place_in(number);
+        if self.near.len() <= index {
+            self.make_place(index);
+        }
+        match self.asked(index) {
+            Some(place) if !place.is_open() => {
+                *place = OpenPlace::running(number);
+                self.requests = self.requests.saturating_add(1);
+                Ok(Number::Asked(number))
+            }
+            _ => Err(Violation("a number is used twice")),
+        }
+    }
+
+    #[cold]
+    fn make_place(&mut self, index: usize) {
+        if index < NEAR {
+            let count = index.saturating_add(1);
+            self.near.resize_with(count, OpenPlace::free);
+        } else {
+            self.far.entry(index).or_insert_with(OpenPlace::free);
+        }
+    }
+
+    #[inline]
+    fn asked(&mut self, index: usize) -> Option<&mut OpenPlace> {
+        if index < NEAR {
+            return self.near.get_mut(index);
+        }
+        self.far.get_mut(&index)
+    }
+
+    /// A place for a message that nobody answers; there are as many as are under way at once.
+    pub(super) fn enter_told(&mut self) -> Number {
+        let index = self.free_told.pop().unwrap_or_else(|| {
+            let index = u32::try_from(self.told.len()).unwrap_or(u32::MAX);
+            self.told.push(OpenPlace::free());
+            index
+        });
+        if let Some(place) = self.told.get_mut(index as usize) {
+            *place = OpenPlace::running(index);
+        }
+        Number::Told(index)
+    }
+
+    /// What is known of a message, if it is open.
+    #[inline]
+    pub(super) fn get(&mut self, number: Number) -> Option<&mut OpenPlace> {
+        let (place, number) = match number {
+            Number::Asked(number) => (self.asked(place_in(number))?, number),
+            Number::Told(index) => (self.told.get_mut(index as usize)?, index),
+        };
+        (place.number == number && place.is_open()).then_some(place)
+    }
+
+    /// A message is done with.
+    #[inline]
+    pub(super) fn close(&mut self, number: Number) -> Open {
+        let place = self.get(number);
+        let open = place.map_or(Open::No, |place| mem::replace(&mut place.open, Open::No));
+        match number {
+            Number::Told(index) => self.free_told.push(index),
+            Number::Asked(number) if !matches!(open, Open::No) => {
+                self.requests = self.requests.saturating_sub(1);
+                if place_in(number) >= NEAR {
+                    self.far.remove(&place_in(number));
+                }
+            }
+            Number::Asked(_) => {}
+        }
+        open
+    }
+
+    /// Whether no request is open.
+    pub(super) fn has_no_request(&self) -> bool {
+        self.requests == 0
+    }
+
+    /// How many messages are open.
+    pub(super) fn count(&self) -> usize {
+        let told = self.told.iter().filter(|place| place.is_open());
+        self.requests.saturating_add(told.count())
+    }
+
+    /// The connection is gone: the tasks of those that wait.
+    pub(super) fn end(&mut self) -> Vec<Arc<dyn Cancel>> {
+        let requests = self.near.iter_mut().chain(self.far.values_mut());
+        let open = requests
+            .chain(&mut self.told)
+            .filter(|place| place.is_open());
+        let moved = open.filter_map(|place| match mem::replace(&mut place.open, Open::Running) {
+            Open::Moved(task) => Some(task),
+            Open::Running | Open::No => None,
+        });
+        moved.collect()
+    }
+}
