@@ -34,6 +34,7 @@ impl Accounts {
         self.lock_by(Lone::take_back)
     }
 
+    /// As [`lock`](Self::lock), by what takes back what was lent.
     #[inline]
     pub(in crate::active) fn lock_by(
         &self,
