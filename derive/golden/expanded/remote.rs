@@ -108,9 +108,8 @@ const _: () = {
                         (&'static Order<'static>,),
                         (),
                     >;
-                    let (__arguments, __answer) = ::jstream_rmi::__private::Incoming::arguments::<
-                        (&'static Order<'static>,),
-                    >(__call)?;
+                    let (__arguments, __answer) = __call
+                        .arguments::<(&'static Order<'static>,)>()?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
                         |__arguments| {

@@ -291,9 +291,7 @@ const _: () = {
             match __method {
                 _ if __method == __Method::open as ::core::primitive::usize => {
                     let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
-                    let (__arguments, __answer) = ::jstream_rmi::__private::Incoming::arguments::<
-                        (),
-                    >(__call)?;
+                    let (__arguments, __answer) = __call.arguments::<()>()?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
                         |__arguments| {

@@ -124,9 +124,8 @@ const _: () = {
                         (&'static [<u64 as Keyed>::Key; 2],),
                         (),
                     >;
-                    let (__arguments, __answer) = ::jstream_rmi::__private::Incoming::arguments::<
-                        (&'static [<u64 as Keyed>::Key; 2],),
-                    >(__call)?;
+                    let (__arguments, __answer) = __call
+                        .arguments::<(&'static [<u64 as Keyed>::Key; 2],)>()?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
                         |__arguments| {
@@ -242,9 +241,8 @@ const _: () = {
                         (&'static [<String as Keyed>::Key; 3],),
                         (),
                     >;
-                    let (__arguments, __answer) = ::jstream_rmi::__private::Incoming::arguments::<
-                        (&'static [<String as Keyed>::Key; 3],),
-                    >(__call)?;
+                    let (__arguments, __answer) = __call
+                        .arguments::<(&'static [<String as Keyed>::Key; 3],)>()?;
                     ::jstream_rmi::Received::with(
                         &__arguments,
                         |__arguments| {

@@ -163,10 +163,8 @@ fn read(of: &Interface, method: &Method) -> TokenStream {
 fn read_here(of: &Interface, method: &Method) -> TokenStream {
     let message = types::message(of, method);
     let assertions = types::assertions(of, method);
-    let krate = &of.krate;
     let read = quote_spanned! {types::span(method)=>
-        let (__arguments, __answer) =
-            #krate::__private::Incoming::arguments::<#message>(__call)?;
+        let (__arguments, __answer) = __call.arguments::<#message>()?;
     };
     quote!(#assertions #read)
 }
