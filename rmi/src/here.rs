@@ -47,8 +47,12 @@ impl Slot {
         self.put(Outcome::Result(copied(segments)));
     }
 
+    /// There is no result, unless there is one.
     pub(crate) fn refuse(&self, code: Code, why: &str) {
-        self.put(Outcome::Refused(code, why.to_owned()));
+        let mut outcome = lock(&self.outcome);
+        if let Outcome::Open = *outcome {
+            *outcome = Outcome::Refused(code, why.to_owned());
+        }
     }
 }
 

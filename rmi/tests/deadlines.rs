@@ -8,11 +8,11 @@
 
 mod tasks;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::task::Poll;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jstream_rmi::{
     CallError, Client, ClientOptions, Outcome, Retries, Server, ServerOptions, Serving, Stub,
@@ -372,4 +372,53 @@ fn calls_are_made_again_where_that_is_harmless() {
         serving.stop();
         assert!(stub.tries(0).wait().is_err());
     }
+}
+
+#[remote]
+trait Stuck {
+    fn stays(&self);
+    fn stays_with(&self, bytes: &[u8]);
+}
+
+#[derive(Default)]
+struct Latch(AtomicBool);
+
+#[remote]
+impl Stuck for Latch {
+    fn stays(&self) {
+        while !self.0.load(Ordering::Relaxed) {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn stays_with(&self, _: &[u8]) {
+        self.stays();
+    }
+}
+
+/// A caller waits no longer than it says, also where its time is so long that the clock is asked behind the sending, and
+/// the server tells it nothing.
+#[test]
+fn who_waits_long_waits_no_longer() {
+    let latch = Arc::new(Latch::default());
+    let server = Server::new(ServerOptions::default());
+    server.bind::<dyn Stuck>("stuck", latch.clone()).unwrap();
+    let serving = server.listen(&TCP.parse().unwrap()).unwrap();
+    let client = Client::connect(serving.address()).unwrap();
+    let time = Duration::from_secs(5);
+    let stuck = client.lookup::<dyn Stuck>("stuck").unwrap().within(time);
+    let begun = Instant::now();
+    let calls = [
+        stuck.stays(),
+        stuck.stays_with(&[7; 100]),
+        stuck.stays_with(&[7; 10_000]),
+    ];
+    for call in calls {
+        assert_overdue(&call.wait().unwrap_err(), Outcome::MayHaveRun);
+    }
+    let waited = begun.elapsed();
+    // To a few ticks of the clock.
+    assert!(waited > time - Duration::from_millis(100), "{waited:?}");
+    assert!(waited < time * 10, "{waited:?}");
+    latch.0.store(true, Ordering::Relaxed);
 }

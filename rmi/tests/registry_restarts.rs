@@ -6,6 +6,7 @@
     reason = "test code"
 )]
 
+use std::cell::OnceCell;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,8 +69,14 @@ fn owner(names: &[&str]) -> Serving {
         .unwrap()
 }
 
+/// One that keeps names there. One before it lets go of the file when the last of its calls has ended.
 fn kept(file: &Path) -> Registrar {
-    Registrar::persistent(file, RegistrarOptions::default()).unwrap()
+    let registrar = OnceCell::new();
+    until("the file is let go", || {
+        let opened = Registrar::persistent(file, RegistrarOptions::default());
+        opened.is_ok_and(|opened| registrar.set(opened).is_ok())
+    });
+    registrar.into_inner().unwrap()
 }
 
 fn listed(names: &Names) -> Vec<String> {

@@ -138,6 +138,11 @@ fn what_is_not_delivered_comes_back(scheme: &str) {
         })
         .on("drop", |_request: Request| {})
         .on("busy", Request::nack)
+        .on("twice", |request| {
+            let (_, mut replier) = request.into_parts();
+            assert!(replier.reply_in_place(6, &[]));
+            replier.refuse("answered already");
+        })
         .function("sum", |numbers: Received<Vec<u64>>| {
             numbers.get().iter().sum::<u64>()
         })
@@ -154,6 +159,18 @@ fn what_is_not_delivered_comes_back(scheme: &str) {
         assert_eq!(of("panic", 0, &[]).reason, Reason::Panicked);
         assert_eq!(of("panic later", 0, &[]).reason, Reason::Panicked);
         assert_eq!(of("drop", 0, &[]).reason, Reason::Unanswered);
+        // The second answer is none, and gives nothing back.
+        let twice = peer.handler("twice").unwrap();
+        for _ in 0..3 {
+            assert_eq!(
+                peer.request(twice, 0, b"once")
+                    .unwrap()
+                    .wait()
+                    .unwrap()
+                    .word,
+                6
+            );
+        }
         let busy = of("busy", 9, b"again");
         assert_eq!((busy.reason, busy.word), (Reason::Busy, 9));
         assert_eq!(busy.payload.unwrap().as_bytes(), b"again");

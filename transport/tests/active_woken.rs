@@ -8,7 +8,8 @@
 
 mod common;
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Poll, Waker};
 use std::thread::{self, ThreadId};
@@ -46,6 +47,16 @@ fn one_that_wakes_itself_goes_on_where_it_began(scheme: &str) {
     let note = |seen: &Seen| seen.lock().unwrap().push(thread::current().id());
     let (waking, yielding) = (wakes.clone(), yields.clone());
     let handlers = Handlers::builder()
+        // What it asked for does not pass to who comes next.
+        .on_async("glances", |request: Request| async move {
+            let mut yielding = pin!(yield_now());
+            poll_fn(|context| {
+                assert!(yielding.as_mut().poll(context).is_pending());
+                Poll::Ready(())
+            })
+            .await;
+            request.echo();
+        })
         .on_async("wakes", move |request: Request| {
             let seen = waking.clone();
             async move {
@@ -73,7 +84,7 @@ fn one_that_wakes_itself_goes_on_where_it_began(scheme: &str) {
         server.serve();
         thread::current().id()
     });
-    for name in ["wakes", "yields"] {
+    for name in ["glances", "wakes", "yields"] {
         let handler = client.handler(name).unwrap();
         client.request(handler, 0, &[]).unwrap().wait().unwrap();
     }

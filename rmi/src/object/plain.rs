@@ -11,7 +11,6 @@ use crate::context;
 use crate::error::CallError;
 use crate::frame::{Span, Word};
 use crate::interface::Method;
-use crate::seldom::Seldom;
 use crate::session::{Connection, length};
 
 /// Fewer bytes are sent at once, so that the time of a call may count from behind that.
@@ -82,18 +81,7 @@ impl Object {
         // The other side is at work meanwhile.
         let deadline = deadline.or_else(|| self.span.deadline());
         match ticket {
-            Ok(ticket) => Ok(Sent {
-                ticket,
-                method,
-                deadline,
-                by_system: true,
-                _import: match &self.place {
-                    Place::Import(import) => Some(import.clone()),
-                    Place::Own(..) | Place::Here(_) | Place::Ahead(_) => None,
-                },
-                _ahead: None,
-                rest: Seldom::none(),
-            }),
+            Ok(ticket) => Ok(self.sent(ticket, connection.session(), method, deadline, None)),
             Err(error) => Err(unsent(method, error)),
         }
     }

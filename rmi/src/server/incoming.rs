@@ -109,6 +109,8 @@ impl Incoming {
     {
         let answer = &mut self.answer;
         if let Some(nothing) = nothing(&self.payload) {
+            // What a device may have received it into is let go.
+            self.payload = Filled::nothing();
             answer.is_read.set(true);
             return Ok((nothing, answer));
         }

@@ -83,7 +83,7 @@ impl Ledger {
             due_bytes: 0,
             calls: Vec::new(),
             free: Vec::new(),
-            opened: Opened::default(),
+            opened: Opened::new(inward.messages),
             withheld: VecDeque::new(),
             unsent: 0,
             wanting: Vec::new(),

@@ -46,7 +46,7 @@
 //!
 //! | | what happens |
 //! |---|---|
-//! | it awaits | its future goes on when it is woken: behind the handler that woke it, or at the [`Executor`] |
+//! | it awaits | its future goes on when it is woken: behind the handler of its side that woke it, or behind itself once, else at the [`Executor`] |
 //! | it returns [`Outcome::Rerun`] | it is run again with the same request, a little later |
 //! | it [nacks](Request::nack) | the request goes back, and its sender sends it again after a pause |
 //!

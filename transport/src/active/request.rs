@@ -241,8 +241,9 @@ impl Request {
         self.begun = tick;
     }
 
-    /// What the system's monotonic clock said at its last tick before the handler began, where that was asked: for who would
-    /// ask it again.
+    /// What the system's monotonic clock said at its last tick before the handler began, or before the one ended that ran just
+    /// before, where that was asked: for who would ask it again.
+    #[doc(hidden)]
     #[must_use]
     #[inline]
     pub fn ticked(&self) -> Option<Duration> {
@@ -252,6 +253,7 @@ impl Request {
     /// It waits for its turn from now on.
     pub(super) fn wait(&mut self) {
         self.since.get_or_insert_with(Instant::now);
+        self.begun = Tick::default();
     }
 
     pub(super) fn handler(&self) -> u16 {
@@ -376,7 +378,8 @@ impl Replier {
         self.reply_in_place(word, segments)
     }
 
-    /// The same where this stays until it is dropped: there is an answer already then.
+    /// The same where this stays until it is dropped. It has answered then: what it is asked further does nothing.
+    #[doc(hidden)]
     pub fn reply_in_place(&mut self, word: u64, segments: &[IoSlice<'_>]) -> bool {
         if !mem::take(&mut self.is_open) {
             return true;
@@ -402,7 +405,9 @@ impl Replier {
 
     /// Answers with a jbuf, which moves to the other side where jbufs do.
     pub fn reply_filled(mut self, word: u64, payload: Filled) {
-        self.is_open = false;
+        if !mem::take(&mut self.is_open) {
+            return;
+        }
         match self.number {
             Number::Asked(number) => {
                 let reply = Frame::Reply { number, word };
@@ -440,7 +445,9 @@ impl Replier {
     }
 
     pub(super) fn give_back(mut self, reason: Reason, payload: Option<Filled>, why: &str) {
-        self.is_open = false;
+        if !mem::take(&mut self.is_open) {
+            return;
+        }
         let credit = self.link.close(self.number, self.length);
         let payload = payload
             .as_ref()

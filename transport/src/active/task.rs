@@ -163,7 +163,8 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
         moved: impl FnOnce(&Arc<dyn Cancel>) -> bool,
     ) -> First {
         let task = self.fill(future, false);
-        match task.poll() {
+        let (polled, makes_way) = task.poll();
+        match polled {
             Ok(Poll::Ready(())) => {
                 task.end(None);
                 self.keep(task);
@@ -176,7 +177,7 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
                 }
                 // Whoever goes on with it may end it at once, and keeps the slot if no other handle is left.
                 drop(handle);
-                task.leave(true);
+                task.leave(!makes_way);
                 First::Moved
             }
             Err(panic) => {
@@ -209,15 +210,17 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
 }
 
 impl<F: Future<Output = ()> + Send + 'static> Task<F> {
-    /// Polls the future. The caller was given the task by its state.
-    fn poll(self: &Arc<Self>) -> Result<Poll<()>, Box<dyn Any + Send>> {
+    /// Polls the future, and whether that makes way for others. The caller was given the task by its state.
+    fn poll(self: &Arc<Self>) -> (Result<Poll<()>, Box<dyn Any + Send>>, bool) {
         let waker = Waker::from(self.clone());
         let mut context = Context::from_waker(&waker);
         let mut future = lock(&self.future);
-        catch_unwind(AssertUnwindSafe(|| match future.as_mut().as_pin_mut() {
-            Some(future) => future.poll(&mut context),
-            None => Poll::Ready(()),
-        }))
+        turn::polling(|| {
+            catch_unwind(AssertUnwindSafe(|| match future.as_mut().as_pin_mut() {
+                Some(future) => future.poll(&mut context),
+                None => Poll::Ready(()),
+            }))
+        })
     }
 
     /// Drops the future, which may panic. What it has of a request is answered by why it ended.
@@ -242,12 +245,11 @@ impl<F: Future<Output = ()> + Send + 'static> Task<F> {
         self.state.end();
     }
 
-    /// Leaves a task that was polled and is not ready.
-    fn leave(self: Arc<Self>, is_first: bool) {
-        let makes_way = turn::has_made_way();
+    /// Leaves a task that was polled and is not ready. One that was woken meanwhile may go on in this thread, or may not.
+    fn leave(self: Arc<Self>, may_go_on: bool) {
         match self.state.pause() {
             Paused::Waits => {}
-            Paused::Again if is_first && !makes_way => self.go_on(),
+            Paused::Again if may_go_on => self.go_on(),
             // It has woken itself, and may do so again: others come first.
             Paused::Again => self.queue(),
             Paused::Cancelled => self.end(None),
@@ -286,7 +288,8 @@ impl<F: Future<Output = ()> + Send + 'static> Run for Task<F> {
             return self.end(None);
         }
         self.has_begun.store(true, Ordering::Relaxed);
-        match self.poll() {
+        let (polled, _) = self.poll();
+        match polled {
             Ok(Poll::Pending) => self.leave(false),
             done => {
                 self.end(done.err());

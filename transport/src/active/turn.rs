@@ -246,10 +246,10 @@ pub fn until_waiting<T: 'static, R>(kept: T, work: impl FnOnce() -> R) -> (Optio
     (kept.map(|kept| *kept), result)
 }
 
-/// Whether something was woken that waits for [`go_on`].
+/// Whether something was woken of that side that waits for [`go_on`].
 #[inline]
-pub(super) fn has_jobs() -> bool {
-    TURN.with(Turn::has_jobs)
+pub(super) fn has_jobs_of(side: Side) -> bool {
+    TURN.with(|turn| turn.has_jobs() && turn.jobs.borrow().iter().any(|(of, _)| *of == side))
 }
 
 /// For whom this thread receives where it is.
@@ -263,10 +263,14 @@ pub(super) fn make_way() {
     TURN.with(|turn| turn.makes_way.set(true));
 }
 
-/// Whether the task that was polled here has made way.
+/// Polls a task. Whether it makes way.
 #[inline]
-pub(super) fn has_made_way() -> bool {
-    TURN.with(|turn| turn.makes_way.take())
+pub(super) fn polling<R>(poll: impl FnOnce() -> R) -> (R, bool) {
+    // It may be polled beneath another one.
+    let of_another = TURN.with(|turn| turn.makes_way.take());
+    let result = poll();
+    let makes_way = TURN.with(|turn| turn.makes_way.replace(of_another));
+    (result, makes_way)
 }
 
 /// A task that was woken where those of its side are gathered, to be gone on with behind that; else it comes back.
@@ -290,7 +294,7 @@ pub(super) fn offer(side: Side, job: Job) -> Result<(), Job> {
 /// waited for theirs are sent then.
 #[inline]
 pub(super) fn go_on(side: Side) {
-    if has_jobs() {
+    if TURN.with(Turn::has_jobs) {
         go_on_with_all(side);
         flush_unless_more();
     }

@@ -51,6 +51,8 @@ struct SendOp {
     cost: Credit,
     /// What the clock said when it was posted.
     since: Duration,
+    /// Its place in line, among all that ever stood there; 0 where it does not.
+    place: u64,
 }
 
 /// The state of the direction.
@@ -127,12 +129,16 @@ impl Sending {
     pub(super) fn line_one_up(&mut self, id: OpId) {
         self.posted.push_back(id);
         self.ever_posted = self.ever_posted.wrapping_add(1);
+        if let Some(op) = self.ops.get_mut(id) {
+            op.place = self.ever_posted;
+        }
     }
 
-    /// How many messages have stood in line so far, and how many of them have gone, or have ended.
+    /// The last place in line that was given, and up to which all have gone, or have ended.
     pub(super) fn count_posted(&self) -> (u64, u64) {
-        let left = self.posted.len() as u64;
-        (self.ever_posted, self.ever_posted.wrapping_sub(left))
+        let first = self.posted.front().and_then(|id| self.ops.get(*id));
+        let gone = first.map_or(self.ever_posted, |op| op.place.wrapping_sub(1));
+        (self.ever_posted, gone)
     }
 
     /// Has `waker` called once, when the next posted message has gone, or has ended; instead of another one.
@@ -189,6 +195,7 @@ impl Sending {
             notify,
             cost: Credit::FREE,
             since: self.clock,
+            place: 0,
         });
         self.line_one_up(id);
     }

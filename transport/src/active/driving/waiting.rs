@@ -93,6 +93,8 @@ impl Core {
                     if let Some(answer) = attempt(None, own) {
                         break Some(answer);
                     }
+                    // What is attempted may be the program's.
+                    progress.last = Tick::default();
                     progress.is_entered = own.is_some();
                     if wait.until.has_passed() {
                         break None;

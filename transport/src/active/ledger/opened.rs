@@ -7,8 +7,7 @@ use std::sync::Arc;
 use super::Violation;
 use crate::active::task::Cancel;
 
-/// How many places stand in a row. Peers use the lowest numbers that are free, and may use any: those beyond have a
-/// place while they are open, so that a number takes no room for those below.
+/// So many places may stand in a row at least.
 const NEAR: usize = 1024;
 
 /// What is known of a message of the peer.
@@ -71,10 +70,13 @@ impl OpenPlace {
 }
 
 /// The messages of the peer that are open.
-#[derive(Default)]
+///
+/// Peers use the lowest numbers that are free, so those within a window stand in a row. They may use any: those beyond
+/// have a place while they are open, so that a number takes no room for those below.
 pub(super) struct Opened {
     /// Requests, by the places in their numbers: the first ones, and others.
     near: Vec<OpenPlace>,
+    most_near: usize,
     far: BTreeMap<usize, OpenPlace>,
     /// How many of both are open.
     requests: usize,
@@ -90,6 +92,18 @@ fn place_in(number: u32) -> usize {
 }
 
 impl Opened {
+    /// Of a peer that may send so many messages.
+    pub(super) fn new(messages: u32) -> Self {
+        Self {
+            near: Vec::new(),
+            most_near: NEAR.max(messages as usize),
+            far: BTreeMap::new(),
+            requests: 0,
+            told: Vec::new(),
+            free_told: Vec::new(),
+        }
+    }
+
     /// A request of the peer.
     #[inline]
     pub(super) fn open(&mut self, number: u32) -> Result<Number, Violation> {
@@ -109,7 +123,7 @@ impl Opened {
 
     #[cold]
     fn make_place(&mut self, index: usize) {
-        if index < NEAR {
+        if index < self.most_near {
             let count = index.saturating_add(1);
             self.near.resize_with(count, OpenPlace::free);
         } else {
@@ -119,7 +133,7 @@ impl Opened {
 
     #[inline]
     fn asked(&mut self, index: usize) -> Option<&mut OpenPlace> {
-        if index < NEAR {
+        if index < self.most_near {
             return self.near.get_mut(index);
         }
         self.far.get_mut(&index)
@@ -157,7 +171,7 @@ impl Opened {
             Number::Told(index) => self.free_told.push(index),
             Number::Asked(number) if !matches!(open, Open::No) => {
                 self.requests = self.requests.saturating_sub(1);
-                if place_in(number) >= NEAR {
+                if place_in(number) >= self.most_near {
                     self.far.remove(&place_in(number));
                 }
             }

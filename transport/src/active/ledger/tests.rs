@@ -216,23 +216,28 @@ proptest! {
         messages in 1..5u32,
         frames in prop::collection::vec((0..4u8, 0..8u32, 0..60u64, any::<bool>()), 0..200),
     ) {
-        let mut ledger = Ledger::new(Window::new(4, 100), Window::new(messages, 100));
+        let accounts = Accounts::new(Ledger::new(Window::new(4, 100), Window::new(messages, 100)));
         let mut open: HashMap<u64, (Number, u64)> = HashMap::new();
         let mut places = 0;
         for (serial, (kind, number, length, closes)) in (0u64..).zip(frames) {
             let accepted = match kind {
-                0 => ledger.accept(Some(number), length),
-                1 => ledger.accept(None, length),
+                0 if accounts.accept_alone(number, length, Credit::default()) => {
+                    Ok(Number::Asked(number))
+                }
+                0 => accounts.lock().accept(Some(number), length),
+                1 => accounts.lock().accept(None, length),
                 2 => {
                     // Nothing was asked, and nothing is out.
                     let answer = Answer::Reply { word: 0, payload: Filled::nothing() };
-                    prop_assert!(ledger.answer(number, answer).is_err());
-                    prop_assert!(ledger.hand_out(number).is_err());
+                    let given = Credit { messages: 1, bytes: length };
+                    prop_assert!(!accounts.settle_answer(number, given));
+                    prop_assert!(accounts.lock().answer(number, answer).is_err());
+                    prop_assert!(accounts.lock().hand_out(number).is_err());
                     continue;
                 }
                 _ => {
                     let credit = Credit { messages: 1, bytes: length };
-                    prop_assert!(ledger.absorb(credit, &mut Vec::new()).is_err());
+                    prop_assert!(accounts.lock().absorb(credit, &mut Vec::new()).is_err());
                     continue;
                 }
             };
@@ -244,11 +249,12 @@ proptest! {
             if closes {
                 // Its answer waits behind others: that gives nothing back before it has gone.
                 let (number, length) = open[&serial];
-                let (credit, _) = ledger.close(number, length);
+                let credit = accounts.close(number, length);
                 places += 1;
-                ledger.withhold(credit, 1, places);
+                accounts.lock().withhold(credit, 1, places);
             }
         }
+        let mut ledger = accounts.lock();
         prop_assert!(ledger.withheld.len() <= messages as usize);
         ledger.give(places);
         prop_assert!(!ledger.withholds());
@@ -378,4 +384,39 @@ fn high_numbers_take_a_place_while_they_are_open() {
     }
     ledger.accept(Some(0xffff), 1).unwrap();
     assert!(ledger.accept(Some(0x1_ffff), 1).is_err(), "used twice");
+}
+
+/// What is longer than a word has room for goes by the ledger, whoever looks meanwhile.
+#[test]
+fn long_requests_take_of_the_window_what_they_give_back() {
+    let window = Window::new(4, 1 << 20);
+    let [asking, serving] = [(); 2].map(|()| Accounts::new(Ledger::new(window, window)));
+    for (round, length) in [1, 0xffff, 0x1_0000, 0x5_0000]
+        .into_iter()
+        .cycle()
+        .take(16)
+        .enumerate()
+    {
+        let (number, given, _) = asking.begin(length).unwrap();
+        if round % 2 == 0 {
+            assert_eq!(asking.lock().out.bytes_out, length);
+        }
+        if !serving.accept_alone(number, length, given) {
+            serving.lock().accept(Some(number), length).unwrap();
+        }
+        if round % 4 < 2 {
+            assert_eq!(serving.lock().inward.bytes_out, length);
+        }
+        let credit = serving.close(Number::Asked(number), length);
+        assert_eq!((credit.messages, credit.bytes), (1, length));
+        assert!(asking.settle_answer(number, credit));
+    }
+    for accounts in [asking, serving] {
+        let ledger = accounts.lock();
+        assert_eq!((ledger.out.bytes_out, ledger.inward.bytes_out), (0, 0));
+        assert_eq!(
+            (ledger.out.messages_out, ledger.inward.messages_out),
+            (0, 0)
+        );
+    }
 }

@@ -391,7 +391,7 @@ fn tell((waker, unwanted): (Option<Waker>, Option<Answer>), driving: &mut Drivin
     drop(unwanted);
     if let Some(waker) = waker {
         turn::gathering(driving.side(), || waker.wake());
-        if !turn::has_jobs() {
+        if !turn::has_jobs_of(driving.side()) {
             return;
         }
         if driving.is_aside() {

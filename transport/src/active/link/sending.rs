@@ -129,7 +129,7 @@ impl Link {
         let shared = self.endpoint.shared();
         let is_answer = haste == Haste::Answering;
         // What its handler has woken may answer, too.
-        let is_followed = || turn::has_jobs();
+        let is_followed = || turn::has_jobs_of(turn::side());
         if !shared.gathers() || (is_answer && !shared.has_more() && !is_followed()) {
             return false;
         }

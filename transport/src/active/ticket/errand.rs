@@ -157,14 +157,10 @@ impl Errand {
     /// Nobody follows it any more; its number, if it is on its way.
     #[inline]
     pub(super) fn leave(&mut self) -> Option<u32> {
-        let number = self.number();
-        let state = mem::replace(&mut self.state, State::Over);
-        match number {
-            // It has nothing that would have to be dropped.
-            Some(_) => mem::forget(state),
-            None => drop(state),
+        match mem::replace(&mut self.state, State::Over) {
+            State::Sent { number, .. } => Some(number),
+            State::Queued(_) | State::Paused(_) | State::Over => None,
         }
-        number
     }
 
     /// The same where it goes on, if it is on its way.

@@ -32,6 +32,7 @@ impl Sending {
                 cost
             },
             since: self.clock,
+            place: 0,
         });
         match refused {
             Some(error) => self.complete(id, Err(error)),

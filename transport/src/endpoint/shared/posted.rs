@@ -25,8 +25,9 @@ impl Shared {
         self.post_costly(message, refused, notify, Credit::FREE)
     }
 
-    /// As [`post_send`](Self::post_send), which nobody is told of. `noted` is told the place of it among all that were
-    /// ever posted, and how many of these have gone, in the order of the places; it may call nothing of this connection.
+    /// As [`post_send`](Self::post_send), which nobody is told of. `noted` is told its place in line, or the last one
+    /// where it was refused, and up to which place all have gone, in the order of the places; it may call nothing of this
+    /// connection.
     pub(crate) fn post_noted(
         self: &Arc<Self>,
         message: Outbound<'static>,
@@ -69,7 +70,7 @@ impl Shared {
         }
     }
 
-    /// How many of the messages that were ever posted to be sent have gone.
+    /// Up to which place in line all messages have gone that were posted to be sent.
     pub(crate) fn count_gone(&self) -> u64 {
         let held = self.sending.lock();
         let (_, gone) = held.count_posted();
