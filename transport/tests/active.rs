@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use common::peers::joined_by;
 use common::tasks::block_on;
 use common::{LONG, default_pair, filled, over_devices};
 use jstream::Received;
@@ -21,19 +22,9 @@ use jstream_transport::active::{
     RequestError, Returned, Settings, yield_now,
 };
 
-/// Two sides with handlers of their own.
-fn joined(scheme: &str, here: &Handlers, there: &Handlers, settings: &Settings) -> (Peer, Peer) {
-    let (client, server) = default_pair(scheme);
-    thread::scope(|scope| {
-        let other = scope.spawn(|| Peer::join(server, there, settings.clone()).unwrap());
-        let one = Peer::join(client, here, settings.clone()).unwrap();
-        (one, other.join().unwrap())
-    })
-}
-
 /// Somebody who asks, of somebody who serves until the other one is gone.
 fn asking(scheme: &str, there: &Handlers, ask: impl FnOnce(Peer)) {
-    let (client, server) = joined(scheme, &Handlers::none(), there, &Settings::default());
+    let (client, server) = joined_by(scheme, &Handlers::none(), there, &Settings::default());
     let serving = thread::spawn(move || server.serve());
     ask(client);
     serving.join().unwrap();
@@ -337,7 +328,7 @@ fn both_sides_ask_each_other_inside_their_handlers(scheme: &str) {
             })
             .build()
     }
-    let (one, other) = joined(scheme, &table(), &table(), &Settings::default());
+    let (one, other) = joined_by(scheme, &table(), &table(), &Settings::default());
     let serving = thread::spawn(move || other.serve());
     for name in ["down", "down async"] {
         let down = one.handler(name).unwrap();
@@ -446,7 +437,7 @@ fn connections_move_between_bundles_under_load(scheme: &str) {
         .map(|bundle| bundle.start().unwrap())
         .collect();
     let peers: Vec<_> = (0..3)
-        .map(|_| joined(scheme, &Handlers::none(), &handlers, &Settings::default()))
+        .map(|_| joined_by(scheme, &Handlers::none(), &handlers, &Settings::default()))
         .collect();
     let asked: Vec<_> = peers
         .iter()

@@ -16,23 +16,15 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use std::{future, hint};
 
-use common::{LONG, default_pair, over_devices};
-use jstream_transport::active::{Bundle, Handlers, Peer, Request, Serving, Settings, Ticket};
+use common::peers::joined;
+use common::{LONG, over_devices};
+use jstream_transport::active::{Bundle, Handlers, Peer, Request, Serving, Ticket};
 
 /// How long a thread that serves gets to fall asleep.
 const QUIET: Duration = Duration::from_millis(10);
 
 /// More than a connection takes while its other side does not receive.
 const MUCH: usize = 1 << 20;
-
-fn joined(scheme: &str, here: &Handlers, there: &Handlers) -> (Peer, Peer) {
-    let (client, server) = default_pair(scheme);
-    thread::scope(|scope| {
-        let other = scope.spawn(|| Peer::join(server, there, Settings::default()).unwrap());
-        let one = Peer::join(client, here, Settings::default()).unwrap();
-        (one, other.join().unwrap())
-    })
-}
 
 /// Handlers of which one gives back the word and the bytes.
 fn echo() -> Handlers {

@@ -17,21 +17,13 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
+use common::peers::joined_by;
 use common::tasks::block_on;
 use common::{LONG, bytes, default_pair, over_devices, pair};
 use jstream_transport::active::{
     Guarded, Handlers, JoinError, Peer, Reason, Request, RequestError, Settings, yield_now,
 };
 use jstream_transport::{Endpoint, Header, Options};
-
-fn joined(scheme: &str, here: &Handlers, there: &Handlers, settings: &Settings) -> (Peer, Peer) {
-    let (client, server) = default_pair(scheme);
-    thread::scope(|scope| {
-        let other = scope.spawn(|| Peer::join(server, there, settings.clone()).unwrap());
-        let one = Peer::join(client, here, settings.clone()).unwrap();
-        (one, other.join().unwrap())
-    })
-}
 
 const HELLO: u32 = 0x6a73_6101;
 const REQUEST: u32 = 0x6a73_6102;
@@ -124,7 +116,7 @@ fn windows_are_whole_after_cancels_at_every_moment(scheme: &str) {
         .build();
     let mut settings = Settings::default();
     settings.window_messages = 8;
-    let (client, server) = joined(scheme, &Handlers::none(), &handlers, &settings);
+    let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &settings);
     let serving = thread::spawn(move || server.serve());
     let (yields, keep) = (
         client.handler("yield").unwrap(),
@@ -187,7 +179,7 @@ fn down(settings: &Settings, scheme: &str, depth: u64) -> Result<u64, RequestErr
             })
             .build()
     };
-    let (one, other) = joined(scheme, &table(), &table(), settings);
+    let (one, other) = joined_by(scheme, &table(), &table(), settings);
     let serving = thread::spawn(move || other.serve());
     let down = one.handler("down").unwrap();
     let outcome = one.request(down, depth, &[]).unwrap().wait();
@@ -216,7 +208,7 @@ fn every_wait_ends_with_the_peer(scheme: &str) {
     let mut settings = Settings::default();
     settings.window_messages = 3;
     settings.backoff = Duration::from_millis(40);
-    let (client, server) = joined(scheme, &Handlers::none(), &handlers, &settings);
+    let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &settings);
     let its = server.clone();
     let serving = thread::spawn(move || its.serve());
     let (keep, nack) = (
@@ -304,7 +296,7 @@ fn panics_in_drop_harm_nobody(scheme: &str) {
         })
         .on("echo", Request::echo)
         .build();
-    let (client, server) = joined(scheme, &Handlers::none(), &handlers, &Settings::default());
+    let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &Settings::default());
     let serving = thread::spawn(move || server.serve());
     let (panics, echo) = (
         client.handler("panics").unwrap(),
@@ -335,7 +327,7 @@ fn handlers_of_messages_end_with_the_connection(scheme: &str) {
             }
         })
         .build();
-    let (client, server) = joined(scheme, &Handlers::none(), &handlers, &Settings::default());
+    let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &Settings::default());
     let its = server.clone();
     let serving = thread::spawn(move || its.serve());
     let wait = client.handler("wait").unwrap();

@@ -18,18 +18,10 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
 
-use common::{LONG, default_pair, over_devices};
+use common::peers::joined;
+use common::{LONG, over_devices};
 use jstream_transport::active::{Handlers, Peer, Request, RequestError, Settings};
 use jstream_transport::{Address, Options, connect, listen};
-
-fn joined(scheme: &str, there: &Handlers) -> (Peer, Peer) {
-    let (client, server) = default_pair(scheme);
-    thread::scope(|scope| {
-        let other = scope.spawn(|| Peer::join(server, there, Settings::default()).unwrap());
-        let one = Peer::join(client, &Handlers::none(), Settings::default()).unwrap();
-        (one, other.join().unwrap())
-    })
-}
 
 /// A table whose `note` tells the words that come, whose `keep` keeps its requests, and whose `echo` answers.
 fn noting() -> (Handlers, Receiver<u64>, Arc<Mutex<Vec<Request>>>) {
@@ -66,7 +58,7 @@ fn all_kinds_keep_their_order(scheme: &str) {
         })
         .on("tell", move |request: Request| take(&told, &request))
         .build();
-    let (peer, server) = joined(scheme, &handlers);
+    let (peer, server) = joined(scheme, &Handlers::none(), &handlers);
     let serving = thread::spawn(move || server.serve());
     let (ask, tell) = (peer.handler("ask").unwrap(), peer.handler("tell").unwrap());
     let mut waiting = VecDeque::new();
@@ -99,7 +91,7 @@ fn all_kinds_keep_their_order(scheme: &str) {
 
 fn who_never_waits_holds_nothing_up(scheme: &str) {
     let (handlers, words, kept) = noting();
-    let (peer, server) = joined(scheme, &handlers);
+    let (peer, server) = joined(scheme, &Handlers::none(), &handlers);
     let serving = thread::spawn(move || server.serve());
     let of = |name: &str| peer.handler(name).unwrap();
     let (note, keep) = (of("note"), of("keep"));
@@ -135,7 +127,7 @@ fn a_long_handler_holds_up_no_answer(scheme: &str) {
             request.echo();
         })
         .build();
-    let (peer, server) = joined(scheme, &handlers);
+    let (peer, server) = joined(scheme, &Handlers::none(), &handlers);
     let serving = thread::spawn(move || server.serve());
     let (echo, long) = (peer.handler("echo").unwrap(), peer.handler("long").unwrap());
     for word in 0..20 {
@@ -155,7 +147,7 @@ fn a_long_handler_holds_up_no_answer(scheme: &str) {
 
 fn a_peer_that_is_slow_gets_all_of_them(scheme: &str) {
     let (handlers, words, _) = noting();
-    let (peer, server) = joined(scheme, &handlers);
+    let (peer, server) = joined(scheme, &Handlers::none(), &handlers);
     let (echo, note) = (peer.handler("echo").unwrap(), peer.handler("note").unwrap());
     let mut waiting = Vec::new();
     let mut told = 0;
@@ -184,7 +176,7 @@ fn a_peer_that_is_slow_gets_all_of_them(scheme: &str) {
 fn what_waits_is_sent_before_the_end(scheme: &str) {
     for is_closed in [false, true] {
         let (handlers, words, kept) = noting();
-        let (peer, server) = joined(scheme, &handlers);
+        let (peer, server) = joined(scheme, &Handlers::none(), &handlers);
         let (keep, note) = (peer.handler("keep").unwrap(), peer.handler("note").unwrap());
         peer.request(keep, 0, &[]).unwrap().detach();
         for word in 0..50 {

@@ -13,20 +13,12 @@ use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{LONG, default_pair, over_devices};
+use common::peers::joined_by;
+use common::{LONG, over_devices};
 use jstream_transport::active::{
-    Bundle, Handlers, Outcome, Peer, Reason, Request, RequestError, Settings, is_given_back,
+    Bundle, Handlers, Outcome, Reason, Request, RequestError, Settings, is_given_back,
     until_waiting,
 };
-
-fn joined(scheme: &str, here: &Handlers, there: &Handlers, settings: &Settings) -> (Peer, Peer) {
-    let (client, server) = default_pair(scheme);
-    thread::scope(|scope| {
-        let other = scope.spawn(|| Peer::join(server, there, settings.clone()).unwrap());
-        let one = Peer::join(client, here, settings.clone()).unwrap();
-        (one, other.join().unwrap())
-    })
-}
 
 fn until(happens: impl Fn() -> bool) {
     let until = Instant::now() + LONG;
@@ -59,7 +51,7 @@ fn much(ran: &Arc<Mutex<Vec<u64>>>, waits: &Arc<()>) -> Handlers {
 fn requests_wait_until_their_sender_reads(scheme: &str) {
     let ran = Arc::default();
     let settings = Settings::default();
-    let (client, server) = joined(
+    let (client, server) = joined_by(
         scheme,
         &Handlers::none(),
         &much(&ran, &Arc::default()),
@@ -96,7 +88,7 @@ fn requests_wait_until_their_sender_reads(scheme: &str) {
 fn what_waits_for_its_sender_ends_with_it(scheme: &str) {
     let (ran, waits) = (Arc::default(), Arc::default());
     let settings = Settings::default();
-    let (client, server) = joined(scheme, &Handlers::none(), &much(&ran, &waits), &settings);
+    let (client, server) = joined_by(scheme, &Handlers::none(), &much(&ran, &waits), &settings);
     let bundle = Bundle::default();
     bundle.add(&server);
     let serving = bundle.start().unwrap();
@@ -141,7 +133,7 @@ fn messages_are_seen_in_order(scheme: &str) {
         .in_order(ORDERED, first)
         .build();
     let settings = Settings::default();
-    let (client, server) = joined(scheme, &Handlers::none(), &handlers, &settings);
+    let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &settings);
     let bundle = Bundle::default();
     bundle.add(&server);
     let serving = [(); 4].map(|()| bundle.start().unwrap());
@@ -185,7 +177,7 @@ fn what_is_kept_knows_whether_its_request_may_come_again(scheme: &str) {
     let mut settings = Settings::default();
     settings.retries = 0;
     let handlers = Handlers::builder().on("some", handler).build();
-    let (client, server) = joined(scheme, &Handlers::none(), &handlers, &settings);
+    let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &settings);
     let serving = server.start().unwrap();
     let handler = client.handler("some").unwrap();
     for (word, expected, reason) in [
@@ -236,7 +228,7 @@ fn what_is_kept_goes_where_its_thread_waits(scheme: &str) {
         })
         .build();
     let settings = Settings::default();
-    let (client, server) = joined(scheme, &answers, &handlers, &settings);
+    let (client, server) = joined_by(scheme, &answers, &handlers, &settings);
     let serving = server.start().unwrap();
     let handler = client.handler("ask").unwrap();
     let ask = |word| {
@@ -269,7 +261,7 @@ fn held() -> (Handlers, Arc<Mutex<Vec<Request>>>) {
 fn what_is_put_off_goes_where_its_connection_goes(scheme: &str) {
     let (handlers, held) = held();
     let settings = Settings::default();
-    let (client, server) = joined(scheme, &Handlers::none(), &handlers, &settings);
+    let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &settings);
     let (served, unserved) = (Bundle::default(), Bundle::default());
     served.add(&server);
     let serving = served.start().unwrap();
@@ -305,7 +297,7 @@ fn what_is_put_off_does_not_keep_its_connection(scheme: &str) {
     for put_off in [Request::run_again, |request: Request| request.put_off(0)] {
         let (handlers, held) = held();
         let settings = Settings::default();
-        let (client, server) = joined(scheme, &Handlers::none(), &handlers, &settings);
+        let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &settings);
         let hold = client.handler("hold").unwrap();
         let ticket = client.request(hold, 0, &[]).unwrap();
         until(|| {
@@ -333,7 +325,7 @@ fn what_was_put_off_goes_back_where_nothing_is_taken_any_more(scheme: &str) {
         .build();
     for (name, is_stopped) in [("stop", false), ("hold", true)] {
         let settings = Settings::default();
-        let (client, server) = joined(scheme, &Handlers::none(), &handlers, &settings);
+        let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, &settings);
         let handler = client.handler(name).unwrap();
         let mut ticket = client.request(handler, 0, b"what was sent").unwrap();
         if is_stopped {

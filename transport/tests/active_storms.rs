@@ -12,18 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use common::peers::joined_by;
 use common::{bytes, checksum, default_pair, over_devices};
 use jstream_transport::active::{Handlers, Peer, Reason, Request, RequestError, Settings};
 use jstream_transport::{Endpoint, Header};
-
-fn joined(scheme: &str, here: &Handlers, there: &Handlers, settings: &Settings) -> (Peer, Peer) {
-    let (client, server) = default_pair(scheme);
-    thread::scope(|scope| {
-        let other = scope.spawn(|| Peer::join(server, there, settings.clone()).unwrap());
-        let one = Peer::join(client, here, settings.clone()).unwrap();
-        (one, other.join().unwrap())
-    })
-}
 
 /// Handlers that note what they got, and answer with as much.
 fn noting() -> (Handlers, Arc<AtomicU64>) {
@@ -72,7 +64,7 @@ fn both_send_as_fast_as_they_can(scheme: &str) {
         settings.window_messages = messages;
         settings.window_bytes = window;
         let ((here, at_here), (there, at_there)) = (noting(), noting());
-        let (one, other) = joined(scheme, &here, &there, &settings);
+        let (one, other) = joined_by(scheme, &here, &there, &settings);
         let sums = thread::scope(|scope| {
             let back = scope.spawn(|| {
                 let sum = storm(&other, 300, 1000);

@@ -18,8 +18,9 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::Instant;
 
+use common::peers::joined_by;
 use common::tasks::block_on;
-use common::{LONG, default_pair, over_devices};
+use common::{LONG, over_devices};
 use jstream::Received;
 use jstream_transport::active::{
     Guarded, Handlers, Peer, Request, RequestError, Settings, ThreadPool,
@@ -32,19 +33,19 @@ const TIMES: u64 = 15;
 type Task<'t> = Pin<Box<dyn Future<Output = ()> + 't>>;
 
 fn joined(scheme: &str, handlers: &Handlers) -> (Peer, Peer) {
-    joined_by(scheme, &Handlers::none(), handlers, (2, 100))
+    joined_within(scheme, &Handlers::none(), handlers, (2, 100))
 }
 
-fn joined_by(scheme: &str, here: &Handlers, there: &Handlers, window: (u16, u64)) -> (Peer, Peer) {
-    let (client, server) = default_pair(scheme);
+fn joined_within(
+    scheme: &str,
+    here: &Handlers,
+    there: &Handlers,
+    window: (u16, u64),
+) -> (Peer, Peer) {
     let mut settings = Settings::default();
     (settings.window_messages, settings.window_bytes) = window;
     settings.credit_timeout = LONG;
-    thread::scope(|scope| {
-        let other = scope.spawn(|| Peer::join(server, there, settings.clone()).unwrap());
-        let one = Peer::join(client, here, settings.clone()).unwrap();
-        (one, other.join().unwrap())
-    })
+    joined_by(scheme, here, there, &settings)
 }
 
 fn until(happens: impl Fn() -> bool) {
@@ -178,7 +179,7 @@ fn who_waits_beneath_another_one_does_not_hold_it_up(scheme: &str, asks: Asks) {
         })
         .build();
     let told = Arc::new(AtomicU64::new(0));
-    let (client, server) = joined_by(scheme, &handler, &handlers(&told), (8, 100));
+    let (client, server) = joined_within(scheme, &handler, &handlers(&told), (8, 100));
     let (echo, tell) = (
         client.handler("echo").unwrap(),
         client.handler("tell").unwrap(),
@@ -254,7 +255,7 @@ fn who_waits_for_room_goes_before_what_an_answer_wakes(scheme: &str) {
             counted.fetch_add(request.word(), Ordering::Relaxed);
         })
         .build();
-    let (client, server) = joined_by(scheme, &goes, &there, (1, 100));
+    let (client, server) = joined_within(scheme, &goes, &there, (1, 100));
     let serving = client.start().unwrap();
     let go = server.handler("go").unwrap();
     server.request(go, 0, &[]).unwrap().wait().unwrap();
@@ -275,7 +276,7 @@ fn what_was_let_go_goes_on_though_it_has_waited_for_its_turn(scheme: &str) {
             }
         })
         .build();
-    let (client, server) = joined_by(scheme, &Handlers::none(), &there, (2, 100));
+    let (client, server) = joined_within(scheme, &Handlers::none(), &there, (2, 100));
     let serving = server.start().unwrap();
     let (echo, work) = (
         client.handler("echo").unwrap(),
@@ -306,7 +307,7 @@ fn who_waits_for_a_number_is_told_of_one() {
         })
         .build();
     let window = (u16::MAX, 1 << 20);
-    let (client, server) = joined_by("inproc", &Handlers::none(), &there, window);
+    let (client, server) = joined_within("inproc", &Handlers::none(), &there, window);
     let serving = server.start().unwrap();
     let count = client.handler("count").unwrap();
     let asked = u64::from(u16::MAX) + 1;
@@ -343,7 +344,7 @@ fn answers_of_many_threads_give_back_in_order(scheme: &str) {
         .worker()
         .executor(Arc::new(ThreadPool::new(4)))
         .build();
-    let (client, server) = joined_by(scheme, &Handlers::none(), &handlers, (8, 5 * 16_000));
+    let (client, server) = joined_within(scheme, &Handlers::none(), &handlers, (8, 5 * 16_000));
     let serving = thread::spawn(move || server.serve());
     let answer = client.handler("answer").unwrap();
     thread::scope(|scope| {

@@ -15,17 +15,9 @@ use std::task::{Poll, Waker};
 use std::thread::{self, ThreadId};
 use std::time::Instant;
 
-use common::{LONG, default_pair, over_devices};
-use jstream_transport::active::{Handlers, Peer, Request, Settings, yield_now};
-
-fn joined(scheme: &str, here: &Handlers, there: &Handlers) -> (Peer, Peer) {
-    let (client, server) = default_pair(scheme);
-    thread::scope(|scope| {
-        let other = scope.spawn(|| Peer::join(server, there, Settings::default()).unwrap());
-        let one = Peer::join(client, here, Settings::default()).unwrap();
-        (one, other.join().unwrap())
-    })
-}
+use common::peers::joined;
+use common::{LONG, over_devices};
+use jstream_transport::active::{Handlers, Request, yield_now};
 
 /// Wakes itself, and is ready the next time.
 async fn again() {

@@ -14,6 +14,8 @@ use std::task::Wake;
 use std::thread;
 use std::time::Duration;
 
+use jstream::buffer::Filled;
+
 pub(super) use self::direct::Directly;
 use self::members::Member;
 pub(super) use self::members::Seen;
@@ -35,7 +37,6 @@ use crate::endpoint::spin::{Habit, Spin};
 use crate::endpoint::{CompletionQueue, Message};
 use crate::error::RecvError;
 use crate::process::Origin;
-use jstream::buffer::Filled;
 
 /// How long a thread sleeps in a connection alone. One that comes into its bundle meanwhile has to wait as long.
 const SLICE: Duration = Duration::from_millis(2);

@@ -8,6 +8,7 @@
 
 pub(crate) mod bare;
 pub(crate) mod namespaces;
+pub(crate) mod peers;
 pub(crate) mod process;
 pub(crate) mod queues;
 pub(crate) mod ranks;
