@@ -386,7 +386,11 @@ struct Latch(AtomicBool);
 #[remote]
 impl Stuck for Latch {
     fn stays(&self) {
-        while !self.0.load(Ordering::Relaxed) {
+        // Its caller is to give up before.
+        for _ in 0..60_000 {
+            if self.0.load(Ordering::Relaxed) {
+                break;
+            }
             thread::sleep(Duration::from_millis(1));
         }
     }
