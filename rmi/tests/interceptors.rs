@@ -190,6 +190,27 @@ impl Interceptor for Denies {
     }
 }
 
+/// Panics where a method is about to run.
+struct Panics;
+
+impl Interceptor for Panics {
+    fn before(&self, call: &CallInfo) -> Result<Box<dyn Watch>, Denied> {
+        assert!(call.method != "add", "one that panics");
+        Ok(Box::new(()))
+    }
+}
+
+#[test]
+fn a_call_whose_interceptor_panics_ends_so() {
+    let panics = Interceptors::default().and(Panics);
+    let (_serving, _client, seen) = connected("panics", panics, Interceptors::default());
+    for _ in 0..3 {
+        let error = seen.add(1, 2).wait().unwrap_err();
+        assert!(matches!(error, CallError::Panicked { .. }), "{error}");
+        assert_eq!(*seen.inside().wait().unwrap().get(), 0);
+    }
+}
+
 #[test]
 fn calls_are_denied_on_either_side() {
     let denies = |why| Interceptors::default().and(Denies(why));

@@ -24,7 +24,7 @@ use jstream_transport::active::{Bundle, Handlers, Peer, Request, Serving, Ticket
 const QUIET: Duration = Duration::from_millis(10);
 
 /// More than a connection takes while its other side does not receive.
-const MUCH: usize = 1 << 20;
+const MUCH: usize = 3 << 20;
 
 /// Handlers of which one gives back the word and the bytes.
 fn echo() -> Handlers {

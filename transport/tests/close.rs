@@ -23,7 +23,7 @@ use jstream_transport::{
 };
 
 /// More than any device takes at once, sent again and again.
-const LENGTH: usize = 1 << 20;
+const LENGTH: usize = 3 << 20;
 
 type Ended = Result<(), Box<dyn Error>>;
 

@@ -137,7 +137,7 @@
 //! | device | room |
 //! |---|---|
 //! | inproc | [`capacity`](crate::channel::Channel::capacity) objects, as the receiver says, and [`Options::queue_bytes`](crate::Options::queue_bytes) of those in jbufs |
-//! | shm | 256 objects, and 256 KiB of those below 32 KiB |
+//! | shm | 256 objects, and 2 MiB of those that are copied |
 //! | uds, tcp, uring | the buffers of the sockets |
 //!
 //! So `capacity` is exact between threads, and has no effect elsewhere: objects are not counted on the wire. Who needs so

@@ -1,14 +1,17 @@
 //! Copies between private memory and memory that others write at the same time.
 //!
 //! `memcpy` may assume that nobody else writes what it reads; here somebody may. So the shared side
-//! is accessed by relaxed atomics, or by an instruction that the compiler knows nothing of.
+//! is accessed by relaxed atomics, or by instructions that the compiler knows nothing of.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// From how many bytes on one instruction copies faster than words do.
+/// From how many bytes on whole registers are copied instead of words.
 #[cfg(target_arch = "x86_64")]
-const LONG: usize = 192;
+const LONG: usize = 2 * REGISTER;
+/// How many bytes a register has.
+#[cfg(target_arch = "x86_64")]
+const REGISTER: usize = 32;
 
 /// Copies `from` into shared memory of the same length; what has no room is left out.
 #[inline]
@@ -17,7 +20,7 @@ pub(super) fn copy_in(to: &[AtomicU8], from: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     if n >= LONG {
         // SAFETY: `from` is valid for reads of `n` bytes, and `to` for writes, as a shared slice of
-        // atomics is.
+        // atomics is; `n` is at least `LONG`.
         unsafe { move_bytes(to.as_ptr().cast::<u8>().cast_mut(), from.as_ptr(), n) };
         return;
     }
@@ -46,7 +49,7 @@ pub(super) fn copy_out(to: &mut [MaybeUninit<u8>], from: &[AtomicU8]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if n >= LONG {
         // SAFETY: `from` is valid for reads of `n` bytes, and `to` for writes, which it borrows
-        // exclusively.
+        // exclusively; `n` is at least `LONG`.
         unsafe { move_bytes(to.as_mut_ptr().cast(), from.as_ptr().cast(), n) };
         return n;
     }
@@ -166,15 +169,31 @@ fn as_words(bytes: &[AtomicU8]) -> (&[AtomicU8], &[AtomicU64], &[AtomicU8]) {
     unsafe { bytes.align_to() }
 }
 
-/// Copies `n` bytes by one instruction.
+/// Copies `n` bytes, at least [`LONG`], by instructions that the compiler knows nothing of.
 ///
 /// # Safety
 ///
-/// `from` must be valid for reads and `to` for writes of `n` bytes, which do not overlap. Others may
-/// access the shared one of both at the same time, by atomics or in another process.
+/// `n` must be at least [`LONG`], and `from` valid for reads and `to` for writes of `n` bytes, which do not
+/// overlap. Others may access the shared one of both at the same time, by atomics or in another process.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 unsafe fn move_bytes(to: *mut u8, from: *const u8, n: usize) {
+    if std::arch::is_x86_feature_detected!("avx") {
+        // SAFETY: the processor has these registers; the rest is this function's own contract.
+        unsafe { move_by_registers(to, from, n) };
+    } else {
+        // SAFETY: this function's own contract.
+        unsafe { move_at_once(to, from, n) };
+    }
+}
+
+/// The same by one instruction.
+///
+/// # Safety
+///
+/// As of [`move_bytes`].
+#[cfg(target_arch = "x86_64")]
+unsafe fn move_at_once(to: *mut u8, from: *const u8, n: usize) {
     // SAFETY: the caller vouches for both sides; the direction flag is clear, as the ABI has it, and
     // the compiler assumes nothing about the memory that was read or written.
     unsafe {
@@ -184,6 +203,80 @@ unsafe fn move_bytes(to: *mut u8, from: *const u8, n: usize) {
             inout("rsi") from => _,
             inout("rdi") to => _,
             options(nostack, preserves_flags)
+        );
+    };
+}
+
+/// The same by registers, which takes equally long wherever both sides stand. The one instruction that does
+/// it all needs several times as long where `n` is small, or the one stands a few bytes behind the other in its
+/// page.
+///
+/// # Safety
+///
+/// As of [`move_bytes`]; and the processor must have AVX.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx")]
+unsafe fn move_by_registers(to: *mut u8, from: *const u8, n: usize) {
+    debug_assert!(n >= LONG);
+    // The first and the last 32 bytes are copied wherever they stand. What is between is written at
+    // multiples of 32, which may write some of these a second time.
+    //
+    // SAFETY: the caller vouches for both sides. With `n` of at least 64, the first 32 bytes are inside,
+    // and so are the last. The loops begin at the next multiple of 32 in `to`, at most 32 bytes on, and
+    // count what is left up to the last 32 bytes: 128 are copied while that many are left, and 32 while
+    // any are, which end inside the last 32 then. The compiler assumes nothing about the memory that was
+    // read or written, and all registers whose upper halves are cleared at the end are named.
+    unsafe {
+        std::arch::asm!(
+            "vmovdqu ymm0, [{from}]",
+            "vmovdqu ymm1, [{from} + {n} - 32]",
+            "vmovdqu [{to}], ymm0",
+            "vmovdqu [{to} + {n} - 32], ymm1",
+            // How far the next multiple of 32 is.
+            "mov {skip}, {to}",
+            "and {skip}, 31",
+            "sub {skip}, 32",
+            "sub {to}, {skip}",
+            "sub {from}, {skip}",
+            // What is left of all but the last 32 bytes.
+            "lea {n}, [{n} + {skip} - 32]",
+            "sub {n}, 128",
+            "jb 3f",
+            ".p2align 5",
+            "2:",
+            "vmovdqu ymm0, [{from}]",
+            "vmovdqu ymm1, [{from} + 32]",
+            "vmovdqu ymm2, [{from} + 64]",
+            "vmovdqu ymm3, [{from} + 96]",
+            "vmovdqa [{to}], ymm0",
+            "vmovdqa [{to} + 32], ymm1",
+            "vmovdqa [{to} + 64], ymm2",
+            "vmovdqa [{to} + 96], ymm3",
+            "add {from}, 128",
+            "add {to}, 128",
+            "sub {n}, 128",
+            "jae 2b",
+            "3:",
+            "add {n}, 128",
+            "jz 5f",
+            "4:",
+            "vmovdqu ymm0, [{from}]",
+            "vmovdqa [{to}], ymm0",
+            "add {from}, 32",
+            "add {to}, 32",
+            "sub {n}, 32",
+            "ja 4b",
+            "5:",
+            "vzeroupper",
+            from = inout(reg) from => _,
+            to = inout(reg) to => _,
+            n = inout(reg) n => _,
+            skip = out(reg) _,
+            out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _,
+            out("ymm4") _, out("ymm5") _, out("ymm6") _, out("ymm7") _,
+            out("ymm8") _, out("ymm9") _, out("ymm10") _, out("ymm11") _,
+            out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
+            options(nostack)
         );
     };
 }
@@ -212,9 +305,11 @@ mod tests {
 
     #[test]
     fn every_length_and_alignment_arrives() {
-        let source: Vec<u8> = (0..1000_u32).map(|n| (n * 7 + 3) as u8).collect();
-        for at in 0..9 {
-            for length in (0..40).chain([190, 191, 192, 193, 700]) {
+        let source: Vec<u8> = (0..1000_u32)
+            .map(|n| (n * 7 + 3 + (n >> 8)) as u8)
+            .collect();
+        for at in 0..33 {
+            for length in (0..260).chain([511, 512, 513, 700]) {
                 let shared: Vec<AtomicU8> = (0..1000).map(|_| AtomicU8::new(0)).collect();
                 copy_in(&shared[at..at + length], &source[..length]);
                 let mut back = vec![MaybeUninit::new(9_u8); length + 1];
@@ -224,6 +319,32 @@ mod tests {
                 assert_eq!(back[length], 9);
                 let outside = shared[..at].iter().chain(&shared[at + length..]);
                 assert!(outside.into_iter().all(|b| b.load(Ordering::Relaxed) == 0));
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn processors_of_both_kinds_copy_all() {
+        let source: Vec<u8> = (0..1000_u32)
+            .map(|n| (n * 11 + 5 + (n >> 8)) as u8)
+            .collect();
+        let ways = [
+            (true, move_at_once as unsafe fn(*mut u8, *const u8, usize)),
+            (
+                std::arch::is_x86_feature_detected!("avx"),
+                move_by_registers,
+            ),
+        ];
+        for (_, way) in ways.into_iter().filter(|(here, _)| *here) {
+            for (to, from) in (0..33).flat_map(|to| [0, 1, 16, 31].map(|from| (to, from))) {
+                for n in (LONG..300).chain([511, 512, 513, 700]) {
+                    let mut copy = vec![0; 1000];
+                    unsafe { way(copy[to..].as_mut_ptr(), source[from..].as_ptr(), n) };
+                    assert_eq!(copy[to..to + n], source[from..from + n], "{n} at {to}");
+                    let outside = copy[..to].iter().chain(&copy[to + n..]);
+                    assert!(outside.into_iter().all(|byte| *byte == 0));
+                }
             }
         }
     }

@@ -48,7 +48,7 @@ const TRUSTS: u64 = 4;
 /// All that this version knows.
 const KNOWN: u64 = PASSES_BARRIERS | READS | TRUSTS;
 /// Up to how many bytes a message is taken without waiting, where there is room at all.
-const EAGER: usize = DATA / 4;
+const EAGER: usize = DATA / 8;
 /// The most descriptors that come with a record.
 const DESCRIPTORS: usize = 3;
 

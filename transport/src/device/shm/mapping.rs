@@ -26,8 +26,9 @@ pub(super) const SLOT: usize = 128;
 /// How many slots a lane has; a power of two.
 pub(super) const SLOTS: usize = 256;
 /// How many bytes of data a lane has; a power of two. More than fits a processor's own caches: what was
-/// written before is then in one that both sides share.
-pub(super) const DATA: usize = 1 << 20;
+/// written before is then in one that both sides share. And more than a mebibyte with something in front of
+/// it: where both sides share one processor, a message that does not fit costs each of them a sleep.
+pub(super) const DATA: usize = 2 << 20;
 /// Where the slots begin in a lane.
 const SLOTS_AT: usize = 4096;
 const DATA_AT: usize = SLOTS_AT + SLOTS * SLOT;
@@ -189,5 +190,26 @@ impl Lane {
         // SAFETY: as above; `rest` is at most `DATA`.
         let begin = unsafe { slice::from_raw_parts(start.as_ptr().cast_const().cast(), rest) };
         [end, begin]
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_protocol_says_how_long_the_memory_is() {
+        let page = include_str!("../../../PROTOCOL.md");
+        for (bytes, what) in [
+            (LENGTH, "a memory file (`memfd`) of {} bytes"),
+            (LANE, "two lanes of {} bytes"),
+            (DATA, "| {} | data |"),
+        ] {
+            let digits = bytes.to_string();
+            let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().collect();
+            let number = String::from_utf8(groups.join(&b',')).unwrap();
+            let says = what.replace("{}", &number);
+            assert!(page.contains(&says), "{says}");
+        }
     }
 }

@@ -23,7 +23,7 @@ use crate::header::Header;
 /// From how many bytes on the peer copies a message out of our memory, where it can. As long as both
 /// sides work at once, two copies through the caches that they share are done before one copy that the
 /// system makes page by page; a sender of so many bytes has to wait for the receiver in any case.
-pub(super) const REMOTE_FROM: usize = 4 * DATA;
+pub(super) const REMOTE_FROM: usize = 2 * DATA;
 /// How many bytes are published at a time: the peer copies some out while we copy the next in.
 const PIECE: usize = 8 << 10;
 /// How many of messages of at least [`LONG`] bytes, of which the first piece counts for less.

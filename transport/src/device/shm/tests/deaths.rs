@@ -3,7 +3,7 @@
 use std::io::{self, IoSlice};
 use std::time::Duration;
 
-use super::super::mapping::SLOTS;
+use super::super::mapping::{DATA, SLOTS};
 use super::super::outgoing::REMOTE_FROM;
 use super::*;
 
@@ -120,7 +120,7 @@ fn memory_that_cannot_be_read_is_copied_in_pieces() {
     for reason in &connection.degraded {
         assert!(reason.contains("copied twice"), "{reason}");
     }
-    for length in [1 << 20, REMOTE_FROM] {
+    for length in [DATA + 1, REMOTE_FROM] {
         let bytes = pattern(length, 5);
         // Both directions are busy at the same time: neither may hold the whole message.
         std::thread::scope(|scope| {
