@@ -6,6 +6,8 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -15,6 +17,8 @@ use jstream_rmi::{
     CallError, Client, ClientOptions, LookupError, Outcome, Server, ServerOptions, Serving, Stub,
     context, remote,
 };
+
+use self::until::until;
 
 /// Both sides have one.
 #[remote]
@@ -232,12 +236,8 @@ fn a_client_serves_though_it_calls_nothing() {
     let of = set_up(TCP);
     let serving = of.client.start().unwrap();
     of.node.tell(10).unwrap();
-    while of.here.told.load(Ordering::Relaxed) < 9 + 7 + 5 + 3 + 1 {
-        thread::sleep(Duration::from_millis(1));
-    }
-    while of.there.told.load(Ordering::Relaxed) < 10 + 8 + 6 + 4 + 2 {
-        thread::sleep(Duration::from_millis(1));
-    }
+    until(|| of.here.told.load(Ordering::Relaxed) == 9 + 7 + 5 + 3 + 1);
+    until(|| of.there.told.load(Ordering::Relaxed) == 10 + 8 + 6 + 4 + 2);
     drop(serving);
     of.client.close();
     let error = of.node.ping().wait().unwrap_err();

@@ -6,6 +6,8 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::future::pending;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -21,6 +23,8 @@ use jstream_rmi::{
     StreamError, Stub, context, remote,
 };
 use jstream_transport::active::{Tap, Tapped, TappedKind};
+
+use self::until::until;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const SECOND: Duration = Duration::from_secs(1);
@@ -120,12 +124,6 @@ fn connect(to: &Setting, clock: &Clock) -> Client {
     options.clock = clock.clone();
     options.call_timeout = HOUR * 24;
     Client::connect_with(to.serving.address(), &options).unwrap()
-}
-
-fn until(happens: impl Fn() -> bool) {
-    while !happens() {
-        thread::sleep(Duration::from_millis(1));
-    }
 }
 
 fn is_overdue(error: &CallError, of: Outcome) -> bool {

@@ -6,6 +6,8 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
@@ -18,6 +20,8 @@ use std::time::Duration;
 use jstream_rmi::{
     CallError, Client, Guarded, Outcome, Server, ServerOptions, Serving, Stub, remote,
 };
+
+use self::until::until;
 
 /// A buffer of so many numbers.
 #[remote]
@@ -112,9 +116,7 @@ fn joined(serving: &Serving) -> BufferStub {
 
 /// Until so many methods wait at the server.
 fn until_waiting(buffer: &BufferStub, count: u64) {
-    while *buffer.waiting().wait().unwrap().get() != count {
-        thread::sleep(Duration::from_millis(1));
-    }
+    until(|| *buffer.waiting().wait().unwrap().get() == count);
 }
 
 fn each_device(name: &str, test: impl Fn(&str)) {

@@ -7,6 +7,7 @@
 )]
 
 mod tasks;
+mod until;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, mpsc};
@@ -20,6 +21,7 @@ use jstream_rmi::{
 };
 
 use self::tasks::block_on;
+use self::until::until;
 
 #[remote]
 trait Slow {
@@ -76,9 +78,7 @@ impl Slow for Object {
             begun.send(()).unwrap();
         }
         let call = context();
-        while !call.is_over() {
-            thread::sleep(Duration::from_millis(1));
-        }
+        until(|| call.is_over());
         self.over.fetch_add(1, Ordering::SeqCst);
         call.is_cancelled()
     }
@@ -175,17 +175,6 @@ fn set_up_with(address: &str, options: ServerOptions) -> Setup {
 fn connected(serving: &Serving, options: &ClientOptions) -> SlowStub {
     let client = Client::connect_with(serving.address(), options).unwrap();
     client.lookup::<dyn Slow>("slow").unwrap()
-}
-
-/// Tries until it is so.
-fn until(so: impl Fn() -> bool) {
-    for _ in 0..10_000 {
-        if so() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
-    panic!("it never was so");
 }
 
 const SECOND: u64 = 1_000_000;

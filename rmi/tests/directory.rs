@@ -6,10 +6,10 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::net::{IpAddr, UdpSocket};
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use jstream_rmi::directory::{
     self, Change, Changes, Directory, DirectoryError, EntryRef, Event, Names, Refusal, Registrar,
@@ -19,6 +19,8 @@ use jstream_rmi::{
     Address, Client, ClientOptions, LookupError, Secret, Server, ServerOptions, Serving, Stream,
     remote,
 };
+
+use self::until::until;
 
 #[remote]
 trait Adder {
@@ -321,7 +323,7 @@ fn floods_of_names_are_bounded_and_others_go_on() {
 
     // All that they took is free when they have gone.
     drop((hostile, attackers));
-    until("the names are gone", || listed(&names) == ["mine"]);
+    until(|| listed(&names) == ["mine"]);
     // A long description is cut, and counts.
     let long = "x".repeat(100 << 10);
     for n in 0..40 {
@@ -363,12 +365,4 @@ fn watchers_that_do_not_read_are_told_that_they_missed_something() {
     assert_eq!(last.0, Event::Missed);
     // And watches anew.
     assert_eq!(next_of(&mut idle.watch()), (Event::Bound, "a".to_owned()));
-}
-
-fn until(what: &str, is: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !is() {
-        assert!(Instant::now() < end, "{what}");
-        thread::sleep(Duration::from_millis(5));
-    }
 }

@@ -6,10 +6,11 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::thread;
 use std::time::Duration;
 
 use jstream_rmi::{
@@ -19,6 +20,8 @@ use jstream_rmi::{
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
+
+use self::until::until;
 
 thread_local! {
     static INSIDE: Cell<u32> = const { Cell::new(0) };
@@ -155,9 +158,7 @@ fn each_side_sees_how_each_call_ends() {
         served.sort_by_key(|(method, _)| *method);
         served
     };
-    while served().len() < 5 {
-        thread::sleep(Duration::from_millis(1));
-    }
+    until(|| served().len() >= 5);
     let ok = Ok(());
     let expected = [
         ("add", ok),

@@ -6,6 +6,7 @@
     reason = "test code"
 )]
 
+mod until;
 mod words;
 
 use std::io::IoSlice;
@@ -21,6 +22,7 @@ use jstream_rmi::{
 };
 use jstream_transport::{Endpoint, Header, connect};
 
+use self::until::until;
 use self::words::{HELLO, REPLY, REQUEST, table};
 
 #[remote]
@@ -122,9 +124,7 @@ fn silent_peers_take_few_places_and_for_a_while_only() {
     let silent: Vec<_> = (0..20)
         .map(|_| TcpStream::connect(address).unwrap())
         .collect();
-    while refused() == 0 {
-        thread::sleep(Duration::from_millis(1));
-    }
+    until(|| refused() > 0);
     // They have it to themselves for so long only, and who speaks is served meanwhile.
     let another = std::iter::repeat_with(|| {
         thread::sleep(Duration::from_millis(1));
@@ -190,12 +190,6 @@ fn methods_that_wait_are_counted_over_all_connections() {
     // There is room again when those that were given up have ended.
     waits.clear();
     until(|| one.bytes(1).wait().is_ok());
-}
-
-fn until(happens: impl Fn() -> bool) {
-    while !happens() {
-        thread::sleep(Duration::from_millis(1));
-    }
 }
 
 const OBJECT: u64 = 1;

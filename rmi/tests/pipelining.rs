@@ -6,14 +6,18 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jstream_rmi::{
     CallError, Client, Outcome, Remote, Server, ServerOptions, Serving, Stub, WeakServer, remote,
 };
+
+use self::until::until;
 
 /// Opens others of its kind.
 #[remote]
@@ -158,15 +162,6 @@ fn side(address: &str, options: ServerOptions) -> Side {
 fn each(name: &str, test: impl Fn(&Side)) {
     for address in [&format!("inproc://pipelining-{name}"), "tcp://127.0.0.1:0"] {
         test(&side(address, ServerOptions::default()));
-    }
-}
-
-/// Waits for what has to come.
-fn until(holds: impl Fn() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < until, "it does not come");
-        thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -1,13 +1,17 @@
 //! Calls between two real processes, and what happens when one is killed.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+mod until;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jstream::Transportable;
 use jstream_rmi::{CallError, Client, Received, Remote, Server, remote};
+
+use self::until::until;
 
 #[derive(Transportable, Debug)]
 struct Package<'b> {
@@ -171,14 +175,6 @@ fn client_process() {
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }
 
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "never: {what}");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
 #[test]
 fn what_a_killed_client_had_is_free() {
     let server = ServerProcess::start();
@@ -196,9 +192,7 @@ fn what_a_killed_client_had_is_free() {
     assert_eq!(*counter.exports().wait().unwrap().get(), 1);
     other.kill().unwrap();
     other.wait().unwrap();
-    until("the object is gone that it alone had", || {
-        *counter.exports().wait().unwrap().get() == 0
-    });
+    until(|| *counter.exports().wait().unwrap().get() == 0);
 }
 
 #[test]
@@ -212,6 +206,6 @@ fn what_a_killed_server_had_is_free() {
     let given = counter.trade(export.remote()).wait().unwrap();
     assert_eq!(export.references(), 1);
     server.child.kill().unwrap();
-    until("the client knows", || export.references() == 0);
+    until(|| export.references() == 0);
     assert!(given.process().wait().is_err());
 }

@@ -5,13 +5,17 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jstream_rmi::{
     CallError, Client, ClientOptions, Remote, Server, ServerOptions, Serving, WeakServer, remote,
 };
+
+use self::until::until;
 
 #[remote]
 trait Part {
@@ -108,26 +112,17 @@ fn come_and_go(serving: &Serving, own: &Server, round: u64) {
     }
 }
 
-/// Waits for what the others do.
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(120), "never: {what}");
-        thread::sleep(Duration::from_millis(1));
-    }
-}
-
 fn all_are_forgotten(address: &str) {
     let (server, serving) = serve(address);
     let own = Server::default();
     for round in 0..ROUNDS {
         come_and_go(&serving, &own, round);
     }
-    until("the server has forgotten all", || {
+    until(|| {
         let counts = server.references();
         (counts.exports, counts.leases, counts.pins) == (1, 0, 0)
     });
-    until("nothing is left here", || {
+    until(|| {
         let counts = own.references();
         (counts.exports, counts.leases, counts.pins) == (0, 0, 0)
     });
@@ -154,9 +149,7 @@ fn what_a_client_does_not_take_is_not_leased() {
         let error = maker.make(1000).wait().unwrap_err();
         assert!(matches!(error, CallError::NoResult { .. }), "{error}");
         // While the connection lives.
-        until("they are taken back", || {
-            server.references().leases == 0 && server.references().exports == 1
-        });
+        until(|| server.references().leases == 0 && server.references().exports == 1);
         assert_eq!(maker.make(3).wait().unwrap().len(), 3);
     }
 }

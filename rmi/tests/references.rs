@@ -7,18 +7,21 @@
 )]
 
 mod bound;
+mod until;
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bound::Bound;
 use jstream_rmi::{
     CallError, Client, ClientOptions, Clock, Exclusive, Export, Outcome, Remote, Server,
     ServerOptions, Serving, Stub, WeakServer, context, remote,
 };
+
+use self::until::until;
 
 /// Something that counts.
 #[remote]
@@ -195,15 +198,6 @@ fn over_both(name: &str, test: impl Fn(Setup)) {
     }
 }
 
-/// Waits until something is so, which it becomes by what others do.
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "never: {what}");
-        thread::sleep(Duration::from_millis(1));
-    }
-}
-
 #[test]
 fn a_reference_that_is_passed_is_called() {
     over_both("passed", |setup| {
@@ -217,7 +211,7 @@ fn a_reference_that_is_passed_is_called() {
         assert_eq!(setup.own.references().leases, 1);
 
         setup.shelf.clear().wait().unwrap();
-        until("the reference is dropped", || export.references() == 0);
+        until(|| export.references() == 0);
         let counts = setup.own.references();
         assert_eq!((counts.exports, counts.leases, counts.pins), (1, 0, 0));
         drop(export);
@@ -281,7 +275,7 @@ fn many_at_once_keep_their_identity() {
         let none = setup.shelf.put_all(Vec::new(), None).wait();
         assert_eq!(*none.unwrap().get(), 0);
         setup.shelf.clear().wait().unwrap();
-        until("all are dropped", || setup.own.references().leases == 0);
+        until(|| setup.own.references().leases == 0);
     });
 }
 
@@ -304,9 +298,7 @@ fn the_owner_is_told_when_nobody_has_a_reference() {
         assert_eq!(*also.add(1).wait().unwrap().get(), 1);
         assert_eq!(setup.board.unreferenced.load(Ordering::Relaxed), 0);
         drop(also);
-        until("the owner is told", || {
-            setup.board.unreferenced.load(Ordering::Relaxed) == 1
-        });
+        until(|| setup.board.unreferenced.load(Ordering::Relaxed) == 1);
         assert_eq!(setup.server.references().leases, 0);
         // The export is what it lives by.
         assert_eq!(setup.server.references().exports, 2);
@@ -327,7 +319,7 @@ fn what_is_let_go_lives_by_its_references() {
         assert_eq!(*back.add(1).wait().unwrap().get(), 2);
         drop(back);
         setup.shelf.clear().wait().unwrap();
-        until("it is gone", || own.references().exports == 0);
+        until(|| own.references().exports == 0);
     });
 }
 
@@ -357,8 +349,8 @@ fn a_connection_that_ends_has_no_references() {
         let export = setup.own.export::<dyn Counter>(Arc::new(Count::default()));
         setup.shelf.put(export.remote()).wait().unwrap();
         setup.client.close();
-        until("the server knows", || setup.server.references().leases == 0);
-        until("the client knows", || setup.own.references().leases == 0);
+        until(|| setup.server.references().leases == 0);
+        until(|| setup.own.references().leases == 0);
         assert_eq!(setup.board.unreferenced.load(Ordering::Relaxed), 1);
         assert!(made.add(1).wait().is_err());
     });
@@ -376,7 +368,7 @@ fn calls_that_are_given_up_leave_nothing() {
         for _ in 0..20 {
             drop(setup.shelf.make());
         }
-        until("nothing is left", || {
+        until(|| {
             let (here, there) = (setup.own.references(), setup.server.references());
             (here.leases, here.pins, there.leases) == (0, 0, 0)
         });
@@ -482,12 +474,12 @@ fn objects_of_third_parties_are_claimed_from_their_owners() {
         assert_eq!(*count.get(), 1);
         assert_eq!(owner.server.references().leases, 2);
         drop(made);
-        until("one is left", || owner.server.references().leases == 1);
+        until(|| owner.server.references().leases == 1);
         let last = third.board.last().unwrap();
         assert_eq!(*last.add(1).wait().unwrap().get(), 2);
         drop(last);
         third.shelf.clear().wait().unwrap();
-        until("none is left", || owner.server.references().leases == 0);
+        until(|| owner.server.references().leases == 0);
     });
 }
 
@@ -516,6 +508,6 @@ fn there_are_as_many_as_may_be() {
     let error = setup.shelf.make().wait().unwrap_err();
     assert!(error.to_string().contains("max_references"), "{error}");
     drop(some);
-    until("there is room", || setup.server.references().leases == 0);
+    until(|| setup.server.references().leases == 0);
     setup.shelf.make().wait().unwrap();
 }

@@ -6,13 +6,15 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use jstream::Transportable;
 use jstream_rmi::{Client, Export, LookupError, Referring, Remote, Server, Serving, remote};
+
+use self::until::until;
 
 #[remote]
 trait Counter {
@@ -135,14 +137,6 @@ fn tray(id: u64, counter: &Export<dyn Counter>) -> Tray {
     }
 }
 
-fn until(what: &str, is: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !is() {
-        assert!(Instant::now() < end, "{what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
 fn serve(address: &str) -> (Server, Serving) {
     let server = Server::default();
     let shelf = Arc::new(Kept::default());
@@ -165,7 +159,7 @@ fn structs_are_passed_with_their_references() {
         let sum = shelf.put(tray(5, &counter)).wait().unwrap();
         assert_eq!(*sum.get(), 1 + 2 + 3 + 4 + 5);
         // What is kept is leased, whatever the struct had of it.
-        until("it is leased", || counter.references() == 1);
+        until(|| counter.references() == 1);
         let later = shelf.put_later(vec![tray(6, &counter), tray(7, &counter)], 4);
         assert_eq!(*later.wait().unwrap().get(), 9);
 
@@ -184,7 +178,7 @@ fn structs_are_passed_with_their_references() {
         assert_eq!(found.id, 6);
 
         shelf.clear().wait().unwrap();
-        until("nobody has one", || counter.references() == 0);
+        until(|| counter.references() == 0);
         assert_eq!(server.references().pins + own.references().pins, 0);
     }
 }

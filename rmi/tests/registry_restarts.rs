@@ -6,6 +6,8 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::cell::OnceCell;
 use std::error::Error;
 use std::fs;
@@ -21,6 +23,8 @@ use jstream_rmi::directory::{
     Registrar, RegistrarOptions,
 };
 use jstream_rmi::{Address, LookupError, Server, Serving, remote};
+
+use self::until::until;
 
 #[remote]
 trait Adder {
@@ -72,7 +76,7 @@ fn owner(names: &[&str]) -> Serving {
 /// One that keeps names there. One before it lets go of the file when the last of its calls has ended.
 fn kept(file: &Path) -> Registrar {
     let registrar = OnceCell::new();
-    until("the file is let go", || {
+    until(|| {
         let opened = Registrar::persistent(file, RegistrarOptions::default());
         opened.is_ok_and(|opened| registrar.set(opened).is_ok())
     });
@@ -97,14 +101,6 @@ fn next(changes: &mut Changes) -> (Event, String) {
 
 fn event(event: Event, name: &str) -> (Event, String) {
     (event, name.to_owned())
-}
-
-fn until(what: &str, is: impl Fn() -> bool) {
-    let end = Instant::now() + Duration::from_secs(60);
-    while !is() {
-        assert!(Instant::now() < end, "{what}");
-        thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// All that an error says, with its sources.
@@ -141,9 +137,7 @@ fn names_are_bound_again(at: &Address) {
     let gone = client.list().unwrap_err();
     assert!(!gone.to_string().is_empty());
     let registry = registry(&at, Registrar::default());
-    until("the names are bound again", || {
-        listed(&client) == ["a", "b"]
-    });
+    until(|| listed(&client) == ["a", "b"]);
     assert_eq!(sum(&client, "a"), 42);
     assert!(!of_server.unbind("c").unwrap());
     // Those that came back before the watcher did have never gone for it.
@@ -205,9 +199,7 @@ fn names_that_others_have_bound_meanwhile_stay_theirs() {
     let of_other = Names::connect(near.address()).unwrap();
     of_other.bind("a", &other).unwrap();
     let _served = local.listen(&at).unwrap();
-    until("the other name is bound again", || {
-        listed(&of_other) == ["a", "b"]
-    });
+    until(|| listed(&of_other) == ["a", "b"]);
     let found = of_other.directory().lookup("a").wait().unwrap();
     let address = other.address().to_string();
     assert_eq!(found.get().unwrap().addresses, [address]);
@@ -261,14 +253,12 @@ fn what_is_kept_outlives_the_registry() {
     assert_eq!(next(&mut changes), event(Event::Unbound, "c"));
 
     drop(fresh);
-    until("they are its own again", || {
-        ["a", "b"].map(|name| of_staying.bind(name, &staying).is_ok()) == [true; 2]
-    });
+    until(|| ["a", "b"].map(|name| of_staying.bind(name, &staying).is_ok()) == [true; 2]);
     drop(of_staying);
-    until("the names are gone", || listed(&client).is_empty());
+    until(|| listed(&client).is_empty());
     drop(second);
     let third = registry(&at, kept(&file));
-    until("there is a connection", || client.list().is_ok());
+    until(|| client.list().is_ok());
     assert!(listed(&client).is_empty());
     drop(third);
     fs::remove_dir_all(folder).unwrap();

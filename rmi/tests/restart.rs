@@ -7,15 +7,19 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jstream_rmi::{
     Address, CallError, Client, Outcome, Remote, Server, Stream, StreamError, WeakServer, remote,
 };
+
+use self::until::until;
 
 /// Long enough for any machine; only what hangs takes it.
 const LONG: Duration = Duration::from_secs(60);
@@ -189,17 +193,7 @@ fn call_until(address: &Address, book: &Arc<Book>, done: &AtomicBool) {
         };
         while round(book, &desk, &own) && !done.load(Ordering::SeqCst) {}
     }
-    until("the server holds nothing of the client's", || {
-        own.references() == Server::default().references()
-    });
-}
-
-fn until(what: &str, happens: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !happens() {
-        assert!(begun.elapsed() < LONG, "never: {what}");
-        thread::sleep(Duration::from_millis(1));
-    }
+    until(|| own.references() == Server::default().references());
 }
 
 fn restarted(address: &str) {
@@ -220,9 +214,7 @@ fn restarted(address: &str) {
         }
         for _ in 0..5 {
             let so_far = book.next.load(Ordering::SeqCst);
-            until("the clients call", || {
-                book.next.load(Ordering::SeqCst) > so_far + 100
-            });
+            until(|| book.next.load(Ordering::SeqCst) > so_far + 100);
             let ended = serving.shutdown(LONG);
             assert_eq!((ended.cut_off, ended.abandoned), (0, false));
             serving = server.listen(&address).unwrap();
@@ -242,9 +234,7 @@ fn restarted(address: &str) {
     let well = calls.values().filter(|(ran, _)| *ran == 1).count();
     assert!(well > calls.len() / 2, "{well} of {}", calls.len());
     drop(calls);
-    until("the server has forgotten all references", || {
-        server.references() == before
-    });
+    until(|| server.references() == before);
 }
 
 #[test]

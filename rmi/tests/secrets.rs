@@ -6,6 +6,8 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::thread;
@@ -16,6 +18,8 @@ use jstream_rmi::{
     Serving, remote,
 };
 use jstream_transport::{Endpoint, Header, RecvError, connect, listen};
+
+use self::until::until;
 
 #[remote]
 trait Sum {
@@ -187,8 +191,6 @@ fn who_proves_nothing_is_few_and_not_for_long() {
         receive(endpoint, CHALLENGE);
         assert_ended(endpoint);
     }
-    while client(&serving, Some(secret("all"))).is_err() {
-        thread::sleep(Duration::from_millis(1));
-    }
+    until(|| client(&serving, Some(secret("all"))).is_ok());
     assert_serves(&serving);
 }

@@ -6,6 +6,8 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
@@ -15,6 +17,8 @@ use std::time::Duration;
 use jstream_rmi::{
     CallError, Client, LocalServer, Outcome, Server, ServerOptions, Serving, remote,
 };
+
+use self::until::until;
 
 /// Long enough for any machine; only what hangs takes it.
 const LONG: Duration = Duration::from_secs(60);
@@ -85,12 +89,6 @@ fn serve(name: &str) -> (Serving, Arc<Door>, Arc<AtomicBool>) {
     server.bind::<dyn Work>("work", Arc::new(object)).unwrap();
     let address = format!("inproc://shutdown-{name}").parse().unwrap();
     (server.listen(&address).unwrap(), door, dropped)
-}
-
-fn until(happens: impl Fn() -> bool) {
-    while !happens() {
-        thread::sleep(Duration::from_millis(1));
-    }
 }
 
 #[test]

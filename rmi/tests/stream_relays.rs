@@ -5,14 +5,18 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jstream_rmi::{
     CallError, Client, ClientOptions, Server, ServerOptions, Serving, Stream, StreamError, remote,
 };
+
+use self::until::until;
 
 #[remote]
 trait Words {
@@ -129,14 +133,6 @@ fn setup(name: &str, items: usize) -> [Setup; 2] {
             words,
         }
     })
-}
-
-fn until(holds: impl Fn() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while !holds() {
-        assert!(Instant::now() < until, "it does not come");
-        thread::sleep(Duration::from_millis(1));
-    }
 }
 
 #[test]

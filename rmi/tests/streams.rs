@@ -7,6 +7,7 @@
 )]
 
 mod tasks;
+mod until;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -20,6 +21,7 @@ use jstream_rmi::{
 };
 
 use self::tasks::block_on;
+use self::until::until;
 
 #[derive(Transportable, Debug, Clone, PartialEq)]
 struct Line {
@@ -310,9 +312,7 @@ fn who_takes_no_more_ends_the_maker() {
             assert_eq!(*ticks.next().wait().unwrap().unwrap().get(), expected);
         }
         drop(ticks);
-        while *numbers.ended().wait().unwrap().get() == 0 {
-            thread::sleep(Duration::from_millis(1));
-        }
+        until(|| *numbers.ended().wait().unwrap().get() > 0);
     });
 }
 

@@ -6,11 +6,12 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Context, Poll, Waker};
-use std::thread;
 use std::time::Duration;
 
 use jstream_rmi::{
@@ -18,6 +19,8 @@ use jstream_rmi::{
     remote,
 };
 use tokio::sync::{mpsc as tasks, oneshot};
+
+use self::until::until;
 
 const LONG: Duration = Duration::from_secs(120);
 
@@ -180,9 +183,7 @@ fn closed(setup: &Setup) -> (mpsc::Sender<()>, [jstream_rmi::Call<()>; 2]) {
     let (open, gate) = mpsc::channel();
     *setup.asking.gate.lock().unwrap() = Some(gate);
     let one = setup.asker.wait();
-    while !setup.asking.waits.load(Ordering::Acquire) {
-        thread::sleep(Duration::from_millis(1));
-    }
+    until(|| setup.asking.waits.load(Ordering::Acquire));
     (open, [one, setup.asker.note(1)])
 }
 

@@ -23,6 +23,8 @@ mod frames;
 #[path = "../heap/mod.rs"]
 mod heap;
 mod references;
+#[path = "../until/mod.rs"]
+mod until;
 mod values;
 #[path = "../words/mod.rs"]
 mod words;
@@ -40,6 +42,7 @@ use jstream::{Received, Transportable, Writer, transportable};
 use jstream_rmi::{Client, Options, Remotable, Remote, Server, ServerOptions, Serving, remote};
 use jstream_transport::{Endpoint, Header, Message, connect};
 
+pub(crate) use self::until::until;
 pub(crate) use self::words::{CANCEL, HELLO, REPLY, REQUEST, RETURN, SEND, table};
 
 /// The number of the first object that a connection looks up.
@@ -174,12 +177,6 @@ pub(crate) struct Scene {
     bystander: Option<JoinHandle<()>>,
     /// One at a time, as what the process holds is looked at.
     _alone: MutexGuard<'static, ()>,
-}
-
-pub(crate) fn until(happens: impl Fn() -> bool) {
-    while !happens() {
-        thread::sleep(Duration::from_millis(1));
-    }
 }
 
 impl Scene {
