@@ -1,5 +1,6 @@
 //! An object in the jbuf that it was received in.
 
+use std::any::TypeId;
 use std::error::Error;
 use std::fmt;
 use std::marker::PhantomData;
@@ -83,20 +84,21 @@ impl<T: Transportable + 'static> Received<T> {
     }
 }
 
-impl Received<()> {
-    /// What is received where nothing is sent: it takes no jbuf.
+impl<T: Transportable + 'static> Received<T> {
+    /// What is received where nothing is sent, if `T` is `()`: it takes no jbuf.
     #[inline]
     #[must_use]
-    pub const fn nothing() -> Self {
+    pub fn nothing() -> Option<Self> {
+        if TypeId::of::<T>() != TypeId::of::<()>() {
+            return None;
+        }
         let slot = Slot::nowhere();
         let root = slot.base().cast();
-        // SAFETY: the start of a slot is not null, and aligned more than a `()`, which has no bytes and no references: so
-        // one is there, however little room there is.
-        unsafe { Self::new(slot, root) }
+        // SAFETY: `T` is `()`, which is its own form in place. The start of a slot is not null, and aligned more than one
+        // that has no bytes and no references: so it is there, however little room there is.
+        Some(unsafe { Self::new(slot, root) })
     }
-}
 
-impl<T: Transportable + 'static> Received<T> {
     /// What it is made of.
     pub(crate) fn into_parts(self) -> (Slot, NonNull<T::InPlace<'static>>, Wire) {
         (self.slot, self.root, self.wire)

@@ -1,7 +1,7 @@
 //! What calls and streams are written and read with. A method without arguments takes a message without bytes, and one
 //! without a result gives one.
 
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::cell::Cell;
 use std::io::IoSlice;
 
@@ -57,12 +57,11 @@ pub(crate) fn nothing<T>(message: &Filled) -> Option<Received<T>>
 where
     T: Transportable + 'static,
 {
-    if !message.is_empty() {
-        return None;
+    if message.is_empty() {
+        Received::nothing()
+    } else {
+        None
     }
-    let mut nothing = Some(const { Received::nothing() });
-    let nothing: &mut dyn Any = &mut nothing;
-    nothing.downcast_mut::<Option<Received<T>>>()?.take()
 }
 
 /// The thread's reader. This is done here for all types: the program's own code would have to ask where its place is.

@@ -20,6 +20,7 @@ use self::words::{HELLO, REPLY, REQUEST, RETURN, SEND, table};
 #[remote]
 trait Echo {
     fn echo(&self, words: &[&str]) -> u64;
+    fn bare(&self);
 }
 
 struct Plain;
@@ -28,6 +29,8 @@ impl Echo for Plain {
     fn echo(&self, words: &[&str]) -> u64 {
         words.len() as u64
     }
+
+    fn bare(&self) {}
 }
 
 fn serve() -> Serving {
@@ -118,7 +121,7 @@ fn unknown_objects_and_methods_are_refused() {
         let refused = peer.call(object, 0, b"");
         assert_eq!((refused.header.kind, refused.header.words[1]), (REPLY, 1));
     }
-    for method in [1, 2, u64::from(u16::MAX)] {
+    for method in [2, 3, u64::from(u16::MAX)] {
         let refused = peer.call(OBJECT, method, b"");
         assert_eq!((refused.header.kind, refused.header.words[1]), (REPLY, 2));
         let known = reason(&refused);
@@ -151,6 +154,28 @@ fn damaged_arguments_end_one_call() {
         assert!(!reason(&refused).is_empty());
     }
     assert_eq!(result(&peer.call(OBJECT, 0, &arguments)), (REPLY, 0));
+    assert_serves(&serving);
+}
+
+#[test]
+fn a_method_without_arguments_takes_none() {
+    let serving = serve();
+    let peer = Peer::with_object(&serving);
+    let code = |arguments: &[u8]| {
+        let answer = peer.call(OBJECT, 1, arguments);
+        assert_eq!(answer.header.kind, REPLY);
+        answer.header.words[1]
+    };
+    for _ in 0..3 {
+        assert_eq!([code(b""), code(&message(&()))], [0, 0]);
+        let wrong = [
+            message(&7u64),
+            message(&((), ())),
+            vec![0; 1],
+            vec![0xff; 300],
+        ];
+        assert_eq!(wrong.map(|arguments| code(&arguments)), [3; 4]);
+    }
     assert_serves(&serving);
 }
 

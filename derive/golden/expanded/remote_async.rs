@@ -291,14 +291,8 @@ const _: () = {
             match __method {
                 _ if __method == __Method::open as ::core::primitive::usize => {
                     let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
-                    let (__arguments, __answer) = __call.arguments::<()>()?;
-                    ::jstream_rmi::Received::with(
-                        &__arguments,
-                        |__arguments| {
-                            let () = __arguments;
-                            __answer.reply(&<__Object as Desk>::open(&*__object))
-                        },
-                    )?;
+                    let __answer = __call.no_arguments()?;
+                    __answer.reply(&<__Object as Desk>::open(&*__object))?;
                     ::core::result::Result::Ok(true)
                 }
                 _ => ::core::result::Result::Ok(false),

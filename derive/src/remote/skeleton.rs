@@ -17,8 +17,11 @@ pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
     let waits = |method: &&Method| exclusive || method.is_async() || method.streams().is_some();
     let at_once = instance.methods.iter().filter(|method| !waits(method));
     let at_once = at_once.map(|method| {
-        let read = read_here(of, method);
-        let body = plain(of, &interface, method, &read);
+        let body = if method.arguments.is_empty() {
+            bare(of, &interface, method)
+        } else {
+            plain(of, &interface, method, &read_here(of, method))
+        };
         arm(
             method,
             &quote! {
@@ -208,6 +211,20 @@ fn plain(
         return items(&quote!(#read let (__result, __stream) = #visit?;));
     }
     quote!(#read #visit)
+}
+
+/// The same of a method without arguments, whose call stays where it is.
+fn bare(of: &Interface, interface: &TokenStream, method: &Method) -> TokenStream {
+    let (name, object) = (&method.signature.ident, object(method));
+    let assertions = types::assertions(of, method);
+    let answer = quote_spanned! {types::span(method)=>
+        let __answer = __call.no_arguments()?;
+    };
+    let call = quote_spanned! {types::result_span(method)=>
+        <__Object as #interface>::#name(#object)
+    };
+    let reply = reply(method, &call);
+    quote!(#assertions #answer #reply)
 }
 
 /// Answers by a result.

@@ -15,7 +15,7 @@ use crate::error::Outcome;
 use crate::frame::Code;
 use crate::here::Slot;
 use crate::intercept::Watched;
-use crate::message::{nothing, read, written};
+use crate::message::{read, written};
 use crate::promise::Promise;
 use crate::reference::{As, Between, Giving, Passed, Taking};
 use crate::session::{Connection, Session, keep_result};
@@ -108,14 +108,24 @@ impl Incoming {
         A: Transportable + 'static,
     {
         let answer = &mut self.answer;
-        if let Some(nothing) = nothing(&self.payload) {
-            // What a device may have received it into is let go.
-            self.payload = Filled::nothing();
-            answer.is_read.set(true);
-            return Ok((nothing, answer));
-        }
         let payload = mem::replace(&mut self.payload, Filled::nothing());
         Ok((answer.arguments(payload)?, answer))
+    }
+
+    /// The same of a call without arguments.
+    ///
+    /// # Errors
+    ///
+    /// [`Failed::Arguments`] when it has some.
+    #[inline]
+    pub fn no_arguments(&mut self) -> Result<&mut Answer, Failed> {
+        if !self.payload.is_empty() {
+            return self.arguments::<()>().map(|(_, answer)| answer);
+        }
+        // What a device may have received it into is let go.
+        self.payload = Filled::nothing();
+        self.answer.is_read.set(true);
+        Ok(&mut self.answer)
     }
 }
 
