@@ -82,10 +82,9 @@ impl<T: Transportable + 'static> Received<T> {
     pub(crate) unsafe fn with_wire(self, wire: Wire) -> Self {
         Self { wire, ..self }
     }
-}
 
-impl<T: Transportable + 'static> Received<T> {
     /// What is received where nothing is sent, if `T` is `()`: it takes no jbuf.
+    #[doc(hidden)]
     #[inline]
     #[must_use]
     pub fn nothing() -> Option<Self> {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use jstream_transport::Reminder;
 
-use crate::frame;
+use crate::frame::{self, Deadline, Word};
 use crate::lease::Tender;
 use crate::sync::lock;
 
@@ -126,13 +126,12 @@ impl Clock {
         }
     }
 
-    /// Until when a call waits that has begun now; `tick` is what the system's clock said at its last tick, if it was
-    /// asked just before.
+    /// Until when a call waits that has come now, by its word, if it counts its time from that tick of the system's clock.
     #[inline]
-    pub(crate) fn end_of(&self, time: Duration, tick: Option<Duration>) -> Option<Instant> {
+    pub(crate) fn deadline(&self, word: u64, tick: Option<u64>) -> Option<Deadline> {
         match &self.0 {
-            None => frame::end_of(time, tick),
-            Some(_) => self.now().checked_add(time),
+            None => Deadline::since(Word::time_of(word), tick),
+            Some(_) => None,
         }
     }
 

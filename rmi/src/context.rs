@@ -10,6 +10,7 @@ use jstream_transport::active::{Mark, Replier, WeakMark};
 
 use crate::client::Client;
 use crate::clock::Clock;
+use crate::frame::Deadline;
 use crate::intercept::Watched;
 use crate::session::{Connection, Session};
 
@@ -18,7 +19,7 @@ thread_local! {
         Current {
             runs: Cell::new(false),
             context: RefCell::new(None),
-            deadline: Cell::new(None),
+            deadline: Cell::new(Deadline::Never),
             call: RefCell::new(WeakMark::none()),
         }
     };
@@ -72,7 +73,7 @@ struct Current {
     /// Lent by who goes on with the call.
     context: RefCell<Option<Context>>,
     /// Else it is a plain method, beneath which nothing runs: its deadline, by the clock of the system.
-    deadline: Cell<Option<Instant>>,
+    deadline: Cell<Deadline>,
     /// And its call, whose connection others have: it is not found when that is gone, behind the answer. Its memory stays for
     /// the next call, which is of the same connection as a rule.
     call: RefCell<WeakMark>,
@@ -84,7 +85,7 @@ impl Current {
             return None;
         }
         let plain = || Context {
-            deadline: self.deadline.get(),
+            deadline: self.deadline.get().moment(),
             call: self.call.borrow().upgrade(),
             watched: None,
         };
@@ -112,7 +113,7 @@ impl Current {
         let context = self.context.borrow();
         let (deadline, own) = match &*context {
             Some(context) => (context.deadline?, context.clock()),
-            None => (self.deadline.get()?, &Clock::SYSTEM),
+            None => (self.deadline.get().moment()?, &Clock::SYSTEM),
         };
         if own.is(clock) {
             return Some(deadline);
@@ -244,7 +245,7 @@ impl Plain {
     /// That of the call which `replier` answers, whose deadline goes by the clock of the system. Nothing where it runs inside
     /// of another one.
     #[inline]
-    pub(crate) fn begin(replier: &Replier, deadline: Option<Instant>) -> Option<Self> {
+    pub(crate) fn begin(replier: &Replier, deadline: Deadline) -> Option<Self> {
         CURRENT.with(|current| {
             if current.runs.replace(true) {
                 return None;

@@ -15,7 +15,7 @@ mod time;
 
 use std::time::Duration;
 
-pub(crate) use self::time::{Span, begin, end_of};
+pub(crate) use self::time::{Deadline, Span, begin};
 use crate::error::Outcome;
 use crate::reflection::REFLECTION;
 use crate::session::RESULTS;
@@ -80,20 +80,33 @@ impl Word {
         u64::from(method) << 32
     }
 
+    /// How long its caller waits, as it travels: 0 for ever.
+    #[inline]
+    pub(crate) fn time_of(wire: u64) -> u64 {
+        wire >> 48
+    }
+
+    /// The number of the object, and the place of the method.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "each part is what its bits are"
+    )]
+    #[inline]
+    pub(crate) fn target(wire: u64) -> (u32, u16) {
+        (wire as u32, (wire >> 32) as u16)
+    }
+
     /// The same call of another object.
     pub(crate) fn aimed(wire: u64, object: u32) -> u64 {
         wire & !u64::from(u32::MAX) | u64::from(object)
     }
 
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "each part is what its bits are"
-    )]
     pub(crate) fn of(wire: u64) -> Self {
+        let (object, method) = Self::target(wire);
         Self {
-            object: wire as u32,
-            method: (wire >> 32) as u16,
-            time: time::from_wire(wire >> 48),
+            object,
+            method,
+            time: time::from_wire(Self::time_of(wire)),
         }
     }
 }

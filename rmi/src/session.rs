@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use jstream_transport::active::{Executor, Handler, Handlers, Peer, Settings};
+use jstream_transport::active::{Executor, Handler, Handlers, Outcome, Peer, Settings};
 use jstream_transport::{Address, Endpoint, Options};
 
 use self::lane::Lane;
@@ -83,7 +83,10 @@ pub(crate) struct Connection {
 /// The handlers of a side. Those that can't be nested deeper run at `executor`.
 pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
     Handlers::builder()
-        .on(CALLS, called)
+        .on_lent(CALLS, |request| {
+            called(request);
+            Outcome::Done
+        })
         .in_order(u64::from(PROMISED | PROMISES), admit)
         .on(STREAMS, streamed)
         .short()

@@ -477,6 +477,78 @@ fn connections_move_between_bundles_under_load(scheme: &str) {
     drop(serving);
 }
 
+/// Kept with a request.
+struct PanicsInDrop;
+
+impl Drop for PanicsInDrop {
+    fn drop(&mut self) {
+        if !thread::panicking() {
+            panic!("what is kept panics");
+        }
+    }
+}
+
+fn a_lent_request_comes_back_where_it_is_left(scheme: &str) {
+    let keep = |mut request: Request| {
+        request.keep(Box::new(PanicsInDrop));
+        Some(request)
+    };
+    let handlers = Handlers::builder()
+        .on_lent("leave", |_| Outcome::Done)
+        .in_order(1, keep)
+        .on_lent("leave, at a worker", |_| Outcome::Done)
+        .worker()
+        .on_lent("panic", |_| panic!("a handler that panics"))
+        .in_order(1, keep)
+        .on_lent("panic, at a worker", |_| panic!("a handler that panics"))
+        .worker()
+        .on_lent("answer", |lent| match lent.take() {
+            Some(request) if request.word() > 0 => {
+                request.reply(9, &[]);
+                Outcome::Done
+            }
+            Some(request) => {
+                request.refuse("not with this word");
+                Outcome::Done
+            }
+            None => Outcome::Done,
+        })
+        .build();
+    asking(scheme, &handlers, |peer| {
+        let ask = |name: &str, word| {
+            let handler = peer.handler(name).unwrap();
+            peer.request(handler, word, b"once").unwrap().wait()
+        };
+        for _ in 0..3 {
+            for name in ["leave", "leave, at a worker"] {
+                assert_eq!(came_back(ask(name, 0)).reason, Reason::Unanswered);
+            }
+            for name in ["panic", "panic, at a worker"] {
+                assert_eq!(came_back(ask(name, 0)).reason, Reason::Panicked);
+            }
+            assert_eq!(came_back(ask("answer", 0)).reason, Reason::Refused);
+            assert_eq!(ask("answer", 1).unwrap().word, 9);
+            // What is kept with these panics when it is dropped.
+            for name in ["leave", "panic"] {
+                assert_eq!(came_back(ask(name, 1)).reason, Reason::Panicked);
+            }
+        }
+        // Nobody waits for these.
+        for name in ["leave", "panic"] {
+            let handler = peer.handler(name).unwrap();
+            peer.send(handler, 0, b"one way").unwrap();
+        }
+        let returned = std::iter::repeat_with(|| {
+            peer.poll();
+            peer.take_returned()
+        });
+        let returned = returned.flatten().next().unwrap();
+        assert_eq!(returned.reason, Reason::Panicked);
+        let counted = handlers.counters_of("leave").unwrap();
+        assert_eq!((counted.ran_inline, counted.panicked), (4, 3));
+    });
+}
+
 over_devices!(inproc shm uds tcp uring: {
     requests_are_answered
     tasks_wait_for_answers
@@ -489,6 +561,7 @@ over_devices!(inproc shm uds tcp uring: {
     a_side_that_ends_gives_requests_back
     many_threads_ask_over_one_connection
     connections_move_between_bundles_under_load
+    a_lent_request_comes_back_where_it_is_left
 });
 
 #[test]

@@ -87,15 +87,15 @@ fn place((session, number): (u64, u32)) -> usize {
 mod tests {
     use super::*;
     use crate::context::Context;
+    use crate::frame::Deadline;
     use crate::interface::BoxFuture;
     use crate::server::Incoming;
     use std::any::Any;
-    use std::time::Instant;
 
     struct Nothing;
 
     impl Callee for Nothing {
-        fn call(&self, _: usize, _: Incoming, _: Option<Instant>) {}
+        fn call(&self, _: usize, _: Incoming, _: Deadline) {}
 
         fn here(&self, _: usize, _: Incoming, _: Context) -> Option<BoxFuture<'static, ()>> {
             None

@@ -8,6 +8,8 @@ use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 
 const BITS: u32 = 11;
 const LARGEST: u64 = (1 << BITS) - 1;
+/// The first digit of a time that is shifted no further than it has to be.
+const LEADING: u64 = 1 << (BITS - 1);
 /// The longest time, some 50 days, stands for longer ones too.
 const FARTHEST: u32 = 31;
 
@@ -43,20 +45,20 @@ pub(crate) fn begin(time: Option<Duration>) -> Instant {
     ticked.unwrap_or_else(Instant::now)
 }
 
-/// Until when a call waits that has begun now; `tick` is what the clock said at its last tick, if it was asked just
-/// before.
-#[inline]
-pub(crate) fn end_of(time: Duration, tick: Option<Duration>) -> Option<Instant> {
-    match zero_for(time) {
-        Some(zero) => zero.checked_add(tick.unwrap_or_else(ticked).saturating_add(time)),
-        None => Instant::now().checked_add(time),
-    }
+/// The clock that ticks.
+struct Ticking {
+    /// When it was at zero.
+    zero: Option<Instant>,
+    /// From which times on they are long.
+    least: Duration,
+    /// The same as the wire has it. None are where nobody knows when it was at zero.
+    least_on_wire: u64,
 }
 
-/// When the clock that ticks was at zero, for times that are long.
-fn zero_for(time: Duration) -> Option<Instant> {
-    static ZERO: OnceLock<(Option<Instant>, Duration)> = OnceLock::new();
-    let (zero, least) = ZERO.get_or_init(|| {
+#[inline]
+fn ticking() -> &'static Ticking {
+    static TICKING: OnceLock<Ticking> = OnceLock::new();
+    TICKING.get_or_init(|| {
         // Whoever is held up between both finds an earlier one.
         let zeroes = (0..4).filter_map(|_| {
             let now = Instant::now();
@@ -64,9 +66,72 @@ fn zero_for(time: Duration) -> Option<Instant> {
         });
         let zero = zeroes.max();
         let tick = of(clock_getres(ClockId::MonotonicCoarse));
-        (zero, tick.saturating_mul(TICKS))
-    });
-    zero.filter(|_| time >= *least)
+        let least = tick.saturating_mul(TICKS);
+        // It may stand for a little less.
+        let above = u64::from(to_wire(least)).saturating_add(1);
+        Ticking {
+            zero,
+            least,
+            least_on_wire: zero.map_or(u64::MAX, |_| above),
+        }
+    })
+}
+
+/// When the clock that ticks was at zero, for times that are long.
+fn zero_for(time: Duration) -> Option<Instant> {
+    let clock = ticking();
+    clock.zero.filter(|_| time >= clock.least)
+}
+
+/// Until when a caller waits. It is worked out where somebody asks, which plain methods seldom do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Deadline {
+    Never,
+    At(Instant),
+    /// So long, as it travels, from a tick of the system's clock on, by its nanoseconds.
+    Since {
+        tick: u64,
+        time: u16,
+    },
+}
+
+impl From<Option<Instant>> for Deadline {
+    fn from(moment: Option<Instant>) -> Self {
+        moment.map_or(Self::Never, Self::At)
+    }
+}
+
+impl Deadline {
+    /// That of a call with such a time, as it travels, if that is long, and counts from that tick of the system's clock.
+    #[inline]
+    pub(crate) fn since(time: u64, tick: Option<u64>) -> Option<Self> {
+        // Of times of as many digits as may be the longer one is the larger one on the wire, too.
+        let is_long = time >= ticking().least_on_wire && time & LEADING != 0;
+        let time = u16::try_from(time).ok().filter(|_| is_long)?;
+        Some(Self::Since { tick: tick?, time })
+    }
+
+    /// The moment, if there is one.
+    #[inline]
+    pub(crate) fn moment(self) -> Option<Instant> {
+        match self {
+            Self::Never => None,
+            Self::At(moment) => Some(moment),
+            Self::Since { tick, time } => worked_out(tick, time),
+        }
+    }
+
+    /// Whether there is one.
+    #[inline]
+    pub(crate) fn is_some(self) -> bool {
+        !matches!(self, Self::Never)
+    }
+}
+
+#[inline(never)]
+fn worked_out(tick: u64, time: u16) -> Option<Instant> {
+    let since = Duration::from_nanos(tick).saturating_add(from_wire(time.into())?);
+    ticking().zero?.checked_add(since)
 }
 
 /// How far the clock had gone at its last tick.
@@ -164,6 +229,36 @@ mod tests {
         for other in [Duration::ZERO, Duration::from_millis(5), Duration::MAX] {
             assert_eq!(Span::new(other).deadline(), None);
         }
+    }
+
+    #[test]
+    fn deadlines_are_worked_out_later_where_they_are_the_same() {
+        let tick = Duration::from_secs(77);
+        let nanos = Some(u64::try_from(tick.as_nanos()).unwrap());
+        let (clock, zero) = (ticking(), ticking().zero.unwrap());
+        let least = u64::from(to_wire(clock.least));
+        let around = (least.saturating_sub(3)..least + 4).chain([least | LARGEST]);
+        let all = (0..42).map(|bits| u64::from(to_wire(Duration::from_micros((1 << bits) + 1))));
+        let mut long = 0;
+        for wire in around.chain(all) {
+            let time = from_wire(wire).unwrap();
+            if let Some(later) = Deadline::since(wire, nanos) {
+                assert_eq!(zero_for(time), Some(zero));
+                assert_eq!(later.moment(), zero.checked_add(tick + time));
+                long += 1;
+            } else {
+                // Whichever is as long as the shortest one may go either way.
+                assert!(time <= clock.least);
+            }
+            assert!(Deadline::since(wire, None).is_none());
+        }
+        assert!(long > 10);
+        // Times that our side would write otherwise: of few digits, or none, far shifted.
+        for digits in [0, 1, LEADING - 1] {
+            let wire = u64::from(FARTHEST) << BITS | digits;
+            assert!(Deadline::since(wire, nanos).is_none());
+        }
+        assert!(Deadline::since(0, nanos).is_none());
     }
 
     #[test]

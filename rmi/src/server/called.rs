@@ -1,14 +1,14 @@
 //! What becomes of a call when it arrives.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use jstream_transport::active::{Request, until_waiting};
 
 use super::Callee;
 use super::incoming::{Answer, Incoming, refuse};
 use crate::clock::Clock;
-use crate::frame::{Code, Word};
+use crate::frame::{Code, Deadline, Word};
 use crate::intercept::{CallInfo, Denied, Side, Watched};
 use crate::interface::Interface;
 use crate::promise::{Aim, Made, Named, Promise, Turn};
@@ -22,7 +22,7 @@ const MOST_IN_A_ROW: usize = 16;
 struct Arrived {
     object: u32,
     method: u16,
-    deadline: Option<Instant>,
+    deadline: Deadline,
     /// Others name its result.
     promise: Option<Promise>,
     /// It need not wait for its caller to read.
@@ -49,51 +49,59 @@ enum Why {
     Fails(Code, String),
 }
 
-/// A call of the other side has come.
-pub(crate) fn called(request: Request) {
+/// A call of the other side has come. It is taken from where it is when its method begins.
+pub(crate) fn called(lent: &mut Option<Request>) {
+    let Some(request) = lent.as_ref() else { return };
     if request.has_kept() {
-        return begin_in_a_row(request);
+        return taken(lent, begin_in_a_row);
     }
-    let word = Word::of(request.word());
-    if word.object == RESULTS {
-        return fetched(request);
+    let (object, method) = Word::target(request.word());
+    if object == RESULTS {
+        return taken(lent, fetched);
     }
     let Some(session) = request.attached::<Session>() else {
-        return nack(request, None);
+        return taken(lent, |request| nack(request, None));
     };
     let mut call = Arrived {
-        object: word.object,
-        method: word.method,
-        deadline: None,
+        object,
+        method,
+        deadline: Deadline::Never,
         promise: None,
         is_read: false,
         has_place: false,
     };
-    if let Some(time) = word.time {
+    if Word::time_of(request.word()) != 0 {
         let clock = &session.terms.clock;
-        let waited = request.waited();
-        call.deadline = if waited.is_zero() && !time.is_zero() {
-            clock.end_of(time, request.ticked())
-        } else {
-            let (deadline, is_late) = deadline_of_late(clock, time, waited);
-            if is_late {
-                return fail(request, Code::TooLate, "");
-            }
-            deadline
+        call.deadline = match clock.deadline(request.word(), request.ticked()) {
+            Some(deadline) => deadline,
+            None => match deadline_of(clock, request) {
+                Some(deadline) => deadline,
+                None => return taken(lent, |request| fail(request, Code::TooLate, "")),
+            },
         };
     }
-    let begins = begins(session, &request, &call);
-    begin(request, call, begins);
+    let begins = begins(session, request, &call);
+    begin(lent, call, begins);
 }
 
-/// The deadline of a call that has waited here for its turn, and whether it is over.
-#[cold]
-fn deadline_of_late(clock: &Clock, time: Duration, waited: Duration) -> (Option<Instant>, bool) {
+/// Takes what was lent.
+#[inline(never)]
+fn taken(lent: &mut Option<Request>, then: impl FnOnce(Request)) {
+    if let Some(request) = lent.take() {
+        then(request);
+    }
+}
+
+/// Until when the caller of one waits that may have waited here for its turn. Nothing when that is over.
+#[inline(never)]
+fn deadline_of(clock: &Clock, request: &Request) -> Option<Deadline> {
+    let time = Word::of(request.word()).time?;
+    let waited = clock.went_in(request.waited());
     let now = clock.begin(Some(time));
-    let waited = clock.went_in(waited);
     let then = now.checked_add(time);
     let deadline = then.and_then(|then| then.checked_sub(waited));
-    (deadline, deadline.is_some_and(|deadline| deadline <= now))
+    let is_late = deadline.is_some_and(|deadline| deadline <= now);
+    (!is_late).then(|| deadline.into())
 }
 
 /// Begins a call that names another one, or that others may name, and those that have waited for it to begin.
@@ -173,7 +181,7 @@ fn begin_named(mut request: Request) -> Option<Request> {
     let call = Arrived {
         object,
         method,
-        deadline,
+        deadline: deadline.into(),
         promise,
         is_read: true,
         has_place,
@@ -193,7 +201,7 @@ fn begin_now(request: Request, call: Arrived) {
         return nack(request, call.promise);
     };
     let begins = begins(session, &request, &call);
-    begin(request, call, begins);
+    begin(&mut Some(request), call, begins);
 }
 
 /// Refuses a call that names another one, and has found no room. It does not go back: one that came again would come
@@ -305,7 +313,7 @@ fn seen(
         object: call.object.into(),
         interface: interface.name(),
         method: interface.method(call.method.into()).name(),
-        deadline: call.deadline,
+        deadline: call.deadline.moment(),
         peer: request.peer().endpoint().peer().clone(),
         bytes: request.bytes().len() as u64,
     });
@@ -314,15 +322,16 @@ fn seen(
 
 /// Begins a call, if it may.
 #[inline(always)]
-fn begin(request: Request, call: Arrived, begins: Result<Begins, Why>) {
+fn begin(lent: &mut Option<Request>, call: Arrived, begins: Result<Begins, Why>) {
     let Begins {
         callee,
         watched,
         is_paused,
     } = match begins {
         Ok(begins) => begins,
-        Err(why) => return leave(request, call.promise, why),
+        Err(why) => return taken(lent, |request| leave(request, call.promise, why)),
     };
+    let Some(request) = lent.take() else { return };
     let (mut payload, replier) = request.into_parts();
     if call.promise.is_some() {
         let arguments = Made::of(payload.as_bytes()).map_or(0, |(_, length)| length);

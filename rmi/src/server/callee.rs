@@ -4,7 +4,6 @@ use std::any::Any;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Instant;
 
 use jstream_transport::active::{Began, Tasks};
 
@@ -13,14 +12,14 @@ use super::{Failed, Incoming};
 use crate::clock::Alarm;
 use crate::context::{Context, entered};
 use crate::exports::Home;
-use crate::frame::Code;
+use crate::frame::{Code, Deadline};
 use crate::interface::{BoxFuture, Skeleton};
 use crate::session::{Session, Waits};
 
 /// An object whatever its type and interface.
 pub(crate) trait Callee: Send + Sync {
     /// Calls a method for a peer. One that has to wait goes on elsewhere.
-    fn call(&self, method: usize, call: Incoming, deadline: Option<Instant>);
+    fn call(&self, method: usize, call: Incoming, deadline: Deadline);
 
     /// Calls a method without a connection. What is left of it, if it has to wait.
     fn here(
@@ -77,8 +76,8 @@ where
 {
     /// Calls a method inside of another one, or of what sees the call.
     #[cold]
-    fn call_inside(&self, method: usize, call: Incoming, deadline: Option<Instant>) {
-        let Some(mut context) = call.answer.context(deadline) else {
+    fn call_inside(&self, method: usize, call: Incoming, deadline: Deadline) {
+        let Some(mut context) = call.answer.context(deadline.moment()) else {
             return;
         };
         let left = entered(&mut context, || self.left_of(method, call));
@@ -114,7 +113,7 @@ where
     R: Fn(H, usize, Incoming, Context) -> F + Send + Sync + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
-    fn call(&self, method: usize, mut call: Incoming, deadline: Option<Instant>) {
+    fn call(&self, method: usize, mut call: Incoming, deadline: Deadline) {
         let Some(plain) = call.answer.plain(deadline) else {
             return self.call_inside(method, call, deadline);
         };
@@ -122,7 +121,7 @@ where
         // What has failed has told so.
         if let Ok(false) = called {
             drop(plain);
-            if let Some(context) = call.answer.context(deadline) {
+            if let Some(context) = call.answer.context(deadline.moment()) {
                 self.wait(method, call, context);
             }
         }

@@ -12,7 +12,7 @@ use jstream_transport::active::Replier;
 
 use crate::context::{Context, Plain};
 use crate::error::Outcome;
-use crate::frame::Code;
+use crate::frame::{Code, Deadline};
 use crate::here::Slot;
 use crate::intercept::Watched;
 use crate::message::{read, written};
@@ -170,7 +170,7 @@ impl Answer {
 
     /// Begins a plain method, unless something has to know more of its call.
     #[inline]
-    pub(super) fn plain(&self, deadline: Option<Instant>) -> Option<Plain> {
+    pub(super) fn plain(&self, deadline: Deadline) -> Option<Plain> {
         let replier = self.replier.as_ref().filter(|_| self.is_plain)?;
         Plain::begin(replier, deadline)
     }

@@ -105,10 +105,10 @@ impl Begun {
 }
 
 impl Tick {
-    /// So long after the clock's zero.
+    /// So many nanoseconds after the clock's zero.
     #[inline]
-    pub(super) fn time(self) -> Option<Duration> {
-        self.0.map(Duration::from_nanos)
+    pub(super) fn nanos(self) -> Option<u64> {
+        self.0
     }
 }
 

@@ -242,12 +242,12 @@ impl Request {
     }
 
     /// What the system's monotonic clock said at its last tick before the handler began, or before the one ended that ran just
-    /// before, where that was asked: for who would ask it again.
+    /// before, in nanoseconds, where that was asked and it has not waited for its turn: for who would ask it again.
     #[doc(hidden)]
     #[must_use]
     #[inline]
-    pub fn ticked(&self) -> Option<Duration> {
-        self.begun.time()
+    pub fn ticked(&self) -> Option<u64> {
+        self.begun.nanos().filter(|_| self.since.is_none())
     }
 
     /// It waits for its turn from now on.
@@ -311,9 +311,16 @@ impl Request {
 
     /// The payload, to keep, and the way back.
     #[inline(always)]
-    pub fn into_parts(mut self) -> (Filled, Replier) {
-        let payload = self.payload.take().unwrap_or_else(Filled::nothing);
-        (payload, self.replier)
+    pub fn into_parts(self) -> (Filled, Replier) {
+        // What is dropped here is apart from the rest, which would be copied with it.
+        let Self {
+            kept,
+            payload,
+            replier,
+            ..
+        } = self;
+        drop(kept);
+        (payload.unwrap_or_else(Filled::nothing), replier)
     }
 
     /// The object that the payload is, and the way back. A payload that is none goes back to its sender, and

@@ -5,10 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::thread;
 
 use super::handlers::{Entry, Outcome};
 use super::request::Request;
-use super::task::{Cancel, First, Place, Slots, forget_panic};
+use super::task::{Cancel, First, Place, Slots, forget_panic, panicked};
 
 /// A handler.
 pub(super) trait Runs: Send + Sync {
@@ -26,11 +27,11 @@ pub(super) struct Sooner<F> {
     slots: Arc<Slots<AtWorker<F>>>,
 }
 
-impl<O, F> Sooner<F>
+impl<F> Sooner<F>
 where
-    O: Into<Outcome>,
-    F: Fn(Request) -> O + Send + Sync + 'static,
+    F: Fn(&mut Option<Request>) -> Outcome + Send + Sync + 'static,
 {
+    /// Of a function that takes its request from where it is.
     pub(super) fn new(handler: F, place: &Place) -> Self {
         Self {
             handler: Arc::new(handler),
@@ -39,17 +40,16 @@ where
     }
 }
 
-impl<O, F> Runs for Sooner<F>
+impl<F> Runs for Sooner<F>
 where
-    O: Into<Outcome>,
-    F: Fn(Request) -> O + Send + Sync + 'static,
+    F: Fn(&mut Option<Request>) -> Outcome + Send + Sync + 'static,
 {
     fn run(&self, request: &mut Option<Request>, entry: &Entry) {
         // The program's own objects are shared, so it guards them with locks, which are poisoned.
-        let done = catch_unwind(AssertUnwindSafe(|| match request.take() {
-            Some(request) => (self.handler)(request).into(),
-            None => Outcome::Done,
-        }));
+        let mut done = catch_unwind(AssertUnwindSafe(|| (self.handler)(request)));
+        if request.is_some() {
+            done = left(request, done);
+        }
         match done {
             Ok(Outcome::Done) => entry.tally.inline(),
             Ok(Outcome::Rerun(request)) => {
@@ -74,6 +74,26 @@ where
     }
 }
 
+/// Gives a request back that its handler has left where it was, before anything else that is the program's is dropped.
+#[cold]
+fn left(request: &mut Option<Request>, done: thread::Result<Outcome>) -> thread::Result<Outcome> {
+    let given_back = catch_unwind(AssertUnwindSafe(|| {
+        if done.is_err() {
+            panicked(|| drop(request.take()));
+        } else {
+            drop(request.take());
+        }
+    }));
+    match (done, given_back) {
+        (Ok(Outcome::Done), Err(panic)) => Err(panic),
+        (done, Err(panic)) => {
+            forget_panic(panic);
+            done
+        }
+        (done, Ok(())) => done,
+    }
+}
+
 /// A function with its request, at a worker.
 struct AtWorker<F> {
     handler: Arc<F>,
@@ -82,18 +102,15 @@ struct AtWorker<F> {
 
 impl<F> Unpin for AtWorker<F> {}
 
-impl<O, F> Future for AtWorker<F>
+impl<F> Future for AtWorker<F>
 where
-    O: Into<Outcome>,
-    F: Fn(Request) -> O + Send + Sync + 'static,
+    F: Fn(&mut Option<Request>) -> Outcome + Send + Sync + 'static,
 {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let Some(request) = self.request.take() else {
-            return Poll::Ready(());
-        };
-        match (self.handler)(request).into() {
+        let this = &mut *self;
+        match (this.handler)(&mut this.request) {
             Outcome::Done => Poll::Ready(()),
             Outcome::Rerun(request) => {
                 self.request = Some(request);

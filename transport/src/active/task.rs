@@ -353,6 +353,11 @@ pub(super) fn reason() -> Reason {
     }
 }
 
+/// Drops what somebody had who has panicked.
+pub(super) fn panicked(work: impl FnOnce()) {
+    because(Why::Panicked, work);
+}
+
 /// Drops what is kept with a request that goes back, which may come again if it is `busy`.
 pub(super) fn giving_back(busy: bool, work: impl FnOnce()) {
     because(if busy { Why::Refused } else { Why::Ended }, work);

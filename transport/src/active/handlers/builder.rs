@@ -49,6 +49,21 @@ impl Builder {
         O: Into<Outcome>,
         F: Fn(Request) -> O + Send + Sync + 'static,
     {
+        self.on_lent(name, taking(handler))
+    }
+
+    /// The same of one that takes its request from where it is: what is passed on is copied each time. A request that it
+    /// leaves there comes back to its sender as one that is dropped does, or, where the handler panics, as one whose handler
+    /// has.
+    ///
+    /// # Panics
+    ///
+    /// As [`on_async`](Self::on_async).
+    #[doc(hidden)]
+    pub fn on_lent<F>(self, name: &str, handler: F) -> Self
+    where
+        F: Fn(&mut Option<Request>) -> Outcome + Send + Sync + 'static,
+    {
         let runs = Box::new(Sooner::new(handler, &self.place));
         self.add(name, (0, 0), format!("{RAW} -> {RAW}"), runs)
     }
@@ -84,7 +99,7 @@ impl Builder {
                 replier.reply_object(&function(object));
             }
         };
-        let runs = Box::new(Sooner::new(handler, &self.place));
+        let runs = Box::new(Sooner::new(taking(handler), &self.place));
         self.add(name, descriptors::<T, R>(), types::<T, R>(), runs)
     }
 
@@ -198,6 +213,18 @@ impl Builder {
             tally: Tally::default(),
         });
         self
+    }
+}
+
+/// A handler that takes its request.
+fn taking<O, F>(handler: F) -> impl Fn(&mut Option<Request>) -> Outcome + Send + Sync + 'static
+where
+    O: Into<Outcome>,
+    F: Fn(Request) -> O + Send + Sync + 'static,
+{
+    move |lent| match lent.take() {
+        Some(request) => handler(request).into(),
+        None => Outcome::Done,
     }
 }
 
