@@ -7,6 +7,7 @@
 )]
 
 mod tasks;
+mod until;
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,6 +23,7 @@ use jstream_rmi::{
 };
 
 use self::tasks::block_on;
+use self::until::until;
 
 #[derive(Transportable, Debug, Clone, Copy, PartialEq)]
 struct Order<'b> {
@@ -258,9 +260,7 @@ fn others_run_meanwhile(address: &str) {
     let waiting: Vec<_> = (0..10).map(|_| desk.pass()).collect();
     assert_eq!(*desk.plain(1).wait().unwrap().get(), 1);
     // Another thread may still be at one of them.
-    while object.waiting.load(Ordering::SeqCst) < 10 {
-        thread::yield_now();
-    }
+    until(|| object.waiting.load(Ordering::SeqCst) >= 10);
     desk.open().wait().unwrap();
     for call in waiting {
         assert_eq!(*call.wait().unwrap().get(), 7);

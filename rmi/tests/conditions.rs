@@ -115,6 +115,7 @@ fn joined(serving: &Serving) -> BufferStub {
 }
 
 /// Until so many methods wait at the server.
+#[track_caller]
 fn until_waiting(buffer: &BufferStub, count: u64) {
     until(|| *buffer.waiting().wait().unwrap().get() == count);
 }

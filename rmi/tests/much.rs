@@ -6,6 +6,8 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -14,6 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 use jstream_rmi::{Address, Client, ClientOptions, Server, ServerOptions, context, remote};
+
+use self::until::until;
 
 #[remote]
 trait Store {
@@ -243,9 +247,7 @@ fn small_calls_go_beside_large_results() {
             false => many.wait().unwrap(),
             true => tokio_block_on(many).unwrap(),
         });
-        while gate.stuck.load(Ordering::SeqCst) == 0 {
-            thread::sleep(Duration::from_millis(1));
-        }
+        until(|| gate.stuck.load(Ordering::SeqCst) > 0);
         for _ in 0..20 {
             store.ping().wait().unwrap();
         }

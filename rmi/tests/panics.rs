@@ -6,6 +6,8 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -14,6 +16,8 @@ use std::time::Duration;
 
 use jstream::{Adapter, Transportable};
 use jstream_rmi::{Call, CallError, Client, Outcome, Received, Server, Serving, Stub, remote};
+
+use self::until::until;
 
 /// A number whose code panics while it is read, or written, where it says so.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -237,9 +241,7 @@ fn in_drop_of_a_future_that_is_ended() {
     let of = setup();
     for begun in 1..=20 {
         let call = of.frail.heavy_future(false);
-        while of.waiting.load(Ordering::SeqCst) < begun {
-            thread::sleep(Duration::from_micros(100));
-        }
+        until(|| of.waiting.load(Ordering::SeqCst) >= begun);
         drop(call);
         assert_eq!(*of.frail.add(1, 2).wait().unwrap().get(), 3);
     }

@@ -6,14 +6,18 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jstream_rmi::{
     CallError, Client, Outcome, Remote, Server, ServerOptions, Serving, WeakServer, remote,
 };
 use jstream_transport::active::yield_now;
+
+use self::until::until;
 
 #[remote]
 trait Step {
@@ -257,11 +261,7 @@ fn storm(address: &str) {
     let health = *clients[0].reflection().health().wait().unwrap().get();
     assert_eq!((health.refused_calls, health.waiting), (0, 0));
     drop(clients);
-    let until = Instant::now() + Duration::from_secs(60);
-    while server.references().exports != 1 || server.references().leases != 0 {
-        assert!(Instant::now() < until, "{:?}", server.references());
-        thread::sleep(Duration::from_millis(1));
-    }
+    until(|| server.references().exports == 1 && server.references().leases == 0);
 }
 
 #[test]

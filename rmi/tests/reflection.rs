@@ -6,6 +6,8 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +16,8 @@ use jstream::{Limits, Reader, Transportable, Writer};
 use jstream_rmi::{
     CallError, Client, LookupError, Outcome, Server, ServerOptions, Serving, Stream, remote,
 };
+
+use self::until::until;
 
 #[derive(Transportable, Debug, Clone, Copy)]
 struct Leg {
@@ -216,9 +220,7 @@ fn health_counts_what_is_under_way() {
     Client::connect(serving.address()).unwrap_err();
     assert_eq!(health().refused_connections, 1);
     drop(waits);
-    while health().waiting > 0 {
-        std::thread::yield_now();
-    }
+    until(|| health().waiting == 0);
 }
 
 #[test]

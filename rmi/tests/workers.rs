@@ -6,6 +6,8 @@
     reason = "test code"
 )]
 
+mod until;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,6 +16,8 @@ use std::task::{Poll, Waker};
 use std::thread;
 
 use jstream_rmi::{Client, Exclusive, Local, LocalServer, Server, ServerOptions, context, remote};
+
+use self::until::until;
 
 #[remote]
 trait Counter {
@@ -179,9 +183,7 @@ fn a_value_stays_on_its_thread() {
         .map(drop)
         .unwrap();
     // Its thread has ended.
-    while !dropped.load(Ordering::SeqCst) {
-        thread::yield_now();
-    }
+    until(|| dropped.load(Ordering::SeqCst));
 }
 
 #[test]
@@ -213,9 +215,7 @@ fn who_stops_a_server_waits_for_its_methods() {
         let client = Client::connect(serving.address()).unwrap();
         let slow = client.lookup::<dyn Slow>("slow").unwrap();
         let call = slow.runs(1);
-        while !runs.load(Ordering::SeqCst) {
-            thread::yield_now();
-        }
+        until(|| runs.load(Ordering::SeqCst));
         serving.stop();
         assert!(!runs.load(Ordering::SeqCst));
         drop(call);
