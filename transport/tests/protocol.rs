@@ -202,8 +202,8 @@ fn who_connects_speaks_as_the_page_says() {
 }
 
 /// Lengths and places of section 6.
-const FILE: u64 = 2_170_880;
-const LANE: u64 = 1_085_440;
+const FILE: u64 = 4_268_032;
+const LANE: u64 = 2_134_016;
 const SLOTS: u64 = 4096;
 const CONSUMED: u64 = 0;
 const RECEIVER_ARMED: u64 = 128;
