@@ -78,7 +78,7 @@ struct Subject {
     samples: Samples,
     rounds: usize,
     allocs: Allocs,
-    /// For how long the server's thread had computed after the first round, and after the last, in nanoseconds.
+    /// For how long the server had computed after the first round, and after the last, in nanoseconds.
     computed: Option<(u64, u64)>,
 }
 
@@ -180,8 +180,13 @@ impl Bench<'_> {
         }
         let calls = subject.calls();
         if let Some((first, last)) = subject.computed {
-            let each = (last - first) as f64 / calls;
-            self.row(case, name, "server_cpu", each, "ns");
+            match last.checked_sub(first) {
+                Some(time) => self.row(case, name, "server_cpu", time as f64 / calls, "ns"),
+                None => {
+                    let text = format!("no server_cpu of {name}: its threads took turns");
+                    self.note(case, text);
+                }
+            }
         }
         let Allocs { ours, server } = subject.allocs;
         let metric = if server.is_some() {

@@ -7,6 +7,8 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::thread;
 
+use rustix::time::ClockId;
+
 use super::address::name;
 use super::case::{Case, IN_FLIGHT, Way, What};
 #[cfg(feature = "tls")]
@@ -36,7 +38,7 @@ pub(super) fn answer(what: What, bytes: &[u8]) -> Answer {
     let (result, len) = match what {
         What::Null | What::Flood | What::Waits | What::Objects(_) | What::Stream => (0, 0),
         What::Sum(_) => word(sum_of_bytes(bytes).to_le_bytes()),
-        What::Untouched(_) => word(computed().to_le_bytes()),
+        What::Untouched(_) => word(computed(ClockId::ThreadCPUTime).to_le_bytes()),
         What::Structs(_) => {
             let Tally { count, sum } = tally_of_bytes(bytes);
             (u128::from(count) | u128::from(sum.to_bits()) << 64, 16)

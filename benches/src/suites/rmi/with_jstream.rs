@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use jstream_rmi::{Call, Client, ClientOptions, Server, ServerOptions};
+use rustix::time::ClockId;
 
 use super::address::{address, options};
-use super::case::{Case, IN_FLIGHT, What};
+use super::case::{Case, IN_FLIGHT, Way, What};
 use super::pair::Serving;
 use super::samples::Samples;
 use super::service::{Arguments, Expected, Given, Plain, Service, ServiceStub};
@@ -20,7 +21,12 @@ pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
     let mut settings = ServerOptions::default();
     settings.transport = options(case)?;
     let server = Server::new(settings);
-    server.bind::<dyn Service>(NAME, Arc::new(Plain))?;
+    let clock = if case.way == Way::Inproc {
+        ClockId::ThreadCPUTime
+    } else {
+        ClockId::ProcessCPUTime
+    };
+    server.bind::<dyn Service>(NAME, Arc::new(Plain { clock }))?;
     let serving = server.listen(&address(case)?)?;
     Ok(Serving::new(serving.address().to_string(), serving))
 }
