@@ -27,9 +27,9 @@ fn a_case_has_figures_of_us_and_of_what_we_stand_on() {
         ("shm/one-cpu/sum-1024", "rtt_p99", "jstream-endpoint"),
         ("tcp/one-cpu/structs-1000", "allocs_server", "raw"),
         (
-            "inproc/one-cpu/untouched-1024",
+            "shm/one-cpu/untouched-1024",
             "server_cpu",
-            "jstream-endpoint",
+            "jstream-trusted",
         ),
         ("tcp/one-cpu/reference", "messages", "jstream-plain"),
         ("tcp/two-cpus/idle-10000", "connections", "jstream"),

@@ -205,6 +205,14 @@ impl Case {
         self.name.starts_with("tls/")
     }
 
+    /// Whether something goes that can be read where it was left.
+    pub(super) fn has_arguments(&self) -> bool {
+        matches!(
+            self.what,
+            What::Sum(_) | What::Structs(_) | What::Untouched(_)
+        )
+    }
+
     /// Whether who waits looks again and again, and does not sleep in a round.
     pub(super) fn spins(&self) -> bool {
         !self.one_cpu && matches!(self.way, Way::Inproc | Way::Shm)

@@ -32,7 +32,6 @@ use self::case::{Case, IN_FLIGHT, NAMES, What};
 pub(crate) use self::pair::other_process;
 use self::pair::{Allocs, Pair};
 use self::samples::Samples;
-use self::service::Given;
 use super::transport::Cores;
 use super::{Bench, Effort, Outcome};
 use crate::Failure;
@@ -78,8 +77,6 @@ struct Subject {
     samples: Samples,
     rounds: usize,
     allocs: Allocs,
-    /// For how long the server had computed after the first round, and after the last, in nanoseconds.
-    computed: Option<(u64, u64)>,
 }
 
 impl Subject {
@@ -96,7 +93,6 @@ impl Subject {
             samples: Samples::new(case.work(), effort.rounds),
             rounds: 0,
             allocs: Allocs::default(),
-            computed: None,
         })
     }
 
@@ -113,11 +109,7 @@ impl Subject {
             })?
         } else {
             let samples = &mut self.samples;
-            let (given, allocs) = self.pair.round(|caller| caller.calls(samples))?;
-            if let Given::Computed(now) = given {
-                let first = self.computed.map_or(now, |(first, _)| first);
-                self.computed = Some((first, now));
-            }
+            let ((), allocs) = self.pair.round(|caller| caller.calls(samples))?;
             (self.samples.round(), allocs)
         };
         if self.rounds == 0 {
@@ -178,16 +170,10 @@ impl Bench<'_> {
                 self.row(case, name, "bandwidth", each * 1e9 / times.median, "B/s");
             }
         }
-        let calls = subject.calls();
-        if let Some((first, last)) = subject.computed {
-            match last.checked_sub(first) {
-                Some(time) => self.row(case, name, "server_cpu", time as f64 / calls, "ns"),
-                None => {
-                    let text = format!("no server_cpu of {name}: its threads took turns");
-                    self.note(case, text);
-                }
-            }
+        if let Some(each) = subject.samples.computed() {
+            self.row(case, name, "server_cpu", each, "ns");
         }
+        let calls = subject.calls();
         let Allocs { ours, server } = subject.allocs;
         let metric = if server.is_some() {
             "allocs_client"

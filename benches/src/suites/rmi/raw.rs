@@ -106,7 +106,7 @@ impl<C: Channel> Exchange<C> {
 }
 
 impl<C: Channel> Caller for Exchange<C> {
-    fn calls(&mut self, samples: &mut Samples) -> Result<Given, Failure> {
+    fn calls(&mut self, samples: &mut Samples) -> Result<(), Failure> {
         one_by_one(samples, || self.call())
     }
 

@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use super::case::Work;
+use super::service::Given;
 use crate::measure::since;
 
-/// The times of a round, in memory that stays.
+/// The times of a round, in memory that stays, and for how long the server computed meanwhile.
 #[derive(Debug)]
 pub(super) struct Samples {
     work: Work,
@@ -17,6 +18,19 @@ pub(super) struct Samples {
     batches: Vec<f64>,
     /// Of calls that were timed each by itself, in all rounds.
     alone: Vec<f64>,
+    /// For how long the server had computed at the first call of this round and at the last, where calls say
+    /// so, and the calls between.
+    computed: Option<Span>,
+    /// The spans of all rounds, one after another.
+    all_computed: Span,
+}
+
+/// Nanoseconds by a clock of the server, and the calls that it served in them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Span {
+    first: u64,
+    last: u64,
+    calls: usize,
 }
 
 impl Samples {
@@ -33,6 +47,26 @@ impl Samples {
             running: None,
             batches: Vec::with_capacity(work.batches + 1),
             alone: Vec::with_capacity(each * rounds),
+            computed: None,
+            all_computed: Span::default(),
+        }
+    }
+
+    /// Takes what a call gave.
+    pub(super) fn given(&mut self, given: Given) {
+        if let Given::Computed(now) = given {
+            self.computed = Some(match self.computed {
+                None => Span {
+                    first: now,
+                    last: now,
+                    calls: 0,
+                },
+                Some(span) => Span {
+                    last: now,
+                    calls: span.calls + 1,
+                    ..span
+                },
+            });
         }
     }
 
@@ -74,12 +108,27 @@ impl Samples {
         let median = at(self.batches.get_mut(1..).unwrap_or_default(), 0.5);
         self.batches.clear();
         self.begun = 0;
+        if let Some(span) = self.computed.take() {
+            // A clock that is a thread's goes back where the next one has computed less.
+            if let Some(time) = span.last.checked_sub(span.first) {
+                self.all_computed.last += time;
+                self.all_computed.calls += span.calls;
+            }
+        }
         median
     }
 
     /// Forgets the calls of all rounds until now.
     pub(super) fn forget(&mut self) {
         self.alone.clear();
+        self.all_computed = Span::default();
+    }
+
+    /// For how many nanoseconds the server computed for a call, if calls said so: what it does between rounds is not
+    /// counted.
+    pub(super) fn computed(&self) -> Option<f64> {
+        let Span { last, calls, .. } = self.all_computed;
+        (calls > 0).then(|| last as f64 / calls as f64)
     }
 
     /// What 99 of 100 calls took at most.
@@ -120,6 +169,30 @@ mod tests {
             assert_eq!(samples.alone.len(), 2 * each);
             assert!(samples.p99() >= 0.0);
         }
+    }
+
+    #[test]
+    fn a_server_is_charged_for_its_rounds_alone() {
+        let work = Work {
+            batch: 1,
+            batches: 2,
+            alone: 0,
+        };
+        let mut samples = Samples::new(work, 4);
+        assert_eq!(samples.computed(), None);
+        let mut round = |clock: [u64; 3]| {
+            clock
+                .into_iter()
+                .for_each(|now| samples.given(Given::Computed(now)));
+            samples.round();
+            samples.computed()
+        };
+        assert_eq!(round([100, 110, 120]), Some(10.0));
+        assert_eq!(round([1000, 1010, 1060]), Some(20.0));
+        // Of another thread.
+        assert_eq!(round([1060, 0, 20]), Some(20.0));
+        samples.forget();
+        assert_eq!(samples.computed(), None);
     }
 
     #[test]

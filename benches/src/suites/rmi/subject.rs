@@ -11,8 +11,8 @@ use crate::Failure;
 
 /// The side that calls.
 pub(super) trait Caller {
-    /// Makes the calls of a round one after another; what the last one gave.
-    fn calls(&mut self, samples: &mut Samples) -> Result<Given, Failure>;
+    /// Makes the calls of a round one after another.
+    fn calls(&mut self, samples: &mut Samples) -> Result<(), Failure>;
 
     /// Makes so many calls without arguments, [`IN_FLIGHT`](super::case::IN_FLIGHT) of them on their way.
     fn flood(&mut self, calls: usize) -> Result<(), Failure>;
@@ -30,14 +30,13 @@ pub(super) type Figure = (&'static str, f64, &'static str);
 pub(super) fn one_by_one(
     samples: &mut Samples,
     mut call: impl FnMut() -> Result<Given, Failure>,
-) -> Result<Given, Failure> {
-    let mut given = Given::Nothing;
+) -> Result<(), Failure> {
     while let Some(calls) = samples.next() {
         for _ in 0..calls {
-            given = call()?;
+            samples.given(call()?);
         }
     }
-    Ok(given)
+    Ok(())
 }
 
 /// The subjects of a case, ours first.
@@ -54,6 +53,9 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
         return vec!["jstream", "jstream-channel"];
     }
     let mut subjects = vec!["jstream", "jstream-endpoint"];
+    if case.way == Way::Shm && case.has_arguments() {
+        subjects.push("jstream-trusted");
+    }
     if case.is_encrypted() {
         subjects.push("jstream-tcp");
     }
@@ -78,8 +80,10 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
     }
     match subject {
         _ if case.what == What::Stream => with_streams::serve(case, subject),
-        "jstream" | "jstream-ready" | "jstream-inline" => with_jstream::serve(case),
-        "jstream-tcp" => with_jstream::serve(&case.over(Way::Tcp)),
+        "jstream" | "jstream-ready" | "jstream-inline" | "jstream-trusted" => {
+            with_jstream::serve(case, subject)
+        }
+        "jstream-tcp" => with_jstream::serve(&case.over(Way::Tcp), subject),
         "jstream-endpoint" => with_endpoint::serve(case),
         "raw" => raw::serve(case),
         #[cfg(feature = "peers")]
@@ -99,7 +103,7 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
     }
     match subject {
         _ if case.what == What::Stream => with_streams::join(case, subject, address),
-        "jstream" | "jstream-ready" | "jstream-inline" => {
+        "jstream" | "jstream-ready" | "jstream-inline" | "jstream-trusted" => {
             with_jstream::join(case, subject, address)
         }
         "jstream-tcp" => with_jstream::join(&case.over(Way::Tcp), subject, address),

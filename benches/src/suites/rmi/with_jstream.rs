@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use jstream_rmi::{Call, Client, ClientOptions, Server, ServerOptions};
+use jstream_transport::Options;
 use rustix::time::ClockId;
 
-use super::address::{address, options};
+use super::address::{address, options, trusting};
 use super::case::{Case, IN_FLIGHT, Way, What};
 use super::pair::Serving;
 use super::samples::Samples;
@@ -17,9 +18,9 @@ use crate::Failure;
 const NAME: &str = "service";
 
 /// Serves until the handle is dropped.
-pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
+pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
     let mut settings = ServerOptions::default();
-    settings.transport = options(case)?;
+    settings.transport = transport(case, subject)?;
     let server = Server::new(settings);
     let clock = if case.way == Way::Inproc {
         ClockId::ThreadCPUTime
@@ -34,7 +35,7 @@ pub(super) fn serve(case: &Case) -> Result<Serving, Failure> {
 /// Connects to who serves.
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Caller>, Failure> {
     let mut settings = ClientOptions::default();
-    settings.transport = options(case)?;
+    settings.transport = transport(case, subject)?;
     let client = Client::connect_with(&address.parse()?, &settings)?;
     let arguments = Arguments::of(case);
     Ok(Box::new(Ours {
@@ -49,6 +50,13 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
         arguments,
         on_their_way: VecDeque::with_capacity(IN_FLIGHT),
     }))
+}
+
+fn transport(case: &Case, subject: &str) -> Result<Options, Failure> {
+    match subject {
+        "jstream-trusted" => trusting(case),
+        _ => options(case),
+    }
 }
 
 /// Which method is called where one is to wait.
@@ -99,7 +107,7 @@ impl Ours {
 }
 
 impl Caller for Ours {
-    fn calls(&mut self, samples: &mut Samples) -> Result<Given, Failure> {
+    fn calls(&mut self, samples: &mut Samples) -> Result<(), Failure> {
         one_by_one(samples, || self.call())
     }
 

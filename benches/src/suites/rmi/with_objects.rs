@@ -205,7 +205,7 @@ impl Ours {
 }
 
 impl Caller for Ours {
-    fn calls(&mut self, samples: &mut Samples) -> Result<Given, Failure> {
+    fn calls(&mut self, samples: &mut Samples) -> Result<(), Failure> {
         one_by_one(samples, || self.call())
     }
 

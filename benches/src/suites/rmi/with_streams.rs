@@ -11,7 +11,6 @@ use super::address::{address, options};
 use super::case::Case;
 use super::pair::Serving;
 use super::samples::Samples;
-use super::service::Given;
 use super::subject::Caller;
 use crate::Failure;
 
@@ -97,7 +96,7 @@ struct Taking<F> {
 }
 
 impl<F: From> Caller for Taking<F> {
-    fn calls(&mut self, _: &mut Samples) -> Result<Given, Failure> {
+    fn calls(&mut self, _: &mut Samples) -> Result<(), Failure> {
         Err("of streams there are rates alone".into())
     }
 
