@@ -23,6 +23,9 @@ use jstream_rmi::{
 use self::tasks::block_on;
 use self::until::until;
 
+/// Over before its method ends by itself, and long enough for it to begin where the processors are busy.
+const BRIEF: Duration = Duration::from_millis(200);
+
 #[remote]
 trait Slow {
     fn ping(&self);
@@ -222,7 +225,7 @@ fn assert_overdue(error: &CallError, by: Outcome) {
 fn who_waits_too_long_is_told() {
     for address in [TCP, "inproc://who-waits-too-long"] {
         let of = set_up(address);
-        let brief = of.slow.within(Duration::from_millis(30));
+        let brief = of.slow.within(BRIEF);
         assert_overdue(&brief.waits().wait().unwrap_err(), Outcome::MayHaveRun);
         assert_overdue(&block_on(brief.waits()).unwrap_err(), Outcome::MayHaveRun);
         let error = brief.waits_again().wait().unwrap_err();
@@ -243,7 +246,7 @@ fn a_method_sees_that_nobody_waits() {
     for address in [TCP, "inproc://a-method-sees"] {
         let of = set_up(address);
         // Its time is over.
-        let brief = of.slow.within(Duration::from_millis(20));
+        let brief = of.slow.within(BRIEF);
         // The method may end first.
         let ended = brief.runs().wait();
         assert!(ended.is_err() || ended.is_ok_and(|cancelled| !cancelled.get()));

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use common::peers::joined_by;
-use common::{bytes, checksum, default_pair, over_devices};
+use common::{SHORT, bytes, checksum, default_pair, over_devices};
 use jstream_transport::active::{Handlers, Peer, Reason, Request, RequestError, Settings};
 use jstream_transport::{Endpoint, Header};
 
@@ -255,7 +255,7 @@ fn what_comes_back_unasked_is_kept_up_to_a_number() {
 #[test]
 fn who_gives_no_credit_is_not_sent_to() {
     let mut settings = Settings::default();
-    settings.credit_timeout = std::time::Duration::from_millis(30);
+    settings.credit_timeout = SHORT;
     let (client, server) = default_pair("tcp");
     // One handler, "h", of bytes.
     let mut table = vec![0; 16];

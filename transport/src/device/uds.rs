@@ -12,6 +12,7 @@ use rustix::fs::{FlockOperation, Mode, fchmod, flock};
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::connection::{Accept, Connection, Device};
+use super::deadline::Deadline;
 use super::stream::connection;
 use super::stream::greeting::greet;
 use super::stream::listening::{BACKLOG, Family, Listening};
@@ -197,9 +198,23 @@ fn new_socket() -> io::Result<Socket> {
 
 fn connect_to(name: &Name<'_>, timeout: Duration) -> io::Result<Socket> {
     let socket = new_socket()?;
-    // For Unix sockets this time-out is that of connecting, too; 0 would mean none.
-    socket.set_write_timeout(Some(timeout.max(Duration::from_millis(1))))?;
-    socket.connect(&name.socket_address()?)?;
+    let at = name.socket_address()?;
+    let deadline = Deadline::after(timeout);
+    loop {
+        // For Unix sockets this time-out is that of connecting, too; 0 would mean none.
+        let left = deadline.left().unwrap_or(timeout);
+        socket.set_write_timeout(Some(left.max(Duration::from_millis(1))))?;
+        match socket.connect(&at) {
+            Ok(()) => break,
+            // A signal came while the queue was full.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                if deadline.has_passed() {
+                    return Err(io::ErrorKind::WouldBlock.into());
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
     socket.set_write_timeout(None)?;
     Ok(socket)
 }
