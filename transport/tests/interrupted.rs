@@ -1,4 +1,4 @@
-//! A process that is stopped and goes on, again and again: what it waits in is interrupted, and it does not notice.
+//! A thread that signals interrupt all the while does not notice: it waits for what it waits for, and as long as it says.
 #![cfg(target_os = "linux")]
 #![allow(
     clippy::arithmetic_side_effects,
@@ -9,104 +9,122 @@
 
 mod common;
 
-use std::process::Child;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use common::process::{ROLE, again};
-use common::{SHORT, fresh, header, patient};
-use jstream_transport::{Address, ConnectError, Endpoint, Options, RecvError, connect, listen};
-use rustix::process::{Pid, Signal, kill_process};
+use common::{LONG, SHORT, default_pair, fresh, header, over_devices};
+use jstream_transport::{
+    Address, CompletionQueue, ConnectError, Endpoint, Message, Options, Outcome, RecvError, connect,
+};
 
-const SCHEMES: [&str; 4] = ["shm", "uds", "tcp", "uring"];
-/// What the process is to find that waits for a message that does not come.
-const NOTHING: Duration = Duration::from_millis(30);
+/// How long is waited in vain.
+const IN_VAIN: Duration = Duration::from_millis(30);
+/// The system counts some times in ticks, of which the first has begun.
+const TICK: Duration = Duration::from_millis(10);
 
-/// What the other process does.
-#[test]
-fn part() {
-    let Ok(role) = std::env::var(ROLE) else {
-        return;
-    };
-    let (part, address) = role.split_once(" at ").unwrap();
-    let address: Address = address.parse().unwrap();
-    let mut options = patient();
-    match part {
-        "talks" => talks(&connect(&address, &options).unwrap()),
-        "is not taken" => {
-            options.connect_timeout = 5 * SHORT;
-            let error = connect(&address, &options).unwrap_err();
-            assert!(matches!(error, ConnectError::TimedOut { .. }), "{error}");
-        }
-        _ => panic!("no part is called {part}"),
-    }
+static SIGNALS: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn count(_: libc::c_int) {
+    SIGNALS.fetch_add(1, Ordering::Relaxed);
 }
 
-fn talks(endpoint: &Endpoint) {
-    for number in 0..40 {
-        endpoint.send_message(header(number), &[]).unwrap();
-        let message = endpoint.recv_message().unwrap();
-        assert_eq!(message.header, header(number));
-        let error = endpoint.recv_message_timeout(NOTHING).unwrap_err();
-        assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
-    }
+/// Does `work` on this thread, to which a signal comes every millisecond. What it interrupts does not begin again by itself.
+fn interrupted<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: All of its fields may be zero: no flags, and no signal that waits meanwhile.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = count as extern "C" fn(libc::c_int) as usize;
+    // SAFETY: `action` is whole, and its handler adds to an atomic number alone, which may be done wherever a
+    // signal comes. Nobody else uses this signal.
+    let installed =
+        unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) };
+    assert_eq!(installed, 0);
+    // SAFETY: It asks for this thread's name, and can't fail.
+    let thread = unsafe { libc::pthread_self() };
+    let (before, over) = (SIGNALS.load(Ordering::Relaxed), AtomicBool::new(false));
+    let done = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                // SAFETY: That thread lives: it does not leave the scope before this one has ended.
+                assert_eq!(unsafe { libc::pthread_kill(thread, libc::SIGUSR1) }, 0);
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let done = catch_unwind(AssertUnwindSafe(work));
+        over.store(true, Ordering::Relaxed);
+        done
+    });
+    assert!(SIGNALS.load(Ordering::Relaxed) > before);
+    done.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Stops the process and has it go on until it has ended, well.
-fn disturb(mut child: Child) {
-    let id = Pid::from_child(&child);
-    let ended = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        // It has not been waited for, so that its number is its own.
-        for signal in [Signal::STOP, Signal::CONT] {
-            kill_process(id, signal).unwrap();
-            thread::sleep(Duration::from_millis(3));
-        }
-    };
-    assert!(ended.success());
+/// Receives what another thread sends now and then, and nothing in between.
+fn talks(scheme: &str, receive: impl Fn(&Endpoint) -> Message) {
+    let (here, there) = default_pair(scheme);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while let Ok(message) = there.recv_message() {
+                thread::sleep(TICK);
+                there.send_message(message.header, &[]).unwrap();
+            }
+        });
+        interrupted(|| {
+            // The other thread ends with it.
+            let here = here;
+            for number in 0..20 {
+                here.send_message(header(number), &[]).unwrap();
+                assert_eq!(receive(&here).header, header(number));
+                let begun = Instant::now();
+                let error = here.recv_message_timeout(IN_VAIN).unwrap_err();
+                assert!(matches!(error, RecvError::TimedOut { .. }), "{error}");
+                assert!(begun.elapsed() + TICK >= IN_VAIN);
+            }
+        });
+    });
 }
 
-#[test]
-fn who_waits_for_messages_goes_on() {
-    for scheme in SCHEMES {
-        let listener = listen(&fresh(scheme), &Options::default()).unwrap();
-        let role = format!("talks at {}", listener.local_address());
-        let child = again("part", &role).spawn().unwrap();
-        let disturbing = thread::spawn(|| disturb(child));
-        let endpoint = listener.accept().unwrap().establish().unwrap();
-        for number in 0..40 {
-            let message = endpoint.recv_message().unwrap();
-            assert_eq!(message.header, header(number));
-            // It sleeps meanwhile.
-            thread::sleep(Duration::from_millis(10));
-            endpoint.send_message(message.header, &[]).unwrap();
-        }
-        disturbing.join().unwrap();
-    }
+fn who_waits_for_messages_goes_on(scheme: &str) {
+    talks(scheme, |endpoint| endpoint.recv_message().unwrap());
 }
+
+fn who_waits_at_a_queue_goes_on(scheme: &str) {
+    let queue = CompletionQueue::new().unwrap();
+    talks(scheme, |endpoint| {
+        queue.post_recv_any(endpoint, 1);
+        match queue.wait(LONG).unwrap().outcome {
+            Outcome::Received(received) => received.unwrap(),
+            other => panic!("{other:?}"),
+        }
+    });
+}
+
+over_devices!(inproc shm uds tcp uring: {
+    who_waits_for_messages_goes_on
+    who_waits_at_a_queue_goes_on
+});
 
 #[test]
 fn who_waits_for_room_at_a_listener_waits_as_long_as_it_says() {
-    let (address, unix) = {
-        let Address::Uds { path, .. } = fresh("uds") else {
-            panic!("another scheme")
-        };
-        let name = path.strip_prefix('@').unwrap();
-        let unix = socket2::SockAddr::unix(format!("\0{name}")).unwrap();
-        (format!("uds://{path}"), unix)
+    let address = fresh("uds");
+    let Address::Uds { path, .. } = &address else {
+        panic!("{address} is another scheme's")
     };
+    let name = path.strip_prefix('@').unwrap();
+    let name = socket2::SockAddr::unix(format!("\0{name}")).unwrap();
     let socket = || socket2::Socket::new(socket2::Domain::UNIX, socket2::Type::STREAM, None);
     let listener = socket().unwrap();
-    listener.bind(&unix).unwrap();
+    listener.bind(&name).unwrap();
     listener.listen(0).unwrap();
     // There is room for one.
     let first = socket().unwrap();
-    first.connect(&unix).unwrap();
-    disturb(
-        again("part", &format!("is not taken at {address}"))
-            .spawn()
-            .unwrap(),
-    );
+    first.connect(&name).unwrap();
+    let mut options = Options::default();
+    options.connect_timeout = SHORT;
+    interrupted(|| {
+        let begun = Instant::now();
+        let error = connect(&address, &options).unwrap_err();
+        assert!(matches!(error, ConnectError::TimedOut { .. }), "{error}");
+        assert!(begun.elapsed() + TICK >= SHORT);
+    });
 }
