@@ -240,6 +240,9 @@ impl Client {
 
     /// Starts a thread that serves the other side's calls until its handle is dropped.
     ///
+    /// It hears too what the other side gives back: references that were given to it, and of which it drops the last
+    /// after its answer, last until the next call or for their lease where nobody receives.
+    ///
     /// # Errors
     ///
     /// What the system says when it is out of threads.

@@ -12,7 +12,7 @@ mod common;
 use std::thread;
 
 use common::ranks::{group, two, ways};
-use common::{LONG, SHORT};
+use common::{LONG, SHORT, bytes};
 use jstream_transport::RecvError;
 use jstream_transport::rank::{Destination, Error, Mesh, Options, Rank, Source, Status, Tag};
 
@@ -28,12 +28,6 @@ const SIZES: [usize; 9] = [
     300_000,
     3_000_000,
 ];
-
-fn bytes(size: usize, seed: u64) -> Vec<u8> {
-    (0..size as u64)
-        .map(|i| (i.wrapping_mul(31) ^ (i >> 7) ^ seed) as u8)
-        .collect()
-}
 
 /// Runs a case in all ways, with `zero` here and `one` in a thread.
 fn with_two(zero: impl Fn(&Rank), one: impl Fn(&Rank) + Sync) {

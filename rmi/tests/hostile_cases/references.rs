@@ -113,6 +113,8 @@ fn case_17_references_given_without_end() {
     let client = Client::connect(scene.serving.address()).unwrap();
     let target = client.lookup::<dyn Target>("target").unwrap();
     let own = Server::default();
+    // What is given back comes after the last call too.
+    let receiving = client.start().unwrap();
     // The same one again and again, and many that are dropped at once.
     let export = own.export::<dyn Target>(Arc::new(Plain));
     for _ in 0..20 {
@@ -133,7 +135,7 @@ fn case_17_references_given_without_end() {
     target.take(many).wait().unwrap_err();
     drop((others, export));
     super::until(|| own.references() == jstream_rmi::ReferenceCounts::default());
-    drop((target, client));
+    drop((receiving, target, client));
     scene.assert_recovers();
 }
 

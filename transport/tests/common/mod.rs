@@ -8,6 +8,7 @@
 
 pub(crate) mod bare;
 pub(crate) mod namespaces;
+mod patterns;
 pub(crate) mod peers;
 pub(crate) mod process;
 pub(crate) mod queues;
@@ -21,6 +22,8 @@ use std::time::Duration;
 
 use jstream::buffer::{Filled, Pool, Spent};
 use jstream_transport::{Address, Endpoint, Header, Listener, Options, connect, listen};
+
+pub(crate) use patterns::bytes;
 
 /// The devices that work on one host.
 pub(crate) const SCHEMES: [&str; 5] = ["inproc", "shm", "uds", "tcp", "uring"];
@@ -96,23 +99,12 @@ pub(crate) fn send(endpoint: &Endpoint, number: u64, payload: &[u8], pool: &Pool
     endpoint.send_filled(header(number), filled).unwrap();
 }
 
-/// Bytes that differ from place to place and from message to message.
-pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    (0..length)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state.to_le_bytes()[0]
-        })
-        .collect()
-}
-
-/// FNV-1a.
+/// FNV-1a, a word at a time.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    bytes.chunks(8).fold(0xcbf2_9ce4_8422_2325, |hash, bytes| {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 

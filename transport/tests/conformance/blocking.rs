@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use jstream_transport::{Endpoint, Header, RecvError, SendError};
 
-use crate::host::{Host, LONG, Outcome, bytes, filled};
+use crate::host::{Host, LONG, Outcome, filled};
+use crate::patterns::bytes;
 
 /// Long enough to be noticed, short enough to wait for.
 const SHORT: Duration = Duration::from_millis(100);

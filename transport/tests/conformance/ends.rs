@@ -8,7 +8,8 @@ use jstream_transport::{
     listen_all,
 };
 
-use crate::host::{Host, LONG, Outcome, both, bytes, ensure, filled};
+use crate::host::{Host, LONG, Outcome, both, ensure, filled};
+use crate::patterns::bytes;
 
 pub(crate) async fn what_was_sent_arrives_before_the_end(host: Host) -> Outcome {
     for how in ["drop", "finish", "close"] {

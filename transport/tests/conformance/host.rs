@@ -234,20 +234,6 @@ pub(crate) fn filled(pool: &Pool, bytes: &[u8]) -> Filled {
     pool.take(bytes.len()).unwrap().copy_from(bytes).unwrap()
 }
 
-/// Bytes that differ from place to place and from message to message.
-pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut bytes = Vec::with_capacity(length + 8);
-    while bytes.len() < length {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        bytes.extend(state.to_le_bytes());
-    }
-    bytes.truncate(length);
-    bytes
-}
-
 /// What runs beside; a future.
 pub(crate) enum Task<T> {
     Simulated(sim::Task<T>),

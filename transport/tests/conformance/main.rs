@@ -15,6 +15,8 @@ mod ends;
 mod host;
 mod many;
 mod messages;
+#[path = "../common/patterns.rs"]
+mod patterns;
 mod tickets;
 
 use host::{Kind, in_simulations, on_threads, simulate};

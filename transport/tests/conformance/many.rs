@@ -6,7 +6,8 @@ use jstream_transport::{
     CompletionQueue, Endpoint, Header, Outcome as Completed, RecvError, SendError,
 };
 
-use crate::host::{Host, Outcome, both, bytes, filled};
+use crate::host::{Host, Outcome, both, filled};
+use crate::patterns::bytes;
 
 pub(crate) async fn connections_leave_nothing_behind(host: Host) -> Outcome {
     let (listening, connecting) = (host.options(), host.options());

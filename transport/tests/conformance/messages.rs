@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use jstream_transport::{Endpoint, Header, RecvError, SendError};
 
-use crate::host::{Host, Outcome, bytes, ensure, filled};
+use crate::host::{Host, Outcome, ensure, filled};
+use crate::patterns::bytes;
 
 /// Sends one message, and gives the jbuf back if it did not move.
 async fn send(

@@ -7,7 +7,8 @@ use std::task::{Context, Poll, Waker};
 use jstream::buffer::PoolOptions;
 use jstream_transport::{Header, RecvError, SendError};
 
-use crate::host::{Host, Outcome, both, bytes, ensure, filled};
+use crate::host::{Host, Outcome, both, ensure, filled};
+use crate::patterns::bytes;
 
 pub(crate) async fn a_cancelled_receive_takes_no_message(host: Host) -> Outcome {
     let (client, server) = host.pair(&host.options(), &host.options()).await?;

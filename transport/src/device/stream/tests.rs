@@ -131,14 +131,15 @@ fn rest(
 /// Bytes that differ from place to place and from message to message.
 pub(crate) fn bytes(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    (0..length)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            state.to_le_bytes()[0]
-        })
-        .collect()
+    let mut bytes = Vec::with_capacity(length.saturating_add(8));
+    while bytes.len() < length {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        bytes.extend(state.to_le_bytes());
+    }
+    bytes.truncate(length);
+    bytes
 }
 
 /// The devices with an address of each kind, where nobody listens yet.
