@@ -12,7 +12,8 @@ use std::thread;
 use std::time::Duration;
 
 use jstream_rmi::{
-    CallError, Client, ClientOptions, Remote, Server, ServerOptions, Serving, WeakServer, remote,
+    CallError, CallInfo, Client, ClientOptions, Denied, Interceptor, Interceptors, Remote, Server,
+    ServerOptions, Serving, Watch, WeakServer, remote,
 };
 
 use self::until::until;
@@ -151,5 +152,37 @@ fn what_a_client_does_not_take_is_not_leased() {
         // While the connection lives.
         until(|| server.references().leases == 0 && server.references().exports == 1);
         assert_eq!(maker.make(3).wait().unwrap().len(), 3);
+    }
+}
+
+/// What a client has as long as it is there.
+struct Held {
+    _by: Arc<()>,
+}
+
+impl Interceptor for Held {
+    fn before(&self, _: &CallInfo) -> Result<Box<dyn Watch>, Denied> {
+        Ok(Box::new(()))
+    }
+}
+
+/// Not only when a timer sees to it, which the end of the connection may have stopped.
+#[test]
+fn what_is_dropped_behind_the_end_is_forgotten_at_once() {
+    for address in ["tcp://127.0.0.1:0", "inproc://reference-ends-behind"] {
+        let (_server, serving) = serve(address);
+        let own = Server::default();
+        let held = Arc::new(());
+        let mut options = ClientOptions::default();
+        let by_client = Held { _by: held.clone() };
+        options.interceptors = Interceptors::default().and(by_client);
+        let client = Client::connect_with(serving.address(), &options).unwrap();
+        drop(options);
+        let maker = client.lookup::<dyn Maker>("maker").unwrap();
+        let export = own.export::<dyn Part>(Arc::new(Number(1)));
+        let given = maker.take(vec![export.remote(); 10]);
+        client.close();
+        drop((client, maker, given));
+        assert_eq!(Arc::strong_count(&held), 1);
     }
 }

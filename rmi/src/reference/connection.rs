@@ -180,6 +180,10 @@ impl References {
             until,
             settle,
         });
+        if connection.peer().has_ended() {
+            // Who saw to the end may have done so before, and its timer may be gone: who is followed has the connection.
+            return self.end();
+        }
         self.tending.soon(connection, &self.clock);
     }
 
