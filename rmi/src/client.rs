@@ -240,8 +240,7 @@ impl Client {
 
     /// Starts a thread that serves the other side's calls until its handle is dropped.
     ///
-    /// It hears too what the other side gives back: references that were given to it, and of which it drops the last
-    /// after its answer, last until the next call or for their lease where nobody receives.
+    /// It hears too which references the other side gives back, as the next call does where there is none.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Wake};
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -151,15 +151,26 @@ fn who_puts_waits_for_room() {
     each_device("room", |address| {
         let serving = serve(address);
         let (one, other) = (joined(&serving), joined(&serving));
-        let puts: Vec<_> = (0..2 * ROOM as u64).map(|n| one.put(n)).collect();
+        let mut puts: Vec<_> = (0..2 * ROOM as u64).map(|n| Box::pin(one.put(n))).collect();
+        let mut context = Context::from_waker(Waker::noop());
+        let mut pending = || {
+            puts.retain_mut(|put| match put.as_mut().poll(&mut context) {
+                Poll::Ready(done) => {
+                    done.unwrap();
+                    false
+                }
+                Poll::Pending => true,
+            });
+            puts.len()
+        };
         // Which ones have room is not said: they begin in order, but a thread that is held up there is overtaken.
+        until(|| pending() <= ROOM);
         until_waiting(&other, ROOM as u64);
+        assert_eq!(pending(), ROOM);
         let mut taken: Vec<u64> = (0..2 * ROOM)
             .map(|_| *other.take().wait().unwrap().get())
             .collect();
-        for put in puts {
-            put.wait().unwrap();
-        }
+        until(|| pending() == 0);
         taken.sort_unstable();
         assert_eq!(taken, (0..2 * ROOM as u64).collect::<Vec<_>>());
     });

@@ -169,22 +169,24 @@ impl References {
 
     /// Follows a call that was given up.
     pub(crate) fn follow(&self, connection: &Connection, mut ticket: Ticket, settle: Settle) {
-        if !ticket.revoke() {
-            let outcome = ticket.try_noted();
-            return settle(connection, outcome);
+        if ticket.revoke() {
+            let mut followed = lock(&self.followed);
+            // Who sees to the end empties the list when the connection has ended. What came to it later would keep the
+            // connection, which it has, and be found by a timer at most, which the end may stop.
+            if !connection.peer().has_ended() {
+                let now = Instant::now();
+                let until = now.checked_add(FOLLOWED).unwrap_or(now);
+                followed.push(Followed {
+                    ticket,
+                    until,
+                    settle,
+                });
+                drop(followed);
+                return self.tending.soon(connection, &self.clock);
+            }
         }
-        let now = Instant::now();
-        let until = now.checked_add(FOLLOWED).unwrap_or(now);
-        lock(&self.followed).push(Followed {
-            ticket,
-            until,
-            settle,
-        });
-        if connection.peer().has_ended() {
-            // Who saw to the end may have done so before, and its timer may be gone: who is followed has the connection.
-            return self.end();
-        }
-        self.tending.soon(connection, &self.clock);
+        let outcome = ticket.try_noted();
+        settle(connection, outcome);
     }
 
     /// Does what is due.
