@@ -350,24 +350,11 @@ pub fn describe_dynamic<D: ?Sized + 'static>(schema: &mut Schema, name: &str) ->
 /// The types are named for all time: `Line<'static>`. Their forms must implement the trait.
 #[macro_export]
 macro_rules! implements {
+    // Each type is spelled once. Two spellings of one type expression can mean two types: what stands
+    // around them may define different items of one name, and a macro may give something else.
     ($of:path: $($ty:ty),+ $(,)?) => {$(
-        const _: () = {
-            fn cast<'x>(
-                form: *const ::core::primitive::u8,
-                _: ::core::marker::PhantomData<&'x ()>,
-            ) -> *const (dyn $of + 'x) {
-                form.cast::<<$ty as $crate::__private::Transportable>::InPlace<'x>>()
-            }
-
-            $crate::__private::inventory::submit! {
-                // SAFETY: the cast takes the form of the class.
-                unsafe {
-                    <dyn $of>::__has_the_attribute_transportable(
-                        $crate::__private::Class::of::<$ty>(),
-                        cast,
-                    )
-                }
-            }
-        };
+        $crate::__private::inventory::submit! {
+            <dyn $of>::__has_the_attribute_transportable::<$ty>()
+        }
     )+};
 }

@@ -327,3 +327,75 @@ fn a_fault_behind_trait_objects_has_a_path() {
         "{text}"
     );
 }
+
+/// A type expression that names another type wherever an item `__INVENTORY` of another size is
+/// in scope, as there is one inside `inventory::submit!`.
+mod ambiguous {
+    use std::mem::size_of_val;
+
+    use jstream::{Reader, Spent, Transportable, Writer, transportable};
+
+    const __INVENTORY: u8 = 0;
+
+    #[transportable]
+    trait Labelled {
+        fn label(&self) -> &str;
+    }
+
+    #[derive(Transportable)]
+    #[repr(C)]
+    struct Text<'b>(&'b str);
+
+    impl Labelled for Text<'_> {
+        fn label(&self) -> &str {
+            self.0
+        }
+    }
+
+    #[derive(Transportable)]
+    #[repr(C)]
+    struct Numbers(u64, u64);
+
+    impl Labelled for Numbers {
+        fn label(&self) -> &'static str {
+            "numbers"
+        }
+    }
+
+    trait Pick {
+        type Picked;
+    }
+
+    struct Selected<const IS_TEXT: bool>;
+
+    impl Pick for Selected<true> {
+        type Picked = Text<'static>;
+    }
+
+    impl Pick for Selected<false> {
+        type Picked = Numbers;
+    }
+
+    jstream::implements!(
+        Labelled: <Selected<{ size_of_val(&__INVENTORY) == 1 }> as Pick>::Picked
+    );
+
+    #[test]
+    fn class_and_cast_are_of_one_type() {
+        let numbers: Box<dyn Labelled> = Box::new(Numbers(8, 3));
+        let text: Box<dyn Labelled> = Box::new(Text("text"));
+        let mut read = 0;
+        for (object, label) in [(numbers, "numbers"), (text, "text")] {
+            // The expression names one of both types; the other one is not registered.
+            let written = Writer::new().write(&object, Spent::heap(4096));
+            if let Ok(written) = written {
+                let received = Reader::default()
+                    .read::<Box<dyn Labelled>>(written)
+                    .unwrap();
+                assert_eq!(received.get().label(), label);
+                read += 1;
+            }
+        }
+        assert_eq!(read, 1);
+    }
+}

@@ -47,21 +47,30 @@ const _: () = {
         type Implementation = __ShapeImplementation;
     }
     impl dyn Shape {
-        /// An implementation to be submitted to the registry.
-        ///
-        /// # Safety
-        ///
-        /// `cast` must take the address of a value of the form of the class.
+        /// Returns the entry of one implementation for the registry. Class and cast are made
+        /// from the same type parameter, so they always belong together.
         #[doc(hidden)]
-        pub const unsafe fn __has_the_attribute_transportable(
-            class: ::jstream::__private::Class,
-            cast: for<'x> fn(
-                *const ::core::primitive::u8,
-                ::core::marker::PhantomData<&'x ()>,
-            ) -> *const (dyn Shape + 'x),
-        ) -> __ShapeImplementation {
+        pub const fn __has_the_attribute_transportable<__T>() -> __ShapeImplementation
+        where
+            __T: ::jstream::__private::Transportable + 'static,
+            for<'x> <__T as ::jstream::__private::Transportable>::InPlace<'x>: Shape,
+        {
+            fn __cast<'x, __T>(
+                __form @ _: *const ::core::primitive::u8,
+                _: ::core::marker::PhantomData<&'x ()>,
+            ) -> *const (dyn Shape + 'x)
+            where
+                __T: ::jstream::__private::Transportable + 'static,
+                for<'y> <__T as ::jstream::__private::Transportable>::InPlace<'y>: Shape,
+            {
+                __form
+                    .cast::<<__T as ::jstream::__private::Transportable>::InPlace<'x>>()
+            }
             __ShapeImplementation(unsafe {
-                ::jstream::__private::Castable::new(class, cast)
+                ::jstream::__private::Castable::new(
+                    ::jstream::__private::Class::of::<__T>(),
+                    __cast::<__T>,
+                )
             })
         }
     }

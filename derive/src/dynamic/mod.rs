@@ -1,6 +1,6 @@
 //! `#[transportable]` on a trait.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::{
     Error, GenericParam, ItemTrait, Path, Result, Signature, TraitItem, Type, TypeParamBound,
@@ -122,6 +122,7 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
     let (vis, name) = (of.vis.clone(), of.ident.clone());
     let text = crate::transportable::name_of(&name);
     let item = format_ident!("__{}Implementation", name);
+    let registration = registration(&support, &name, &item);
     of.supertraits.push(parse_quote!(#support::Dynamic));
     if of.colon_token.is_none() {
         of.colon_token = Some(Default::default());
@@ -171,24 +172,7 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
                 type Implementation = #item;
             }
 
-            impl dyn #name {
-                /// An implementation to be submitted to the registry.
-                ///
-                /// # Safety
-                ///
-                /// `cast` must take the address of a value of the form of the class.
-                #[doc(hidden)]
-                pub const unsafe fn __has_the_attribute_transportable(
-                    class: #support::Class,
-                    cast: for<'x> fn(
-                        *const ::core::primitive::u8,
-                        ::core::marker::PhantomData<&'x ()>,
-                    ) -> *const (dyn #name + 'x),
-                ) -> #item {
-                    // SAFETY: the caller's promise is passed on.
-                    #item(unsafe { #support::Castable::new(class, cast) })
-                }
-            }
+            #registration
 
             // SAFETY: the target is claimed by the class that the edge names, and the cast is that
             // of the class, for any lifetime.
@@ -241,5 +225,40 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
             // SAFETY: a trait object is covariant in the lifetime that bounds it.
             unsafe impl<'x> #support::CovariantTarget for dyn #name + 'x {}
         };
+    }
+}
+
+/// Returns the function by which `implements!` makes an entry of the registry: class and cast from
+/// one type parameter, so that they always belong together.
+fn registration(support: &TokenStream, name: &Ident, item: &Ident) -> TokenStream {
+    quote! {
+        impl dyn #name {
+            /// Returns the entry of one implementation for the registry. Class and cast are made
+            /// from the same type parameter, so they always belong together.
+            #[doc(hidden)]
+            pub const fn __has_the_attribute_transportable<__T>() -> #item
+            where
+                __T: #support::Transportable + 'static,
+                for<'x> <__T as #support::Transportable>::InPlace<'x>: #name,
+            {
+                // The bound holds for every lifetime: one on `'x` alone would make `'x` a parameter
+                // of the function item instead of the function pointer.
+                fn __cast<'x, __T>(
+                    __form @ _: *const ::core::primitive::u8,
+                    _: ::core::marker::PhantomData<&'x ()>,
+                ) -> *const (dyn #name + 'x)
+                where
+                    __T: #support::Transportable + 'static,
+                    for<'y> <__T as #support::Transportable>::InPlace<'y>: #name,
+                {
+                    __form.cast::<<__T as #support::Transportable>::InPlace<'x>>()
+                }
+                // SAFETY: `__cast` takes the address of a value of the form of `__T`, and the
+                // class is that of `__T`.
+                #item(unsafe {
+                    #support::Castable::new(#support::Class::of::<__T>(), __cast::<__T>)
+                })
+            }
+        }
     }
 }
