@@ -5,6 +5,10 @@
 //! the same order and by the same types, until it meets the slot at fault. What lies behind that
 //! slot is still wire form and is never looked at. No reference is made to any target; `Option`s
 //! that were read are asked, by reference, where their payload lies.
+//!
+//! When a function of the program has refused a value, all of the message is native, but such functions
+//! may have changed the cells: the walk then relies on no order, and follows only pointers to what the
+//! pass claimed, each target once.
 
 use std::any::{TypeId, type_name};
 use std::fmt::Write as _;
@@ -33,6 +37,17 @@ pub struct Trace {
     lost: bool,
     /// Targets met, in the order of the pass; `None` while only a path is wanted.
     targets: Option<Vec<Targets>>,
+    /// The value that is being walked.
+    at: Place,
+}
+
+/// One value of those in the list of targets.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Where its target stands in the list.
+    entry: usize,
+    /// Which of the target's values it is.
+    index: usize,
 }
 
 /// What stands at the address sought.
@@ -67,18 +82,26 @@ struct Targets {
     stride: usize,
     many: bool,
     trace: unsafe fn(*const u8, &mut Trace),
-    /// The slot of the pointer.
-    slot: usize,
+    /// The pointer; `None` for the root.
+    pointer: Option<Pointer>,
 }
 
 impl Targets {
-    /// Which of them `address` lies in.
-    fn index_of(&self, address: usize) -> Option<usize> {
-        let offset = address.checked_sub(self.start.addr())?;
-        offset
-            .checked_div(self.stride)
-            .filter(|index| *index < self.count)
+    /// Where one of them stands.
+    fn value(&self, index: usize) -> *const u8 {
+        self.start.wrapping_add(index.wrapping_mul(self.stride))
     }
+}
+
+/// A pointer that the walk has met.
+///
+/// Who holds it is noted, not looked up by its address: a function of the program that changed cells
+/// before another one refused a value may have put the targets into any order.
+#[derive(Debug, Clone, Copy)]
+struct Pointer {
+    slot: usize,
+    /// The value that it is a part of, of a target that stands earlier in the list.
+    holder: Place,
 }
 
 /// A walk that meets more targets than this ends without a path: words are not worth more memory.
@@ -182,10 +205,13 @@ impl Trace {
             stride: size_of::<T>(),
             many,
             trace: trace_at::<T>,
-            slot: slot.addr(),
+            pointer: Some(Pointer {
+                slot: slot.addr(),
+                holder: self.at,
+            }),
         };
         if !T::SHAPE.flat {
-            if let Some(targets) = &mut self.targets {
+            if let Some(targets) = self.targets.as_mut().filter(|_| count > 0) {
                 self.lost = targets.len() >= MOST_TARGETS;
                 targets.push(found);
             }
@@ -334,68 +360,70 @@ unsafe fn search<T: InPlace>(
             stride: size_of::<T>(),
             many: false,
             trace: trace_at::<T>,
-            slot: 0,
+            pointer: None,
         }]),
+        at: Place { entry: 0, index: 0 },
     };
     if sought == Sought::Target {
         trace.hit_if::<T>(root.addr());
     }
-    let holder = if trace.is_over() {
-        Some((0, 0))
-    } else {
+    if !trace.is_over() {
         // SAFETY: the first entry is the root, with which the pass began.
-        unsafe { trace.walk() }
-    };
+        unsafe { trace.walk() };
+    }
     let found = trace.found;
     let targets = trace.targets.take().unwrap_or_default();
-    let path = match holder {
-        // SAFETY: every target in the list was read by the pass up to its own pointers.
-        Some(holder) if found.is_some() => unsafe { path_of(trace, &targets, holder) },
-        _ => "…".to_owned(),
+    let path = match found {
+        // SAFETY: the walk collected the targets, and found what is sought in the value at `at`.
+        Some(_) => unsafe { path_of(trace, &targets) },
+        None => "…".to_owned(),
     };
     (format!("{}{path}", short(name)), found)
 }
 
 impl Trace {
-    /// Walks all targets in order until the slot is found; gives the one that holds it.
+    /// Walks all targets in order until the slot is found; `at` says in which value.
     ///
     /// # Safety
     ///
     /// As for [`locate`].
-    unsafe fn walk(&mut self) -> Option<(usize, usize)> {
-        let mut next = 0;
-        while let Some(targets) = self.targets.as_ref().and_then(|all| all.get(next)).copied() {
+    unsafe fn walk(&mut self) {
+        let mut entry = 0;
+        while let Some(targets) = self
+            .targets
+            .as_ref()
+            .and_then(|all| all.get(entry))
+            .copied()
+        {
             for index in 0..targets.count {
                 self.path.clear();
-                let at = targets
-                    .start
-                    .wrapping_add(index.wrapping_mul(targets.stride));
-                // SAFETY: the pass met these values in this order and the walk ends at its fault,
-                // so this one was read, or begun.
-                unsafe { (targets.trace)(at, self) };
+                self.at = Place { entry, index };
+                // SAFETY: after a fault no function of the program has run on the graph: the pass met
+                // these values in this order and the walk ends at the fault, so this one was read, or
+                // begun. After a refusal all targets were read, whatever the order is now.
+                unsafe { (targets.trace)(targets.value(index), self) };
                 if self.is_over() {
-                    return Some((next, index));
+                    return;
                 }
             }
-            next = next.wrapping_add(1);
+            entry = entry.wrapping_add(1);
         }
-        None
     }
 }
 
-/// The path from the root to the slot that `trace` found in the target `holder`.
+/// The path from the root to the slot that `trace` found.
 ///
 /// # Safety
 ///
-/// `targets` must be what a walk collected over an unchanged buffer.
-unsafe fn path_of(mut trace: Trace, targets: &[Targets], holder: (usize, usize)) -> String {
+/// `targets` must be what `trace` collected on its walk, over a buffer that has not been changed since.
+unsafe fn path_of(mut trace: Trace, targets: &[Targets]) -> String {
     let mut pieces = Vec::new();
     let mut hidden = 0usize;
-    let (mut entry, mut index) = holder;
-    while let Some(of) = targets.get(entry) {
+    // Each step leads to an earlier target, so this ends.
+    while let Some(of) = targets.get(trace.at.entry) {
         let mut piece = String::new();
         if of.many {
-            let _ = write!(piece, "[{index}]");
+            let _ = write!(piece, "[{}]", trace.at.index);
         }
         for step in &trace.path {
             let _ = match step {
@@ -408,26 +436,19 @@ unsafe fn path_of(mut trace: Trace, targets: &[Targets], holder: (usize, usize))
         } else {
             hidden = hidden.wrapping_add(1);
         }
-        if of.slot == 0 {
-            break;
-        }
-        // The targets stand in ascending order, so the one that holds the pointer is found by
-        // bisection; then its own walk tells the pointer's name.
-        entry = targets
-            .partition_point(|t| t.start.addr() <= of.slot)
-            .saturating_sub(1);
-        let Some(holder) = targets.get(entry) else {
+        let Some(pointer) = of.pointer else {
             break;
         };
-        index = holder.index_of(of.slot).unwrap_or(0);
-        if pieces.len() < SHOWN {
-            trace.wanted = of.slot;
+        trace.at = pointer.holder;
+        let holder = targets.get(trace.at.entry);
+        if let Some(holder) = holder.filter(|_| pieces.len() < SHOWN) {
+            trace.wanted = pointer.slot;
             trace.sought = Sought::Slot;
             trace.found = None;
             trace.path.clear();
-            let at = holder.start.wrapping_add(index.wrapping_mul(holder.stride));
-            // SAFETY: this target was read up to the pointer at `slot`, and the walk ends there.
-            unsafe { (holder.trace)(at, &mut trace) };
+            // SAFETY: the walk met the pointer in this value, and nothing has changed since: this one
+            // ends there, too, and what stands before it was read.
+            unsafe { (holder.trace)(holder.value(trace.at.index), &mut trace) };
         }
     }
     let mut path = String::new();
