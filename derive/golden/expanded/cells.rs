@@ -21,16 +21,16 @@ type NodeRef<'b> = Node<'b>;
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b>(of: &Node<'b>) {
-            let Node { next: __part_0 } = of;
+        fn all_fields<'b>(of @ _: &Node<'b>) {
+            let Node { next: __part_0 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Node<'b> {
         type InPlace<'__b> = Node<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -49,12 +49,12 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
-            let Node { next: __part_0 } = self;
+            let Node { next: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).next,
@@ -71,8 +71,8 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -84,8 +84,8 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Node<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -102,8 +102,8 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -115,12 +115,12 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).next)?;
                 }
@@ -129,8 +129,8 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -145,8 +145,8 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -197,16 +197,19 @@ struct GraphRef<'b> {
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b>(of: &GraphRef<'b>) {
-            let GraphRef { nodes: __part_0 } = of;
+        fn all_fields<'b>(of @ _: &GraphRef<'b>) {
+            let GraphRef { nodes: __part_0 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for GraphRef<'b> {
         type InPlace<'__b> = GraphRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
-                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+                (
+                    Graph { nodes: __part_0 @ _ },
+                    GraphRef { nodes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -229,8 +232,11 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
-                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+                (
+                    Graph { nodes: __part_0 @ _ },
+                    GraphRef { nodes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -238,7 +244,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let GraphRef { nodes: __part_0 } = self;
+            let GraphRef { nodes: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).nodes,
@@ -255,8 +261,11 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
-                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+                (
+                    Graph { nodes: __part_0 @ _ },
+                    GraphRef { nodes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -272,8 +281,11 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for GraphRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
-                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+                (
+                    Graph { nodes: __part_0 @ _ },
+                    GraphRef { nodes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -294,8 +306,11 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
-                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+                (
+                    Graph { nodes: __part_0 @ _ },
+                    GraphRef { nodes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -311,8 +326,11 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
-                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+                (
+                    Graph { nodes: __part_0 @ _ },
+                    GraphRef { nodes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -320,7 +338,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).nodes)?;
                 }
@@ -329,8 +347,11 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
-                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+                (
+                    Graph { nodes: __part_0 @ _ },
+                    GraphRef { nodes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -349,8 +370,11 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
-                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+                (
+                    Graph { nodes: __part_0 @ _ },
+                    GraphRef { nodes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -383,8 +407,11 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Graph {
         type InPlace<'__b> = GraphRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
-                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+                (
+                    Graph { nodes: __part_0 @ _ },
+                    GraphRef { nodes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -400,8 +427,11 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Graph, &GraphRef<'_>)| match both {
-                (Graph { nodes: __part_0 }, GraphRef { nodes: __part_0_form }) => {
+            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+                (
+                    Graph { nodes: __part_0 @ _ },
+                    GraphRef { nodes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -409,7 +439,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let Graph { nodes: __part_0 } = self;
+            let Graph { nodes: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).nodes,

@@ -142,16 +142,16 @@ type CircleRef<'b> = Circle;
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields(of: &Circle) {
-            let Circle { radius: __part_0 } = of;
+        fn all_fields(of @ _: &Circle) {
+            let Circle { radius: __part_0 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Circle {
         type InPlace<'__b> = Circle where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Circle| match of {
-                Circle { radius: __part_0 } => {
+            let _ = |of @ _: &Circle| match of {
+                Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -170,12 +170,12 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Circle| match of {
-                Circle { radius: __part_0 } => {
+            let _ = |of @ _: &Circle| match of {
+                Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
-            let Circle { radius: __part_0 } = self;
+            let Circle { radius: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).radius,
@@ -192,8 +192,8 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Circle| match of {
-                Circle { radius: __part_0 } => {
+            let _ = |of @ _: &Circle| match of {
+                Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -205,8 +205,8 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Circle {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Circle| match of {
-                Circle { radius: __part_0 } => {
+            let _ = |of @ _: &Circle| match of {
+                Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -223,8 +223,8 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Circle| match of {
-                Circle { radius: __part_0 } => {
+            let _ = |of @ _: &Circle| match of {
+                Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -236,12 +236,12 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Circle| match of {
-                Circle { radius: __part_0 } => {
+            let _ = |of @ _: &Circle| match of {
+                Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).radius)?;
                 }
@@ -250,8 +250,8 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Circle| match of {
-                Circle { radius: __part_0 } => {
+            let _ = |of @ _: &Circle| match of {
+                Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -266,8 +266,8 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Circle| match of {
-                Circle { radius: __part_0 } => {
+            let _ = |of @ _: &Circle| match of {
+                Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
@@ -295,7 +295,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Circle {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<Circle>,
+            long @ _: ::core::marker::PhantomData<Circle>,
         ) -> ::core::marker::PhantomData<Circle> {
             long
         }
@@ -304,20 +304,20 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream::__private::Restore for Circle {
         fn restore<'__b>(
-            form: &Circle,
+            form @ _: &Circle,
             restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |of: &Circle| match of {
-                Circle { radius: __part_0 } => {
+            let _ = |of @ _: &Circle| match of {
+                Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
             ::core::result::Result::Ok(
                 match form {
-                    Circle { radius: __part_0 } => {
+                    Circle { radius: __part_0 @ _ } => {
                         Circle {
                             radius: ::jstream::__private::restore_field(
                                 __part_0,
@@ -357,16 +357,19 @@ struct DrawingRef<'b> {
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b>(of: &DrawingRef<'b>) {
-            let DrawingRef { shapes: __part_0 } = of;
+        fn all_fields<'b>(of @ _: &DrawingRef<'b>) {
+            let DrawingRef { shapes: __part_0 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for DrawingRef<'b> {
         type InPlace<'__b> = DrawingRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
-                (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+                (
+                    Drawing { shapes: __part_0 @ _ },
+                    DrawingRef { shapes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -389,8 +392,11 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
-                (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+                (
+                    Drawing { shapes: __part_0 @ _ },
+                    DrawingRef { shapes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -398,7 +404,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let DrawingRef { shapes: __part_0 } = self;
+            let DrawingRef { shapes: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).shapes,
@@ -415,8 +421,11 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
-                (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+                (
+                    Drawing { shapes: __part_0 @ _ },
+                    DrawingRef { shapes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -432,8 +441,11 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for DrawingRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
-                (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+                (
+                    Drawing { shapes: __part_0 @ _ },
+                    DrawingRef { shapes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -454,8 +466,11 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
-                (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+                (
+                    Drawing { shapes: __part_0 @ _ },
+                    DrawingRef { shapes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -471,8 +486,11 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
-                (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+                (
+                    Drawing { shapes: __part_0 @ _ },
+                    DrawingRef { shapes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -480,7 +498,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).shapes)?;
                 }
@@ -489,8 +507,11 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
-                (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+                (
+                    Drawing { shapes: __part_0 @ _ },
+                    DrawingRef { shapes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -509,8 +530,11 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
-                (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+                (
+                    Drawing { shapes: __part_0 @ _ },
+                    DrawingRef { shapes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -542,7 +566,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for DrawingRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<
+            long @ _: ::core::marker::PhantomData<
                 DrawingRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<DrawingRef<'short>> {
@@ -554,8 +578,11 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Drawing {
         type InPlace<'__b> = DrawingRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
-                (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+                (
+                    Drawing { shapes: __part_0 @ _ },
+                    DrawingRef { shapes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -571,8 +598,11 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Drawing, &DrawingRef<'_>)| match both {
-                (Drawing { shapes: __part_0 }, DrawingRef { shapes: __part_0_form }) => {
+            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+                (
+                    Drawing { shapes: __part_0 @ _ },
+                    DrawingRef { shapes: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -580,7 +610,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let Drawing { shapes: __part_0 } = self;
+            let Drawing { shapes: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).shapes,

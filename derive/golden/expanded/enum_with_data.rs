@@ -36,16 +36,16 @@ const _: () = {
         of: ::core::marker::PhantomData<Shape<'b>>,
     }
     const _: () = {
-        fn same_types<'b>(of: &mut Shape<'b>) {
+        fn same_types<'b>(of @ _: &mut Shape<'b>) {
             match of {
                 Shape::Point {} => {}
-                Shape::Circle { 0: __part_0 } => {
+                Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::same_type(
                         __part_0,
                         |of: *mut __Variant1<'b>| unsafe { &raw mut (*of).__part_0 },
                     );
                 }
-                Shape::Named { name: __part_0, of: __part_1 } => {
+                Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::same_type(
                         __part_0,
                         |of: *mut __Variant2<'b>| unsafe { &raw mut (*of).__part_0 },
@@ -62,12 +62,12 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for Shape<'b> {
         type InPlace<'__b> = Shape<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Shape<'b>| match of {
+            let _ = |of @ _: &Shape<'b>| match of {
                 Shape::Point {} => {}
-                Shape::Circle { 0: __part_0 } => {
+                Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
-                Shape::Named { name: __part_0, of: __part_1 } => {
+                Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -80,12 +80,12 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Shape<'b>| match of {
+            let _ = |of @ _: &Shape<'b>| match of {
                 Shape::Point {} => {}
-                Shape::Circle { 0: __part_0 } => {
+                Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
-                Shape::Named { name: __part_0, of: __part_1 } => {
+                Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -94,7 +94,7 @@ const _: () = {
                 Shape::Point {} => {
                     unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_0) };
                 }
-                Shape::Circle { 0: __part_0 } => {
+                Shape::Circle { 0: __part_0 @ _ } => {
                     unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_1) };
                     let slot = slot.cast::<__Variant1<'__b>>();
                     unsafe {
@@ -105,7 +105,7 @@ const _: () = {
                         );
                     }
                 }
-                Shape::Named { name: __part_0, of: __part_1 } => {
+                Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
                     unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_2) };
                     let slot = slot.cast::<__Variant2<'__b>>();
                     unsafe {
@@ -131,12 +131,12 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Shape<'b>| match of {
+            let _ = |of @ _: &Shape<'b>| match of {
                 Shape::Point {} => {}
-                Shape::Circle { 0: __part_0 } => {
+                Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
-                Shape::Named { name: __part_0, of: __part_1 } => {
+                Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -173,12 +173,12 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Shape<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Shape<'b>| match of {
+            let _ = |of @ _: &Shape<'b>| match of {
                 Shape::Point {} => {}
-                Shape::Circle { 0: __part_0 } => {
+                Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
-                Shape::Named { name: __part_0, of: __part_1 } => {
+                Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -270,17 +270,21 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Shape<'b>| match of {
+            let _ = |of @ _: &Shape<'b>| match of {
                 Shape::Point {} => {}
-                Shape::Circle { 0: __part_0 } => {
+                Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
-                Shape::Named { name: __part_0, of: __part_1 } => {
+                Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            const { ::core::assert!(! Self::SHAPE.plain) };
+            const {
+                ::core::assert!(
+                    ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
+                )
+            };
             let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
             match tag {
                 __TAG_0 => {}
@@ -311,17 +315,17 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Shape<'b>| match of {
+            let _ = |of @ _: &Shape<'b>| match of {
                 Shape::Point {} => {}
-                Shape::Circle { 0: __part_0 } => {
+                Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
-                Shape::Named { name: __part_0, of: __part_1 } => {
+                Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
                 match tag {
                     __TAG_0 => {}
@@ -351,12 +355,12 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Shape<'b>| match of {
+            let _ = |of @ _: &Shape<'b>| match of {
                 Shape::Point {} => {}
-                Shape::Circle { 0: __part_0 } => {
+                Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
-                Shape::Named { name: __part_0, of: __part_1 } => {
+                Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -407,12 +411,12 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Shape<'b>| match of {
+            let _ = |of @ _: &Shape<'b>| match of {
                 Shape::Point {} => {}
-                Shape::Circle { 0: __part_0 } => {
+                Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
-                Shape::Named { name: __part_0, of: __part_1 } => {
+                Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -481,7 +485,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for Shape<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<
+            long @ _: ::core::marker::PhantomData<
                 Shape<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<Shape<'short>> {

@@ -24,18 +24,18 @@ struct ColumnRef<'b> {
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b>(of: &ColumnRef<'b>) {
-            let ColumnRef { name: __part_0, values: __part_1 } = of;
+        fn all_fields<'b>(of @ _: &ColumnRef<'b>) {
+            let ColumnRef { name: __part_0 @ _, values: __part_1 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for ColumnRef<'b> {
         type InPlace<'__b> = ColumnRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
                 (
-                    Column { name: __part_0, values: __part_1 },
-                    ColumnRef { name: __part_0_form, values: __part_1_form },
+                    Column { name: __part_0 @ _, values: __part_1 @ _ },
+                    ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -66,10 +66,10 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
                 (
-                    Column { name: __part_0, values: __part_1 },
-                    ColumnRef { name: __part_0_form, values: __part_1_form },
+                    Column { name: __part_0 @ _, values: __part_1 @ _ },
+                    ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -80,7 +80,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let ColumnRef { name: __part_0, values: __part_1 } = self;
+            let ColumnRef { name: __part_0 @ _, values: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).name,
@@ -102,10 +102,10 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |both: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
                 (
-                    Column { name: __part_0, values: __part_1 },
-                    ColumnRef { name: __part_0_form, values: __part_1_form },
+                    Column { name: __part_0 @ _, values: __part_1 @ _ },
+                    ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -125,10 +125,10 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for ColumnRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
                 (
-                    Column { name: __part_0, values: __part_1 },
-                    ColumnRef { name: __part_0_form, values: __part_1_form },
+                    Column { name: __part_0 @ _, values: __part_1 @ _ },
+                    ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -157,10 +157,10 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
                 (
-                    Column { name: __part_0, values: __part_1 },
-                    ColumnRef { name: __part_0_form, values: __part_1_form },
+                    Column { name: __part_0 @ _, values: __part_1 @ _ },
+                    ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -180,10 +180,10 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
                 (
-                    Column { name: __part_0, values: __part_1 },
-                    ColumnRef { name: __part_0_form, values: __part_1_form },
+                    Column { name: __part_0 @ _, values: __part_1 @ _ },
+                    ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -194,7 +194,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).name)?;
                     ::jstream::__private::verify_own(&raw const (*slot).values)?;
@@ -204,10 +204,10 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
                 (
-                    Column { name: __part_0, values: __part_1 },
-                    ColumnRef { name: __part_0_form, values: __part_1_form },
+                    Column { name: __part_0 @ _, values: __part_1 @ _ },
+                    ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -236,10 +236,10 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
                 (
-                    Column { name: __part_0, values: __part_1 },
-                    ColumnRef { name: __part_0_form, values: __part_1_form },
+                    Column { name: __part_0 @ _, values: __part_1 @ _ },
+                    ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -282,7 +282,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for ColumnRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<
+            long @ _: ::core::marker::PhantomData<
                 ColumnRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<ColumnRef<'short>> {
@@ -294,10 +294,10 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Column {
         type InPlace<'__b> = ColumnRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
                 (
-                    Column { name: __part_0, values: __part_1 },
-                    ColumnRef { name: __part_0_form, values: __part_1_form },
+                    Column { name: __part_0 @ _, values: __part_1 @ _ },
+                    ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -316,10 +316,10 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
                 (
-                    Column { name: __part_0, values: __part_1 },
-                    ColumnRef { name: __part_0_form, values: __part_1_form },
+                    Column { name: __part_0 @ _, values: __part_1 @ _ },
+                    ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -330,7 +330,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let Column { name: __part_0, values: __part_1 } = self;
+            let Column { name: __part_0 @ _, values: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).name,
@@ -350,16 +350,16 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream::__private::Restore for Column {
         fn restore<'__b>(
-            form: &ColumnRef<'__b>,
+            form @ _: &ColumnRef<'__b>,
             restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |both: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
                 (
-                    Column { name: __part_0, values: __part_1 },
-                    ColumnRef { name: __part_0_form, values: __part_1_form },
+                    Column { name: __part_0 @ _, values: __part_1 @ _ },
+                    ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -372,7 +372,7 @@ const _: () = {
             };
             ::core::result::Result::Ok(
                 match form {
-                    ColumnRef { name: __part_0, values: __part_1 } => {
+                    ColumnRef { name: __part_0 @ _, values: __part_1 @ _ } => {
                         Column {
                             name: ::jstream::__private::restore_field(
                                 __part_0,

@@ -23,16 +23,16 @@ struct NamedRef<'b> {
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b>(of: &NamedRef<'b>) {
-            let NamedRef { name: __part_0 } = of;
+        fn all_fields<'b>(of @ _: &NamedRef<'b>) {
+            let NamedRef { name: __part_0 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for NamedRef<'b> {
         type InPlace<'__b> = NamedRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Named, &NamedRef<'_>)| match both {
-                (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+                (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -55,8 +55,8 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Named, &NamedRef<'_>)| match both {
-                (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+                (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -64,7 +64,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let NamedRef { name: __part_0 } = self;
+            let NamedRef { name: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).name,
@@ -81,8 +81,8 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |both: (&Named, &NamedRef<'_>)| match both {
-                (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+                (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -98,8 +98,8 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for NamedRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both: (&Named, &NamedRef<'_>)| match both {
-                (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+                (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -120,8 +120,8 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both: (&Named, &NamedRef<'_>)| match both {
-                (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+                (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -137,8 +137,8 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both: (&Named, &NamedRef<'_>)| match both {
-                (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+                (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -146,7 +146,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).name)?;
                 }
@@ -155,8 +155,8 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both: (&Named, &NamedRef<'_>)| match both {
-                (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+                (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -175,8 +175,8 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both: (&Named, &NamedRef<'_>)| match both {
-                (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+                (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -208,7 +208,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for NamedRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<
+            long @ _: ::core::marker::PhantomData<
                 NamedRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<NamedRef<'short>> {
@@ -220,8 +220,8 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Named {
         type InPlace<'__b> = NamedRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Named, &NamedRef<'_>)| match both {
-                (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+                (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -237,8 +237,8 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Named, &NamedRef<'_>)| match both {
-                (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+                (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -246,7 +246,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let Named { name: __part_0 } = self;
+            let Named { name: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).name,
@@ -261,14 +261,14 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream::__private::Restore for Named {
         fn restore<'__b>(
-            form: &NamedRef<'__b>,
+            form @ _: &NamedRef<'__b>,
             restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |both: (&Named, &NamedRef<'_>)| match both {
-                (Named { name: __part_0 }, NamedRef { name: __part_0_form }) => {
+            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+                (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
@@ -278,7 +278,7 @@ const _: () = {
             };
             ::core::result::Result::Ok(
                 match form {
-                    NamedRef { name: __part_0 } => {
+                    NamedRef { name: __part_0 @ _ } => {
                         Named {
                             name: ::jstream::__private::restore_field(
                                 __part_0,

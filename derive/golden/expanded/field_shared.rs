@@ -21,16 +21,16 @@ type NodeRef<'b> = Node<'b>;
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b>(of: &Node<'b>) {
-            let Node { next: __part_0, id: __part_1 } = of;
+        fn all_fields<'b>(of @ _: &Node<'b>) {
+            let Node { next: __part_0 @ _, id: __part_1 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Node<'b> {
         type InPlace<'__b> = Node<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0, id: __part_1 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
@@ -56,8 +56,8 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0, id: __part_1 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
@@ -67,7 +67,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            let Node { next: __part_0, id: __part_1 } = self;
+            let Node { next: __part_0 @ _, id: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_as::<
                     Option<::jstream::Shared<'b, Node<'b>>>,
@@ -87,8 +87,8 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0, id: __part_1 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
@@ -111,8 +111,8 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Node<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0, id: __part_1 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
@@ -140,8 +140,8 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0, id: __part_1 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
@@ -164,8 +164,8 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0, id: __part_1 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
@@ -175,7 +175,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).id)?;
                 }
@@ -184,8 +184,8 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0, id: __part_1 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
@@ -217,8 +217,8 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Node<'b>| match of {
-                Node { next: __part_0, id: __part_1 } => {
+            let _ = |of @ _: &Node<'b>| match of {
+                Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::asked_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
@@ -259,7 +259,9 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for Node<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<Node<'long_unless_the_type_says_invariant>>,
+            long @ _: ::core::marker::PhantomData<
+                Node<'long_unless_the_type_says_invariant>,
+            >,
         ) -> ::core::marker::PhantomData<Node<'short>> {
             long
         }

@@ -21,16 +21,16 @@ type OrderRef<'b> = Order<'b>;
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b>(of: &Order<'b>) {
-            let Order { symbol: __part_0, handle: __part_1 } = of;
+        fn all_fields<'b>(of @ _: &Order<'b>) {
+            let Order { symbol: __part_0 @ _, handle: __part_1 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Order<'b> {
         type InPlace<'__b> = Order<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Order<'b>| match of {
-                Order { symbol: __part_0, handle: __part_1 } => {
+            let _ = |of @ _: &Order<'b>| match of {
+                Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     let _ = __part_1;
                 }
@@ -51,13 +51,13 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Order<'b>| match of {
-                Order { symbol: __part_0, handle: __part_1 } => {
+            let _ = |of @ _: &Order<'b>| match of {
+                Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     let _ = __part_1;
                 }
             };
-            let Order { symbol: __part_0, handle: __part_1 } = self;
+            let Order { symbol: __part_0 @ _, handle: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).symbol,
@@ -75,8 +75,8 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Order<'b>| match of {
-                Order { symbol: __part_0, handle: __part_1 } => {
+            let _ = |of @ _: &Order<'b>| match of {
+                Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     let _ = __part_1;
                 }
@@ -90,8 +90,8 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Order<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Order<'b>| match of {
-                Order { symbol: __part_0, handle: __part_1 } => {
+            let _ = |of @ _: &Order<'b>| match of {
+                Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
@@ -110,8 +110,8 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Order<'b>| match of {
-                Order { symbol: __part_0, handle: __part_1 } => {
+            let _ = |of @ _: &Order<'b>| match of {
+                Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
@@ -125,13 +125,13 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Order<'b>| match of {
-                Order { symbol: __part_0, handle: __part_1 } => {
+            let _ = |of @ _: &Order<'b>| match of {
+                Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).symbol)?;
                 }
@@ -140,8 +140,8 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Order<'b>| match of {
-                Order { symbol: __part_0, handle: __part_1 } => {
+            let _ = |of @ _: &Order<'b>| match of {
+                Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
@@ -157,8 +157,8 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Order<'b>| match of {
-                Order { symbol: __part_0, handle: __part_1 } => {
+            let _ = |of @ _: &Order<'b>| match of {
+                Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
@@ -187,7 +187,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for Order<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<
+            long @ _: ::core::marker::PhantomData<
                 Order<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<Order<'short>> {
@@ -222,18 +222,18 @@ struct OwnerRef<'b> {
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b>(of: &OwnerRef<'b>) {
-            let OwnerRef { name: __part_0, lock: __part_1 } = of;
+        fn all_fields<'b>(of @ _: &OwnerRef<'b>) {
+            let OwnerRef { name: __part_0 @ _, lock: __part_1 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for OwnerRef<'b> {
         type InPlace<'__b> = OwnerRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
                 (
-                    Owner { name: __part_0, lock: __part_1 },
-                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                    Owner { name: __part_0 @ _, lock: __part_1 @ _ },
+                    OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -260,10 +260,10 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
                 (
-                    Owner { name: __part_0, lock: __part_1 },
-                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                    Owner { name: __part_0 @ _, lock: __part_1 @ _ },
+                    OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -274,7 +274,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let OwnerRef { name: __part_0, lock: __part_1 } = self;
+            let OwnerRef { name: __part_0 @ _, lock: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).name,
@@ -292,10 +292,10 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
                 (
-                    Owner { name: __part_0, lock: __part_1 },
-                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                    Owner { name: __part_0 @ _, lock: __part_1 @ _ },
+                    OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -315,10 +315,10 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for OwnerRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
                 (
-                    Owner { name: __part_0, lock: __part_1 },
-                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                    Owner { name: __part_0 @ _, lock: __part_1 @ _ },
+                    OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -343,10 +343,10 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
                 (
-                    Owner { name: __part_0, lock: __part_1 },
-                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                    Owner { name: __part_0 @ _, lock: __part_1 @ _ },
+                    OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -366,10 +366,10 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
                 (
-                    Owner { name: __part_0, lock: __part_1 },
-                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                    Owner { name: __part_0 @ _, lock: __part_1 @ _ },
+                    OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -380,7 +380,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).name)?;
                 }
@@ -389,10 +389,10 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
                 (
-                    Owner { name: __part_0, lock: __part_1 },
-                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                    Owner { name: __part_0 @ _, lock: __part_1 @ _ },
+                    OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -414,10 +414,10 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
                 (
-                    Owner { name: __part_0, lock: __part_1 },
-                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                    Owner { name: __part_0 @ _, lock: __part_1 @ _ },
+                    OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -452,7 +452,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for OwnerRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<
+            long @ _: ::core::marker::PhantomData<
                 OwnerRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<OwnerRef<'short>> {
@@ -464,10 +464,10 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Owner {
         type InPlace<'__b> = OwnerRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
                 (
-                    Owner { name: __part_0, lock: __part_1 },
-                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                    Owner { name: __part_0 @ _, lock: __part_1 @ _ },
+                    OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -486,10 +486,10 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
                 (
-                    Owner { name: __part_0, lock: __part_1 },
-                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                    Owner { name: __part_0 @ _, lock: __part_1 @ _ },
+                    OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -500,7 +500,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let Owner { name: __part_0, lock: __part_1 } = self;
+            let Owner { name: __part_0 @ _, lock: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).name,
@@ -516,16 +516,16 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream::__private::Restore for Owner {
         fn restore<'__b>(
-            form: &OwnerRef<'__b>,
+            form @ _: &OwnerRef<'__b>,
             restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |both: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
                 (
-                    Owner { name: __part_0, lock: __part_1 },
-                    OwnerRef { name: __part_0_form, lock: __part_1_form },
+                    Owner { name: __part_0 @ _, lock: __part_1 @ _ },
+                    OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -538,7 +538,7 @@ const _: () = {
             };
             ::core::result::Result::Ok(
                 match form {
-                    OwnerRef { name: __part_0, lock: __part_1 } => {
+                    OwnerRef { name: __part_0 @ _, lock: __part_1 @ _ } => {
                         Owner {
                             name: ::jstream::__private::restore_field(
                                 __part_0,

@@ -21,16 +21,16 @@ type RangeRef<'b> = Range;
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields(of: &Range) {
-            let Range { from: __part_0, to: __part_1 } = of;
+        fn all_fields(of @ _: &Range) {
+            let Range { from: __part_0 @ _, to: __part_1 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Range {
         type InPlace<'__b> = Range where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Range| match of {
-                Range { from: __part_0, to: __part_1 } => {
+            let _ = |of @ _: &Range| match of {
+                Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -55,13 +55,13 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Range| match of {
-                Range { from: __part_0, to: __part_1 } => {
+            let _ = |of @ _: &Range| match of {
+                Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            let Range { from: __part_0, to: __part_1 } = self;
+            let Range { from: __part_0 @ _, to: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).from,
@@ -79,8 +79,8 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Range| match of {
-                Range { from: __part_0, to: __part_1 } => {
+            let _ = |of @ _: &Range| match of {
+                Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -94,8 +94,8 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Range {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Range| match of {
-                Range { from: __part_0, to: __part_1 } => {
+            let _ = |of @ _: &Range| match of {
+                Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -120,8 +120,8 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Range| match of {
-                Range { from: __part_0, to: __part_1 } => {
+            let _ = |of @ _: &Range| match of {
+                Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -135,13 +135,13 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Range| match of {
-                Range { from: __part_0, to: __part_1 } => {
+            let _ = |of @ _: &Range| match of {
+                Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).from)?;
                     ::jstream::__private::approve(&raw const (*slot).from, positive)?;
@@ -155,8 +155,8 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Range| match of {
-                Range { from: __part_0, to: __part_1 } => {
+            let _ = |of @ _: &Range| match of {
+                Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -185,8 +185,8 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Range| match of {
-                Range { from: __part_0, to: __part_1 } => {
+            let _ = |of @ _: &Range| match of {
+                Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -223,7 +223,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Range {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<Range>,
+            long @ _: ::core::marker::PhantomData<Range>,
         ) -> ::core::marker::PhantomData<Range> {
             long
         }
@@ -232,21 +232,21 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream::__private::Restore for Range {
         fn restore<'__b>(
-            form: &Range,
+            form @ _: &Range,
             restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |of: &Range| match of {
-                Range { from: __part_0, to: __part_1 } => {
+            let _ = |of @ _: &Range| match of {
+                Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
             ::core::result::Result::Ok(
                 match form {
-                    Range { from: __part_0, to: __part_1 } => {
+                    Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                         Range {
                             from: ::jstream::__private::restore_field(
                                 __part_0,

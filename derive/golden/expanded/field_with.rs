@@ -21,16 +21,16 @@ type TurnRef<'b> = Turn;
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields(of: &Turn) {
-            let Turn { by: __part_0 } = of;
+        fn all_fields(of @ _: &Turn) {
+            let Turn { by: __part_0 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Turn {
         type InPlace<'__b> = Turn where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Turn| match of {
-                Turn { by: __part_0 } => {
+            let _ = |of @ _: &Turn| match of {
+                Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
@@ -48,15 +48,15 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Turn| match of {
-                Turn { by: __part_0 } => {
+            let _ = |of @ _: &Turn| match of {
+                Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
                         .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
                 }
             };
-            let Turn { by: __part_0 } = self;
+            let Turn { by: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_adapted(
                     ::jstream::__private::asked_of::<AsRadians>(),
@@ -70,8 +70,8 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Turn {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Turn| match of {
-                Turn { by: __part_0 } => {
+            let _ = |of @ _: &Turn| match of {
+                Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
@@ -92,8 +92,8 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Turn| match of {
-                Turn { by: __part_0 } => {
+            let _ = |of @ _: &Turn| match of {
+                Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
@@ -112,23 +112,23 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Turn| match of {
-                Turn { by: __part_0 } => {
+            let _ = |of @ _: &Turn| match of {
+                Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
                         .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
                 }
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {}
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Turn| match of {
-                Turn { by: __part_0 } => {
+            let _ = |of @ _: &Turn| match of {
+                Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
@@ -146,8 +146,8 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Turn| match of {
-                Turn { by: __part_0 } => {
+            let _ = |of @ _: &Turn| match of {
+                Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
@@ -179,7 +179,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Turn {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<Turn>,
+            long @ _: ::core::marker::PhantomData<Turn>,
         ) -> ::core::marker::PhantomData<Turn> {
             long
         }
@@ -188,14 +188,14 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream::__private::Restore for Turn {
         fn restore<'__b>(
-            form: &Turn,
+            form @ _: &Turn,
             restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |of: &Turn| match of {
-                Turn { by: __part_0 } => {
+            let _ = |of @ _: &Turn| match of {
+                Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
@@ -204,7 +204,7 @@ const _: () = {
             };
             ::core::result::Result::Ok(
                 match form {
-                    Turn { by: __part_0 } => {
+                    Turn { by: __part_0 @ _ } => {
                         Turn {
                             by: ::jstream::__private::restore_adapted(__part_0),
                         }
@@ -239,16 +239,16 @@ struct PathRef<'b> {
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b>(of: &PathRef<'b>) {
-            let PathRef { of: __part_0 } = of;
+        fn all_fields<'b>(of @ _: &PathRef<'b>) {
+            let PathRef { of: __part_0 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for PathRef<'b> {
         type InPlace<'__b> = PathRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Path, &PathRef<'_>)| match both {
-                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -272,8 +272,8 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Path, &PathRef<'_>)| match both {
-                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -282,7 +282,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let PathRef { of: __part_0 } = self;
+            let PathRef { of: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(&raw mut (*slot).of, __part_0, draft);
             }
@@ -295,8 +295,8 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |both: (&Path, &PathRef<'_>)| match both {
-                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -313,8 +313,8 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for PathRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both: (&Path, &PathRef<'_>)| match both {
-                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -336,8 +336,8 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both: (&Path, &PathRef<'_>)| match both {
-                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -354,8 +354,8 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both: (&Path, &PathRef<'_>)| match both {
-                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -364,7 +364,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).of)?;
                 }
@@ -373,8 +373,8 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both: (&Path, &PathRef<'_>)| match both {
-                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -394,8 +394,8 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both: (&Path, &PathRef<'_>)| match both {
-                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -428,7 +428,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for PathRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<
+            long @ _: ::core::marker::PhantomData<
                 PathRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<PathRef<'short>> {
@@ -440,8 +440,8 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Path {
         type InPlace<'__b> = PathRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Path, &PathRef<'_>)| match both {
-                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -458,8 +458,8 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Path, &PathRef<'_>)| match both {
-                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -468,7 +468,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let Path { of: __part_0 } = self;
+            let Path { of: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_replaced(
                     &raw mut (*slot).of,
@@ -484,14 +484,14 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream::__private::Restore for Path {
         fn restore<'__b>(
-            form: &PathRef<'__b>,
+            form @ _: &PathRef<'__b>,
             restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |both: (&Path, &PathRef<'_>)| match both {
-                (Path { of: __part_0 }, PathRef { of: __part_0_form }) => {
+            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+                (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::asked_of::<AsText>());
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -502,7 +502,7 @@ const _: () = {
             };
             ::core::result::Result::Ok(
                 match form {
-                    PathRef { of: __part_0 } => {
+                    PathRef { of: __part_0 @ _ } => {
                         Path {
                             of: ::jstream::__private::restore_replaced(
                                 __part_0,

@@ -22,7 +22,7 @@ const _: () = {
     const __TAG_0: ::core::primitive::u16 = 0;
     const __TAG_1: ::core::primitive::u16 = 300;
     const _: () = {
-        fn same_types(of: &mut Side) {
+        fn same_types(of @ _: &mut Side) {
             match of {
                 Side::Buy {} => {}
                 Side::Sell {} => {}
@@ -102,7 +102,11 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            const { ::core::assert!(! Self::SHAPE.plain) };
+            const {
+                ::core::assert!(
+                    ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
+                )
+            };
             let tag = unsafe { slot.cast::<::core::primitive::u16>().read() };
             match tag {
                 __TAG_0 => {}
@@ -121,7 +125,7 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 let tag = unsafe { slot.cast::<::core::primitive::u16>().read() };
                 match tag {
                     __TAG_0 => {}
@@ -173,7 +177,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Side {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<Side>,
+            long @ _: ::core::marker::PhantomData<Side>,
         ) -> ::core::marker::PhantomData<Side> {
             long
         }
@@ -182,7 +186,7 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream::__private::Restore for Side {
         fn restore<'__b>(
-            form: &Side,
+            form @ _: &Side,
             restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where

@@ -21,11 +21,11 @@ type PairRef<'b, A, B, const N: usize> = Pair<'b, A, B, N>;
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b, A, B: Copy, const N: usize>(of: &Pair<'b, A, B, N>)
+        fn all_fields<'b, A, B: Copy, const N: usize>(of @ _: &Pair<'b, A, B, N>)
         where
             A: PartialEq,
         {
-            let Pair { a: __part_0, b: __part_1, id: __part_2 } = of;
+            let Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } = of;
         }
     };
     #[automatically_derived]
@@ -49,8 +49,8 @@ const _: () = {
         where
             Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Pair<'b, A, B, N>| match of {
-                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
@@ -81,14 +81,14 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Pair<'b, A, B, N>| match of {
-                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
-            let Pair { a: __part_0, b: __part_1, id: __part_2 } = self;
+            let Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(&raw mut (*slot).a, __part_0, draft);
                 ::jstream::__private::write_field(&raw mut (*slot).b, __part_1, draft);
@@ -103,8 +103,8 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Pair<'b, A, B, N>| match of {
-                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
@@ -128,8 +128,8 @@ const _: () = {
         A: PartialEq,
     {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Pair<'b, A, B, N>| match of {
-                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_1).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
@@ -158,8 +158,8 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Pair<'b, A, B, N>| match of {
-                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_1).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
@@ -175,14 +175,14 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Pair<'b, A, B, N>| match of {
-                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_1).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::InPlace::verify(&raw const (*slot).a)?;
                     ::jstream::__private::InPlace::verify(&raw const (*slot).b)?;
@@ -193,8 +193,8 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Pair<'b, A, B, N>| match of {
-                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_1).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
@@ -225,8 +225,8 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Pair<'b, A, B, N>| match of {
-                Pair { a: __part_0, b: __part_1, id: __part_2 } => {
+            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+                Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_1).stands_in_a_buffer();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
@@ -294,8 +294,8 @@ struct ListRef<'b, T> {
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b, T>(of: &ListRef<'b, T>) {
-            let ListRef { of: __part_0 } = of;
+        fn all_fields<'b, T>(of @ _: &ListRef<'b, T>) {
+            let ListRef { of: __part_0 @ _ } = of;
         }
     };
     #[automatically_derived]
@@ -310,8 +310,8 @@ const _: () = {
         where
             Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &ListRef<'b, T>| match of {
-                ListRef { of: __part_0 } => {
+            let _ = |of @ _: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                 }
             };
@@ -330,12 +330,12 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &ListRef<'b, T>| match of {
-                ListRef { of: __part_0 } => {
+            let _ = |of @ _: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                 }
             };
-            let ListRef { of: __part_0 } = self;
+            let ListRef { of: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(&raw mut (*slot).of, __part_0, draft);
             }
@@ -348,8 +348,8 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &ListRef<'b, T>| match of {
-                ListRef { of: __part_0 } => {
+            let _ = |of @ _: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                 }
             };
@@ -362,8 +362,8 @@ const _: () = {
     unsafe impl<'b, T: ::jstream::__private::InPlace> ::jstream::__private::InPlace
     for ListRef<'b, T> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &ListRef<'b, T>| match of {
-                ListRef { of: __part_0 } => {
+            let _ = |of @ _: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                 }
             };
@@ -380,8 +380,8 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &ListRef<'b, T>| match of {
-                ListRef { of: __part_0 } => {
+            let _ = |of @ _: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                 }
             };
@@ -393,12 +393,12 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &ListRef<'b, T>| match of {
-                ListRef { of: __part_0 } => {
+            let _ = |of @ _: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                 }
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::InPlace::verify(&raw const (*slot).of)?;
                 }
@@ -407,8 +407,8 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &ListRef<'b, T>| match of {
-                ListRef { of: __part_0 } => {
+            let _ = |of @ _: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                 }
             };
@@ -423,8 +423,8 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &ListRef<'b, T>| match of {
-                ListRef { of: __part_0 } => {
+            let _ = |of @ _: &ListRef<'b, T>| match of {
+                ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).stands_in_a_buffer();
                 }
             };
@@ -453,7 +453,7 @@ const _: () = {
     for ListRef<'b, T> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<
+            long @ _: ::core::marker::PhantomData<
                 ListRef<
                     'long_unless_the_type_says_invariant,
                     &'long_unless_the_type_says_invariant (),
@@ -474,8 +474,8 @@ const _: () = {
         where
             Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &List<T>| match of {
-                List { of: __part_0 } => {
+            let _ = |of @ _: &List<T>| match of {
+                List { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                 }
             };
@@ -487,12 +487,12 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &List<T>| match of {
-                List { of: __part_0 } => {
+            let _ = |of @ _: &List<T>| match of {
+                List { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                 }
             };
-            let List { of: __part_0 } = self;
+            let List { of: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(&raw mut (*slot).of, __part_0, draft);
             }
@@ -504,7 +504,7 @@ const _: () = {
     #[automatically_derived]
     impl<T: ::jstream::__private::Restore> ::jstream::__private::Restore for List<T> {
         fn restore<'__b>(
-            form: &ListRef<
+            form @ _: &ListRef<
                 '__b,
                 <T as ::jstream::__private::Transportable>::InPlace<'__b>,
             >,
@@ -513,14 +513,14 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &List<T>| match of {
-                List { of: __part_0 } => {
+            let _ = |of @ _: &List<T>| match of {
+                List { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                 }
             };
             ::core::result::Result::Ok(
                 match form {
-                    ListRef { of: __part_0 } => {
+                    ListRef { of: __part_0 @ _ } => {
                         List {
                             of: ::jstream::__private::restore_field(__part_0, restoring)?,
                         }

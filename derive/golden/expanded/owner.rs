@@ -26,21 +26,29 @@ pub struct PlayerRef<'b> {
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b>(of: &PlayerRef<'b>) {
-            let PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } = of;
+        fn all_fields<'b>(of @ _: &PlayerRef<'b>) {
+            let PlayerRef {
+                name: __part_0 @ _,
+                inventory: __part_1 @ _,
+                spouse: __part_2 @ _,
+            } = of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for PlayerRef<'b> {
         type InPlace<'__b> = PlayerRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
                 (
-                    Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
+                    Player {
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
+                    },
                     PlayerRef {
-                        name: __part_0_form,
-                        inventory: __part_1_form,
-                        spouse: __part_2_form,
+                        name: __part_0_form @ _,
+                        inventory: __part_1_form @ _,
+                        spouse: __part_2_form @ _,
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -81,13 +89,17 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
                 (
-                    Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
+                    Player {
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
+                    },
                     PlayerRef {
-                        name: __part_0_form,
-                        inventory: __part_1_form,
-                        spouse: __part_2_form,
+                        name: __part_0_form @ _,
+                        inventory: __part_1_form @ _,
+                        spouse: __part_2_form @ _,
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -103,7 +115,11 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let PlayerRef { name: __part_0, inventory: __part_1, spouse: __part_2 } = self;
+            let PlayerRef {
+                name: __part_0 @ _,
+                inventory: __part_1 @ _,
+                spouse: __part_2 @ _,
+            } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).name,
@@ -130,13 +146,17 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |both: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
                 (
-                    Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
+                    Player {
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
+                    },
                     PlayerRef {
-                        name: __part_0_form,
-                        inventory: __part_1_form,
-                        spouse: __part_2_form,
+                        name: __part_0_form @ _,
+                        inventory: __part_1_form @ _,
+                        spouse: __part_2_form @ _,
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -165,13 +185,17 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for PlayerRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
                 (
-                    Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
+                    Player {
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
+                    },
                     PlayerRef {
-                        name: __part_0_form,
-                        inventory: __part_1_form,
-                        spouse: __part_2_form,
+                        name: __part_0_form @ _,
+                        inventory: __part_1_form @ _,
+                        spouse: __part_2_form @ _,
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -210,13 +234,17 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
                 (
-                    Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
+                    Player {
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
+                    },
                     PlayerRef {
-                        name: __part_0_form,
-                        inventory: __part_1_form,
-                        spouse: __part_2_form,
+                        name: __part_0_form @ _,
+                        inventory: __part_1_form @ _,
+                        spouse: __part_2_form @ _,
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -242,13 +270,17 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
                 (
-                    Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
+                    Player {
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
+                    },
                     PlayerRef {
-                        name: __part_0_form,
-                        inventory: __part_1_form,
-                        spouse: __part_2_form,
+                        name: __part_0_form @ _,
+                        inventory: __part_1_form @ _,
+                        spouse: __part_2_form @ _,
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -264,7 +296,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).name)?;
                     ::jstream::__private::verify_own(&raw const (*slot).inventory)?;
@@ -275,13 +307,17 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
                 (
-                    Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
+                    Player {
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
+                    },
                     PlayerRef {
-                        name: __part_0_form,
-                        inventory: __part_1_form,
-                        spouse: __part_2_form,
+                        name: __part_0_form @ _,
+                        inventory: __part_1_form @ _,
+                        spouse: __part_2_form @ _,
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -322,13 +358,17 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
                 (
-                    Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
+                    Player {
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
+                    },
                     PlayerRef {
-                        name: __part_0_form,
-                        inventory: __part_1_form,
-                        spouse: __part_2_form,
+                        name: __part_0_form @ _,
+                        inventory: __part_1_form @ _,
+                        spouse: __part_2_form @ _,
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -384,7 +424,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for PlayerRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<
+            long @ _: ::core::marker::PhantomData<
                 PlayerRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<PlayerRef<'short>> {
@@ -396,13 +436,17 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Player {
         type InPlace<'__b> = PlayerRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
                 (
-                    Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
+                    Player {
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
+                    },
                     PlayerRef {
-                        name: __part_0_form,
-                        inventory: __part_1_form,
-                        spouse: __part_2_form,
+                        name: __part_0_form @ _,
+                        inventory: __part_1_form @ _,
+                        spouse: __part_2_form @ _,
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -426,13 +470,17 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
                 (
-                    Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
+                    Player {
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
+                    },
                     PlayerRef {
-                        name: __part_0_form,
-                        inventory: __part_1_form,
-                        spouse: __part_2_form,
+                        name: __part_0_form @ _,
+                        inventory: __part_1_form @ _,
+                        spouse: __part_2_form @ _,
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -448,7 +496,11 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let Player { name: __part_0, inventory: __part_1, spouse: __part_2 } = self;
+            let Player {
+                name: __part_0 @ _,
+                inventory: __part_1 @ _,
+                spouse: __part_2 @ _,
+            } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).name,
@@ -473,19 +525,23 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream::__private::Restore for Player {
         fn restore<'__b>(
-            form: &PlayerRef<'__b>,
+            form @ _: &PlayerRef<'__b>,
             restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |both: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
                 (
-                    Player { name: __part_0, inventory: __part_1, spouse: __part_2 },
+                    Player {
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
+                    },
                     PlayerRef {
-                        name: __part_0_form,
-                        inventory: __part_1_form,
-                        spouse: __part_2_form,
+                        name: __part_0_form @ _,
+                        inventory: __part_1_form @ _,
+                        spouse: __part_2_form @ _,
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -504,9 +560,9 @@ const _: () = {
             ::core::result::Result::Ok(
                 match form {
                     PlayerRef {
-                        name: __part_0,
-                        inventory: __part_1,
-                        spouse: __part_2,
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
                     } => {
                         Player {
                             name: ::jstream::__private::restore_field(

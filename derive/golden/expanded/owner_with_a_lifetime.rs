@@ -24,18 +24,18 @@ struct LineRef<'b> {
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b>(of: &LineRef<'b>) {
-            let LineRef { text: __part_0, words: __part_1 } = of;
+        fn all_fields<'b>(of @ _: &LineRef<'b>) {
+            let LineRef { text: __part_0 @ _, words: __part_1 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for LineRef<'b> {
         type InPlace<'__b> = LineRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
                 (
-                    Line { text: __part_0, words: __part_1 },
-                    LineRef { text: __part_0_form, words: __part_1_form },
+                    Line { text: __part_0 @ _, words: __part_1 @ _ },
+                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -67,10 +67,10 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
                 (
-                    Line { text: __part_0, words: __part_1 },
-                    LineRef { text: __part_0_form, words: __part_1_form },
+                    Line { text: __part_0 @ _, words: __part_1 @ _ },
+                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -82,7 +82,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let LineRef { text: __part_0, words: __part_1 } = self;
+            let LineRef { text: __part_0 @ _, words: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).text,
@@ -104,10 +104,10 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
                 (
-                    Line { text: __part_0, words: __part_1 },
-                    LineRef { text: __part_0_form, words: __part_1_form },
+                    Line { text: __part_0 @ _, words: __part_1 @ _ },
+                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -128,10 +128,10 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for LineRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
                 (
-                    Line { text: __part_0, words: __part_1 },
-                    LineRef { text: __part_0_form, words: __part_1_form },
+                    Line { text: __part_0 @ _, words: __part_1 @ _ },
+                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -161,10 +161,10 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
                 (
-                    Line { text: __part_0, words: __part_1 },
-                    LineRef { text: __part_0_form, words: __part_1_form },
+                    Line { text: __part_0 @ _, words: __part_1 @ _ },
+                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -185,10 +185,10 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
                 (
-                    Line { text: __part_0, words: __part_1 },
-                    LineRef { text: __part_0_form, words: __part_1_form },
+                    Line { text: __part_0 @ _, words: __part_1 @ _ },
+                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -200,7 +200,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).text)?;
                     ::jstream::__private::verify_own(&raw const (*slot).words)?;
@@ -210,10 +210,10 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
                 (
-                    Line { text: __part_0, words: __part_1 },
-                    LineRef { text: __part_0_form, words: __part_1_form },
+                    Line { text: __part_0 @ _, words: __part_1 @ _ },
+                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -243,10 +243,10 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
                 (
-                    Line { text: __part_0, words: __part_1 },
-                    LineRef { text: __part_0_form, words: __part_1_form },
+                    Line { text: __part_0 @ _, words: __part_1 @ _ },
+                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -290,7 +290,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for LineRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<
+            long @ _: ::core::marker::PhantomData<
                 LineRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<LineRef<'short>> {
@@ -302,10 +302,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for Line<'b> {
         type InPlace<'__b> = LineRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
                 (
-                    Line { text: __part_0, words: __part_1 },
-                    LineRef { text: __part_0_form, words: __part_1_form },
+                    Line { text: __part_0 @ _, words: __part_1 @ _ },
+                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -325,10 +325,10 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
                 (
-                    Line { text: __part_0, words: __part_1 },
-                    LineRef { text: __part_0_form, words: __part_1_form },
+                    Line { text: __part_0 @ _, words: __part_1 @ _ },
+                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -340,7 +340,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let Line { text: __part_0, words: __part_1 } = self;
+            let Line { text: __part_0 @ _, words: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).text,

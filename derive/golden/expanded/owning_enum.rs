@@ -37,15 +37,15 @@ const _: () = {
         of: ::core::marker::PhantomData<ItemRef<'b>>,
     }
     const _: () = {
-        fn same_types<'b>(of: &mut ItemRef<'b>) {
+        fn same_types<'b>(of @ _: &mut ItemRef<'b>) {
             match of {
-                ItemRef::Coins { 0: __part_0 } => {
+                ItemRef::Coins { 0: __part_0 @ _ } => {
                     ::jstream::__private::same_type(
                         __part_0,
                         |of: *mut __Variant0<'b>| unsafe { &raw mut (*of).__part_0 },
                     );
                 }
-                ItemRef::Book { pages: __part_0 } => {
+                ItemRef::Book { pages: __part_0 @ _ } => {
                     ::jstream::__private::same_type(
                         __part_0,
                         |of: *mut __Variant1<'b>| unsafe { &raw mut (*of).__part_0 },
@@ -58,15 +58,18 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for ItemRef<'b> {
         type InPlace<'__b> = ItemRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Item, &ItemRef<'_>)| match both {
-                (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+                (
+                    Item::Coins { 0: __part_0 @ _ },
+                    ItemRef::Coins { 0: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
-                    Item::Book { pages: __part_0 },
-                    ItemRef::Book { pages: __part_0_form },
+                    Item::Book { pages: __part_0 @ _ },
+                    ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -83,15 +86,18 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Item, &ItemRef<'_>)| match both {
-                (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+                (
+                    Item::Coins { 0: __part_0 @ _ },
+                    ItemRef::Coins { 0: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
-                    Item::Book { pages: __part_0 },
-                    ItemRef::Book { pages: __part_0_form },
+                    Item::Book { pages: __part_0 @ _ },
+                    ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -101,7 +107,7 @@ const _: () = {
                 _ => {}
             };
             match self {
-                ItemRef::Coins { 0: __part_0 } => {
+                ItemRef::Coins { 0: __part_0 @ _ } => {
                     unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_0) };
                     let slot = slot.cast::<__Variant0<'__b>>();
                     unsafe {
@@ -112,7 +118,7 @@ const _: () = {
                         );
                     }
                 }
-                ItemRef::Book { pages: __part_0 } => {
+                ItemRef::Book { pages: __part_0 @ _ } => {
                     unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_1) };
                     let slot = slot.cast::<__Variant1<'__b>>();
                     unsafe {
@@ -133,15 +139,18 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |both: (&Item, &ItemRef<'_>)| match both {
-                (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+                (
+                    Item::Coins { 0: __part_0 @ _ },
+                    ItemRef::Coins { 0: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
-                    Item::Book { pages: __part_0 },
-                    ItemRef::Book { pages: __part_0_form },
+                    Item::Book { pages: __part_0 @ _ },
+                    ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -177,15 +186,18 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for ItemRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both: (&Item, &ItemRef<'_>)| match both {
-                (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+                (
+                    Item::Coins { 0: __part_0 @ _ },
+                    ItemRef::Coins { 0: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
-                    Item::Book { pages: __part_0 },
-                    ItemRef::Book { pages: __part_0_form },
+                    Item::Book { pages: __part_0 @ _ },
+                    ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -259,15 +271,18 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both: (&Item, &ItemRef<'_>)| match both {
-                (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+                (
+                    Item::Coins { 0: __part_0 @ _ },
+                    ItemRef::Coins { 0: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
-                    Item::Book { pages: __part_0 },
-                    ItemRef::Book { pages: __part_0_form },
+                    Item::Book { pages: __part_0 @ _ },
+                    ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -276,7 +291,11 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            const { ::core::assert!(! Self::SHAPE.plain) };
+            const {
+                ::core::assert!(
+                    ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
+                )
+            };
             let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
             match tag {
                 __TAG_0 => {
@@ -305,15 +324,18 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both: (&Item, &ItemRef<'_>)| match both {
-                (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+                (
+                    Item::Coins { 0: __part_0 @ _ },
+                    ItemRef::Coins { 0: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
-                    Item::Book { pages: __part_0 },
-                    ItemRef::Book { pages: __part_0_form },
+                    Item::Book { pages: __part_0 @ _ },
+                    ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -322,7 +344,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
                 match tag {
                     __TAG_0 => {
@@ -348,15 +370,18 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both: (&Item, &ItemRef<'_>)| match both {
-                (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+                (
+                    Item::Coins { 0: __part_0 @ _ },
+                    ItemRef::Coins { 0: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
-                    Item::Book { pages: __part_0 },
-                    ItemRef::Book { pages: __part_0_form },
+                    Item::Book { pages: __part_0 @ _ },
+                    ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -402,15 +427,18 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both: (&Item, &ItemRef<'_>)| match both {
-                (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+                (
+                    Item::Coins { 0: __part_0 @ _ },
+                    ItemRef::Coins { 0: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
-                    Item::Book { pages: __part_0 },
-                    ItemRef::Book { pages: __part_0_form },
+                    Item::Book { pages: __part_0 @ _ },
+                    ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -468,7 +496,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for ItemRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<
+            long @ _: ::core::marker::PhantomData<
                 ItemRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<ItemRef<'short>> {
@@ -480,15 +508,18 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Item {
         type InPlace<'__b> = ItemRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |both: (&Item, &ItemRef<'_>)| match both {
-                (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+                (
+                    Item::Coins { 0: __part_0 @ _ },
+                    ItemRef::Coins { 0: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
-                    Item::Book { pages: __part_0 },
-                    ItemRef::Book { pages: __part_0_form },
+                    Item::Book { pages: __part_0 @ _ },
+                    ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -505,15 +536,18 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both: (&Item, &ItemRef<'_>)| match both {
-                (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+                (
+                    Item::Coins { 0: __part_0 @ _ },
+                    ItemRef::Coins { 0: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
-                    Item::Book { pages: __part_0 },
-                    ItemRef::Book { pages: __part_0_form },
+                    Item::Book { pages: __part_0 @ _ },
+                    ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -523,7 +557,7 @@ const _: () = {
                 _ => {}
             };
             match self {
-                Item::Coins { 0: __part_0 } => {
+                Item::Coins { 0: __part_0 @ _ } => {
                     unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_0) };
                     let slot = slot.cast::<__Variant0<'__b>>();
                     unsafe {
@@ -534,7 +568,7 @@ const _: () = {
                         );
                     }
                 }
-                Item::Book { pages: __part_0 } => {
+                Item::Book { pages: __part_0 @ _ } => {
                     unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_1) };
                     let slot = slot.cast::<__Variant1<'__b>>();
                     unsafe {
@@ -553,21 +587,24 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream::__private::Restore for Item {
         fn restore<'__b>(
-            form: &ItemRef<'__b>,
+            form @ _: &ItemRef<'__b>,
             restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |both: (&Item, &ItemRef<'_>)| match both {
-                (Item::Coins { 0: __part_0 }, ItemRef::Coins { 0: __part_0_form }) => {
+            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+                (
+                    Item::Coins { 0: __part_0 @ _ },
+                    ItemRef::Coins { 0: __part_0_form @ _ },
+                ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
-                    Item::Book { pages: __part_0 },
-                    ItemRef::Book { pages: __part_0_form },
+                    Item::Book { pages: __part_0 @ _ },
+                    ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked_with_form(__part_0, __part_0_form)
@@ -578,12 +615,12 @@ const _: () = {
             };
             ::core::result::Result::Ok(
                 match form {
-                    ItemRef::Coins { 0: __part_0 } => {
+                    ItemRef::Coins { 0: __part_0 @ _ } => {
                         Item::Coins {
                             0: ::jstream::__private::restore_field(__part_0, restoring)?,
                         }
                     }
-                    ItemRef::Book { pages: __part_0 } => {
+                    ItemRef::Book { pages: __part_0 @ _ } => {
                         Item::Book {
                             pages: ::jstream::__private::restore_field(
                                 __part_0,

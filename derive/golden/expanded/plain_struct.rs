@@ -21,16 +21,24 @@ pub type LegRef<'b> = Leg;
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields(of: &Leg) {
-            let Leg { price: __part_0, quantity: __part_1, open: __part_2 } = of;
+        fn all_fields(of @ _: &Leg) {
+            let Leg {
+                price: __part_0 @ _,
+                quantity: __part_1 @ _,
+                open: __part_2 @ _,
+            } = of;
         }
     };
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Leg {
         type InPlace<'__b> = Leg where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Leg| match of {
-                Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
+            let _ = |of @ _: &Leg| match of {
+                Leg {
+                    price: __part_0 @ _,
+                    quantity: __part_1 @ _,
+                    open: __part_2 @ _,
+                } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
@@ -61,14 +69,22 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Leg| match of {
-                Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
+            let _ = |of @ _: &Leg| match of {
+                Leg {
+                    price: __part_0 @ _,
+                    quantity: __part_1 @ _,
+                    open: __part_2 @ _,
+                } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
-            let Leg { price: __part_0, quantity: __part_1, open: __part_2 } = self;
+            let Leg {
+                price: __part_0 @ _,
+                quantity: __part_1 @ _,
+                open: __part_2 @ _,
+            } = self;
             unsafe {
                 ::jstream::__private::write_field(
                     &raw mut (*slot).price,
@@ -95,8 +111,12 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Leg| match of {
-                Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
+            let _ = |of @ _: &Leg| match of {
+                Leg {
+                    price: __part_0 @ _,
+                    quantity: __part_1 @ _,
+                    open: __part_2 @ _,
+                } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
@@ -115,8 +135,12 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Leg {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Leg| match of {
-                Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
+            let _ = |of @ _: &Leg| match of {
+                Leg {
+                    price: __part_0 @ _,
+                    quantity: __part_1 @ _,
+                    open: __part_2 @ _,
+                } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
@@ -145,8 +169,12 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Leg| match of {
-                Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
+            let _ = |of @ _: &Leg| match of {
+                Leg {
+                    price: __part_0 @ _,
+                    quantity: __part_1 @ _,
+                    open: __part_2 @ _,
+                } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
@@ -162,14 +190,18 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Leg| match of {
-                Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
+            let _ = |of @ _: &Leg| match of {
+                Leg {
+                    price: __part_0 @ _,
+                    quantity: __part_1 @ _,
+                    open: __part_2 @ _,
+                } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).price)?;
                     ::jstream::__private::verify_own(&raw const (*slot).quantity)?;
@@ -180,8 +212,12 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Leg| match of {
-                Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
+            let _ = |of @ _: &Leg| match of {
+                Leg {
+                    price: __part_0 @ _,
+                    quantity: __part_1 @ _,
+                    open: __part_2 @ _,
+                } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
@@ -212,8 +248,12 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Leg| match of {
-                Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
+            let _ = |of @ _: &Leg| match of {
+                Leg {
+                    price: __part_0 @ _,
+                    quantity: __part_1 @ _,
+                    open: __part_2 @ _,
+                } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
@@ -259,7 +299,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Leg {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<Leg>,
+            long @ _: ::core::marker::PhantomData<Leg>,
         ) -> ::core::marker::PhantomData<Leg> {
             long
         }
@@ -268,14 +308,18 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream::__private::Restore for Leg {
         fn restore<'__b>(
-            form: &Leg,
+            form @ _: &Leg,
             restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |of: &Leg| match of {
-                Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
+            let _ = |of @ _: &Leg| match of {
+                Leg {
+                    price: __part_0 @ _,
+                    quantity: __part_1 @ _,
+                    open: __part_2 @ _,
+                } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
@@ -283,7 +327,11 @@ const _: () = {
             };
             ::core::result::Result::Ok(
                 match form {
-                    Leg { price: __part_0, quantity: __part_1, open: __part_2 } => {
+                    Leg {
+                        price: __part_0 @ _,
+                        quantity: __part_1 @ _,
+                        open: __part_2 @ _,
+                    } => {
                         Leg {
                             price: ::jstream::__private::restore_field(
                                 __part_0,
@@ -327,7 +375,7 @@ type UnitRef<'b> = Unit;
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields(of: &Unit) {
+        fn all_fields(of @ _: &Unit) {
             let Unit {} = of;
         }
     };
@@ -375,7 +423,7 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {}
                 unsafe {}
             }
@@ -400,7 +448,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Unit {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<Unit>,
+            long @ _: ::core::marker::PhantomData<Unit>,
         ) -> ::core::marker::PhantomData<Unit> {
             long
         }
@@ -409,7 +457,7 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream::__private::Restore for Unit {
         fn restore<'__b>(
-            form: &Unit,
+            form @ _: &Unit,
             restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
@@ -446,16 +494,16 @@ type PairRef<'b> = Pair;
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields(of: &Pair) {
-            let Pair { 0: __part_0, 1: __part_1 } = of;
+        fn all_fields(of @ _: &Pair) {
+            let Pair { 0: __part_0 @ _, 1: __part_1 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Pair {
         type InPlace<'__b> = Pair where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Pair| match of {
-                Pair { 0: __part_0, 1: __part_1 } => {
+            let _ = |of @ _: &Pair| match of {
+                Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -480,13 +528,13 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Pair| match of {
-                Pair { 0: __part_0, 1: __part_1 } => {
+            let _ = |of @ _: &Pair| match of {
+                Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            let Pair { 0: __part_0, 1: __part_1 } = self;
+            let Pair { 0: __part_0 @ _, 1: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(&raw mut (*slot).0, __part_0, draft);
                 ::jstream::__private::write_field(&raw mut (*slot).1, __part_1, draft);
@@ -500,8 +548,8 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Pair| match of {
-                Pair { 0: __part_0, 1: __part_1 } => {
+            let _ = |of @ _: &Pair| match of {
+                Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -515,8 +563,8 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Pair {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Pair| match of {
-                Pair { 0: __part_0, 1: __part_1 } => {
+            let _ = |of @ _: &Pair| match of {
+                Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -539,8 +587,8 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Pair| match of {
-                Pair { 0: __part_0, 1: __part_1 } => {
+            let _ = |of @ _: &Pair| match of {
+                Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -554,13 +602,13 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Pair| match of {
-                Pair { 0: __part_0, 1: __part_1 } => {
+            let _ = |of @ _: &Pair| match of {
+                Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).0)?;
                     ::jstream::__private::verify_own(&raw const (*slot).1)?;
@@ -570,8 +618,8 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Pair| match of {
-                Pair { 0: __part_0, 1: __part_1 } => {
+            let _ = |of @ _: &Pair| match of {
+                Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -594,8 +642,8 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Pair| match of {
-                Pair { 0: __part_0, 1: __part_1 } => {
+            let _ = |of @ _: &Pair| match of {
+                Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
@@ -632,7 +680,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Pair {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<Pair>,
+            long @ _: ::core::marker::PhantomData<Pair>,
         ) -> ::core::marker::PhantomData<Pair> {
             long
         }
@@ -641,21 +689,21 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream::__private::Restore for Pair {
         fn restore<'__b>(
-            form: &Pair,
+            form @ _: &Pair,
             restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |of: &Pair| match of {
-                Pair { 0: __part_0, 1: __part_1 } => {
+            let _ = |of @ _: &Pair| match of {
+                Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
             ::core::result::Result::Ok(
                 match form {
-                    Pair { 0: __part_0, 1: __part_1 } => {
+                    Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                         Pair {
                             0: ::jstream::__private::restore_field(__part_0, restoring)?,
                             1: ::jstream::__private::restore_field(__part_1, restoring)?,

@@ -21,16 +21,16 @@ type structRef<'b> = r#struct<'b>;
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b>(of: &r#struct<'b>) {
-            let r#struct { r#type: __part_0, r#fn: __part_1 } = of;
+        fn all_fields<'b>(of @ _: &r#struct<'b>) {
+            let r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } = of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> crate::r#mod::jstream::__private::Transportable for r#struct<'b> {
         type InPlace<'__b> = r#struct<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &r#struct<'b>| match of {
-                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+            let _ = |of @ _: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
                     crate::r#mod::jstream::__private::asked(__part_1)
@@ -57,15 +57,15 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut crate::r#mod::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &r#struct<'b>| match of {
-                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+            let _ = |of @ _: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
                     crate::r#mod::jstream::__private::asked(__part_1)
                         .arrives_as_itself();
                 }
             };
-            let r#struct { r#type: __part_0, r#fn: __part_1 } = self;
+            let r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } = self;
             unsafe {
                 crate::r#mod::jstream::__private::write_field(
                     &raw mut (*slot).r#type,
@@ -87,8 +87,8 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &r#struct<'b>| match of {
-                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+            let _ = |of @ _: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
                     crate::r#mod::jstream::__private::asked(__part_1)
@@ -110,8 +110,8 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> crate::r#mod::jstream::__private::InPlace for r#struct<'b> {
         const SHAPE: crate::r#mod::jstream::__private::Shape = {
-            let _ = |of: &r#struct<'b>| match of {
-                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+            let _ = |of @ _: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
                     crate::r#mod::jstream::__private::asked(__part_1)
@@ -136,8 +136,8 @@ const _: () = {
             slot: *mut Self,
             pass: &mut crate::r#mod::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), crate::r#mod::jstream::__private::Fault> {
-            let _ = |of: &r#struct<'b>| match of {
-                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+            let _ = |of @ _: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
                     crate::r#mod::jstream::__private::asked(__part_1)
@@ -156,15 +156,15 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), crate::r#mod::jstream::__private::Refusal> {
-            let _ = |of: &r#struct<'b>| match of {
-                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+            let _ = |of @ _: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
                     crate::r#mod::jstream::__private::asked(__part_1)
                         .arrives_as_itself();
                 }
             };
-            if Self::SHAPE.verified {
+            if <Self as crate::r#mod::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     crate::r#mod::jstream::__private::verify_own(
                         &raw const (*slot).r#type,
@@ -181,8 +181,8 @@ const _: () = {
             slot: *const Self,
             trace: &mut crate::r#mod::jstream::__private::Trace,
         ) {
-            let _ = |of: &r#struct<'b>| match of {
-                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+            let _ = |of @ _: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
                     crate::r#mod::jstream::__private::asked(__part_1)
@@ -213,8 +213,8 @@ const _: () = {
         fn describe(
             schema: &mut crate::r#mod::jstream::__private::Schema,
         ) -> crate::r#mod::jstream::__private::TypeIndex {
-            let _ = |of: &r#struct<'b>| match of {
-                r#struct { r#type: __part_0, r#fn: __part_1 } => {
+            let _ = |of @ _: &r#struct<'b>| match of {
+                r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
                     crate::r#mod::jstream::__private::asked(__part_1)
@@ -253,7 +253,7 @@ const _: () = {
     unsafe impl<'b> crate::r#mod::jstream::__private::Covariant for r#struct<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<
+            long @ _: ::core::marker::PhantomData<
                 r#struct<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<r#struct<'short>> {
@@ -285,7 +285,7 @@ type enumRef<'b> = r#enum;
 const _: () = {
     const __TAG_0: ::core::primitive::u8 = 0;
     const _: () = {
-        fn same_types(of: &mut r#enum) {
+        fn same_types(of @ _: &mut r#enum) {
             match of {
                 r#enum::r#impl {} => {}
             }
@@ -343,7 +343,11 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            const { ::core::assert!(! Self::SHAPE.plain) };
+            const {
+                ::core::assert!(
+                    ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
+                )
+            };
             let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
             match tag {
                 __TAG_0 => {}
@@ -361,7 +365,7 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
                 match tag {
                     __TAG_0 => {}
@@ -406,7 +410,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for r#enum {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<r#enum>,
+            long @ _: ::core::marker::PhantomData<r#enum>,
         ) -> ::core::marker::PhantomData<r#enum> {
             long
         }
@@ -415,7 +419,7 @@ const _: () = {
     #[automatically_derived]
     impl ::jstream::__private::Restore for r#enum {
         fn restore<'__b>(
-            form: &r#enum,
+            form @ _: &r#enum,
             restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where

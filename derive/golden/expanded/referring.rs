@@ -40,15 +40,15 @@ impl ::jstream_rmi::Passed for Guest {
     }
     fn give(self, __giving: &mut ::jstream_rmi::__private::Giving) -> Self::Wire {
         let Self {
-            name: __field_0,
-            listener: __field_1,
-            r#type: __field_2,
-            friends: __field_3,
-            a: __field_4,
-            b: __field_5,
-            c: __field_6,
-            d: __field_7,
-            last: __field_8,
+            name: __field_0 @ _,
+            listener: __field_1 @ _,
+            r#type: __field_2 @ _,
+            friends: __field_3 @ _,
+            a: __field_4 @ _,
+            b: __field_5 @ _,
+            c: __field_6 @ _,
+            d: __field_7 @ _,
+            last: __field_8 @ _,
         } = self;
         (
             (
@@ -78,32 +78,32 @@ impl ::jstream_rmi::Passed for Guest {
     ) -> ::core::result::Result<Self, ::jstream_rmi::__private::Unfit> {
         let (
             (
-                __field_0,
-                __field_1,
-                __field_2,
-                __field_3,
-                __field_4,
-                __field_5,
-                __field_6,
-                __field_7,
+                __field_0 @ _,
+                __field_1 @ _,
+                __field_2 @ _,
+                __field_3 @ _,
+                __field_4 @ _,
+                __field_5 @ _,
+                __field_6 @ _,
+                __field_7 @ _,
             ),
-            (__field_8,),
+            (__field_8 @ _,),
         ) = __form;
-        let __field_1 = <Remote<
+        let __field_1 @ _ = <Remote<
             dyn Listener,
         > as ::jstream_rmi::Passed>::take(__field_1, __taking)?;
-        let __field_3 = <Vec<
+        let __field_3 @ _ = <Vec<
             Referring<Friend>,
         > as ::jstream_rmi::Passed>::take(__field_3, __taking)?;
-        let __field_8 = <Option<
+        let __field_8 @ _ = <Option<
             Remote<dyn Listener>,
         > as ::jstream_rmi::Passed>::take(__field_8, __taking)?;
-        let __field_0 = ::jstream_rmi::__private::owned::<String>(__field_0)?;
-        let __field_2 = ::jstream_rmi::__private::owned::<Vec<u8>>(__field_2)?;
-        let __field_4 = ::jstream_rmi::__private::owned::<u8>(__field_4)?;
-        let __field_5 = ::jstream_rmi::__private::owned::<u8>(__field_5)?;
-        let __field_6 = ::jstream_rmi::__private::owned::<u8>(__field_6)?;
-        let __field_7 = ::jstream_rmi::__private::owned::<u8>(__field_7)?;
+        let __field_0 @ _ = ::jstream_rmi::__private::owned::<String>(__field_0)?;
+        let __field_2 @ _ = ::jstream_rmi::__private::owned::<Vec<u8>>(__field_2)?;
+        let __field_4 @ _ = ::jstream_rmi::__private::owned::<u8>(__field_4)?;
+        let __field_5 @ _ = ::jstream_rmi::__private::owned::<u8>(__field_5)?;
+        let __field_6 @ _ = ::jstream_rmi::__private::owned::<u8>(__field_6)?;
+        let __field_7 @ _ = ::jstream_rmi::__private::owned::<u8>(__field_7)?;
         ::core::result::Result::Ok(Self {
             name: __field_0,
             listener: __field_1,
@@ -130,7 +130,7 @@ impl my::rmi::Passed for Friend {
         ::std::string::String::push(__text, '}');
     }
     fn give(self, __giving: &mut my::rmi::__private::Giving) -> Self::Wire {
-        let Self { 0: __field_0, 1: __field_1 } = self;
+        let Self { 0: __field_0 @ _, 1: __field_1 @ _ } = self;
         (
             (
                 <Remote<dyn Listener> as my::rmi::Passed>::give(__field_0, __giving),
@@ -142,11 +142,11 @@ impl my::rmi::Passed for Friend {
         __form: &my::rmi::__private::Form<'_, Self::Wire>,
         __taking: &my::rmi::__private::Taking,
     ) -> ::core::result::Result<Self, my::rmi::__private::Unfit> {
-        let ((__field_0, __field_1),) = __form;
-        let __field_0 = <Remote<
+        let ((__field_0 @ _, __field_1 @ _),) = __form;
+        let __field_0 @ _ = <Remote<
             dyn Listener,
         > as my::rmi::Passed>::take(__field_0, __taking)?;
-        let __field_1 = my::rmi::__private::owned::<u64>(__field_1)?;
+        let __field_1 @ _ = my::rmi::__private::owned::<u64>(__field_1)?;
         ::core::result::Result::Ok(Self { 0: __field_0, 1: __field_1 })
     }
 }

@@ -21,12 +21,12 @@ pub type OrderRef<'b> = Order<'b>;
 const _: () = {
     const _: () = {
         #[allow(unused_variables, reason = "all that matters is that they are there")]
-        fn all_fields<'b>(of: &Order<'b>) {
+        fn all_fields<'b>(of @ _: &Order<'b>) {
             let Order {
-                id: __part_0,
-                symbol: __part_1,
-                legs: __part_2,
-                parent: __part_3,
+                id: __part_0 @ _,
+                symbol: __part_1 @ _,
+                legs: __part_2 @ _,
+                parent: __part_3 @ _,
             } = of;
         }
     };
@@ -34,12 +34,12 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for Order<'b> {
         type InPlace<'__b> = Order<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
-            let _ = |of: &Order<'b>| match of {
+            let _ = |of @ _: &Order<'b>| match of {
                 Order {
-                    id: __part_0,
-                    symbol: __part_1,
-                    legs: __part_2,
-                    parent: __part_3,
+                    id: __part_0 @ _,
+                    symbol: __part_1 @ _,
+                    legs: __part_2 @ _,
+                    parent: __part_3 @ _,
                 } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -77,12 +77,12 @@ const _: () = {
             slot: *mut Self::InPlace<'__b>,
             draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of: &Order<'b>| match of {
+            let _ = |of @ _: &Order<'b>| match of {
                 Order {
-                    id: __part_0,
-                    symbol: __part_1,
-                    legs: __part_2,
-                    parent: __part_3,
+                    id: __part_0 @ _,
+                    symbol: __part_1 @ _,
+                    legs: __part_2 @ _,
+                    parent: __part_3 @ _,
                 } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -91,10 +91,10 @@ const _: () = {
                 }
             };
             let Order {
-                id: __part_0,
-                symbol: __part_1,
-                legs: __part_2,
-                parent: __part_3,
+                id: __part_0 @ _,
+                symbol: __part_1 @ _,
+                legs: __part_2 @ _,
+                parent: __part_3 @ _,
             } = self;
             unsafe {
                 ::jstream::__private::write_field(&raw mut (*slot).id, __part_0, draft);
@@ -123,12 +123,12 @@ const _: () = {
         where
             Self: '__b,
         {
-            let _ = |of: &Order<'b>| match of {
+            let _ = |of @ _: &Order<'b>| match of {
                 Order {
-                    id: __part_0,
-                    symbol: __part_1,
-                    legs: __part_2,
-                    parent: __part_3,
+                    id: __part_0 @ _,
+                    symbol: __part_1 @ _,
+                    legs: __part_2 @ _,
+                    parent: __part_3 @ _,
                 } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -147,12 +147,12 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Order<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of: &Order<'b>| match of {
+            let _ = |of @ _: &Order<'b>| match of {
                 Order {
-                    id: __part_0,
-                    symbol: __part_1,
-                    legs: __part_2,
-                    parent: __part_3,
+                    id: __part_0 @ _,
+                    symbol: __part_1 @ _,
+                    legs: __part_2 @ _,
+                    parent: __part_3 @ _,
                 } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -188,12 +188,12 @@ const _: () = {
             slot: *mut Self,
             pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of: &Order<'b>| match of {
+            let _ = |of @ _: &Order<'b>| match of {
                 Order {
-                    id: __part_0,
-                    symbol: __part_1,
-                    legs: __part_2,
-                    parent: __part_3,
+                    id: __part_0 @ _,
+                    symbol: __part_1 @ _,
+                    legs: __part_2 @ _,
+                    parent: __part_3 @ _,
                 } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -212,12 +212,12 @@ const _: () = {
         unsafe fn verify(
             slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of: &Order<'b>| match of {
+            let _ = |of @ _: &Order<'b>| match of {
                 Order {
-                    id: __part_0,
-                    symbol: __part_1,
-                    legs: __part_2,
-                    parent: __part_3,
+                    id: __part_0 @ _,
+                    symbol: __part_1 @ _,
+                    legs: __part_2 @ _,
+                    parent: __part_3 @ _,
                 } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -225,7 +225,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            if Self::SHAPE.verified {
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*slot).id)?;
                     ::jstream::__private::verify_own(&raw const (*slot).symbol)?;
@@ -237,12 +237,12 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of: &Order<'b>| match of {
+            let _ = |of @ _: &Order<'b>| match of {
                 Order {
-                    id: __part_0,
-                    symbol: __part_1,
-                    legs: __part_2,
-                    parent: __part_3,
+                    id: __part_0 @ _,
+                    symbol: __part_1 @ _,
+                    legs: __part_2 @ _,
+                    parent: __part_3 @ _,
                 } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -282,12 +282,12 @@ const _: () = {
         fn describe(
             schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of: &Order<'b>| match of {
+            let _ = |of @ _: &Order<'b>| match of {
                 Order {
-                    id: __part_0,
-                    symbol: __part_1,
-                    legs: __part_2,
-                    parent: __part_3,
+                    id: __part_0 @ _,
+                    symbol: __part_1 @ _,
+                    legs: __part_2 @ _,
+                    parent: __part_3 @ _,
                 } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -343,7 +343,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for Order<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long: ::core::marker::PhantomData<
+            long @ _: ::core::marker::PhantomData<
                 Order<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<Order<'short>> {

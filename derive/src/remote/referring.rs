@@ -124,7 +124,7 @@ fn expand(input: &DeriveInput, krate: &Path, parts: &[Part<'_>]) -> TokenStream 
     });
     let bindings = together(&|part| {
         let binding = &part.binding;
-        quote!(#binding)
+        quote!(#binding @ _)
     });
     let given = together(&|part| {
         let (ty, binding) = (&part.field.ty, &part.binding);
@@ -154,10 +154,10 @@ fn expand(input: &DeriveInput, krate: &Path, parts: &[Part<'_>]) -> TokenStream 
         let (ty, binding) = (&part.field.ty, &part.binding);
         match part.passes() {
             true => quote! {
-                let #binding = <#ty as #krate::Passed>::take(#binding, __taking)?;
+                let #binding @ _ = <#ty as #krate::Passed>::take(#binding, __taking)?;
             },
             false => quote_spanned! {part.span()=>
-                let #binding = #krate::__private::owned::<#ty>(#binding)?;
+                let #binding @ _ = #krate::__private::owned::<#ty>(#binding)?;
             },
         }
     });
@@ -176,7 +176,7 @@ fn expand(input: &DeriveInput, krate: &Path, parts: &[Part<'_>]) -> TokenStream 
             }
 
             fn give(self, __giving: &mut #krate::__private::Giving) -> Self::Wire {
-                let Self { #fields } = self;
+                let Self { #(#members: #names @ _),* } = self;
                 #given
             }
 

@@ -32,13 +32,13 @@ pub(super) fn asked(of: &Own, need: Need) -> TokenStream {
     let name = &of.name;
     let arms = of.paths().into_iter().map(|(path, parts)| {
         let members = parts.iter().map(|part| &part.member);
-        let bindings = parts.iter().map(|part| &part.binding);
+        let bindings = parts.iter().map(Part::bound);
         let asks = parts.iter().map(|part| part.ask(of, need));
         quote!(#name #path { #(#members: #bindings),* } => { #(#asks)* })
     });
     let (_, ty_generics, _) = of.generics.split_for_impl();
     // Never called.
-    quote!(let _ = |of: &#name #ty_generics| match of { #(#arms)* };)
+    quote!(let _ = |of @ _: &#name #ty_generics| match of { #(#arms)* };)
 }
 
 /// What is asked of the fields of a type that has a form, and whether they arrive as the form's: in
@@ -53,7 +53,7 @@ pub(super) fn asked_of_owner(owner: &Own, form: &Own, need: Need) -> Option<Toke
     let (name, form_name) = (&owner.name, &form.name);
     let arms = owner.paths().into_iter().map(|(path, parts)| {
         let members: Vec<_> = parts.iter().map(|part| &part.member).collect();
-        let bindings = parts.iter().map(|part| &part.binding);
+        let bindings = parts.iter().map(Part::bound);
         let forms: Vec<_> = parts
             .iter()
             .map(|part| format_ident!("{}_form", part.binding))
@@ -66,7 +66,7 @@ pub(super) fn asked_of_owner(owner: &Own, form: &Own, need: Need) -> Option<Toke
         quote! {
             (
                 #name #path { #(#members: #bindings),* },
-                #form_name #path { #(#members: #forms),* },
+                #form_name #path { #(#members: #forms @ _),* },
             ) => { #(#asks)* }
         }
     });
@@ -76,7 +76,7 @@ pub(super) fn asked_of_owner(owner: &Own, form: &Own, need: Need) -> Option<Toke
     let lifetime = lifetime.map_or(quote!('_), |of| quote!(#of));
     let form_args = args(form, lifetime, |param| quote!(#param));
     Some(quote! {
-        let _ = |both: (&#name #ty_generics, &#form_name #form_args)| match both {
+        let _ = |both @ _: (&#name #ty_generics, &#form_name #form_args)| match both {
             #(#arms)*
             #[allow(unreachable_patterns, reason = "where there is one variant")]
             _ => {}

@@ -294,7 +294,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
                 slot: *const Self,
             ) -> ::core::result::Result<(), #support::Refusal> {
                 #asked
-                if Self::SHAPE.verified {
+                if <Self as #support::InPlace>::SHAPE.verified {
                     #verify
                     // SAFETY: the caller's slot holds a value, and nothing changes it.
                     unsafe {
@@ -346,7 +346,7 @@ fn covariant(context: &Context<'_>) -> TokenStream {
     let consts: Vec<_> = of.generics.const_params().collect();
     let proof = Place::of(name).put(quote! {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short, #(#consts),*>(
-            long: ::core::marker::PhantomData<#name #long>,
+            long @ _: ::core::marker::PhantomData<#name #long>,
         ) -> ::core::marker::PhantomData<#name #short> {
             long
         }

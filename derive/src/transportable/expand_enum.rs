@@ -79,7 +79,7 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
         shape: shape(context, &variants, &int, fieldless),
         read: quote! {
             // Has the assertions in `SHAPE` evaluated wherever an enum is read.
-            const { ::core::assert!(!Self::SHAPE.plain) };
+            const { ::core::assert!(!<Self as #support::InPlace>::SHAPE.plain) };
             // SAFETY: the caller's slot is initialised, and begins with the tag as `SHAPE` asserts.
             let tag = unsafe { slot.cast::<#int>().read() };
             match tag {
@@ -189,7 +189,7 @@ fn same_types(context: &Context<'_>, variants: &[Mirrored<'_>]) -> TokenStream {
     });
     quote! {
         const _: () = {
-            fn same_types #impl_generics (of: &mut #name #ty_generics) #where_clause {
+            fn same_types #impl_generics (of @ _: &mut #name #ty_generics) #where_clause {
                 match of {
                     #(#arms)*
                 }
@@ -209,7 +209,8 @@ impl Mirrored<'_> {
             .map(|part| &part.binding)
             .collect();
         let members = self.variant.parts.iter().map(|part| &part.member);
-        let pattern = quote!(#name::#variant { #(#members: #bindings),* });
+        let bound = self.variant.parts.iter().map(Part::bound);
+        let pattern = quote!(#name::#variant { #(#members: #bound),* });
         (bindings, pattern)
     }
 }

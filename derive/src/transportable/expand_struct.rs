@@ -10,7 +10,7 @@ use super::parse::{Own, Part};
 /// Writes the fields of a type into the slots of its form's fields.
 pub(super) fn write_struct(of: &Own, name: &Ident, parts: &[Part]) -> TokenStream {
     let members = parts.iter().map(|part| &part.member);
-    let bindings = parts.iter().map(|part| &part.binding);
+    let bindings = parts.iter().map(Part::bound);
     let writes = parts.iter().map(|part| {
         let member = &part.member;
         part.write(of, &quote!(&raw mut (*slot).#member))
@@ -108,12 +108,12 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
         }
     });
     let (impl_generics, ty_generics, where_clause) = of.generics.split_for_impl();
-    let bindings = parts.iter().map(|part| &part.binding);
+    let bindings = parts.iter().map(Part::bound);
     // Safe, so that it does not compile for a union.
     let all_fields = quote! {
         const _: () = {
             #[allow(unused_variables, reason = "all that matters is that they are there")]
-            fn all_fields #impl_generics (of: &#name #ty_generics) #where_clause {
+            fn all_fields #impl_generics (of @ _: &#name #ty_generics) #where_clause {
                 let #name { #(#members: #bindings),* } = of;
             }
         };

@@ -67,6 +67,15 @@ pub(super) struct Part {
     pub(super) place: Place,
 }
 
+impl Part {
+    /// A pattern that binds `binding`. A plain name would not: where the program has a constant or a
+    /// struct of that name it would be compared with it, and the field itself would go unseen.
+    pub(super) fn bound(&self) -> TokenStream {
+        let binding = &self.binding;
+        quote!(#binding @ _)
+    }
+}
+
 /// What the `transportable` attributes of a field say.
 #[derive(Default)]
 pub(super) struct PartOptions {

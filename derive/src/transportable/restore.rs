@@ -67,7 +67,7 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
         #[automatically_derived]
         impl #impl_generics #support::Restore for #name #ty_generics #where_clause {
             fn restore<'__b>(
-                form: &#form_name #form_args,
+                form @ _: &#form_name #form_args,
                 restoring: &mut #support::Restoring,
             ) -> ::core::result::Result<Self, #support::RestoreError>
             where
@@ -87,7 +87,7 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
 /// An arm that makes a struct or variant from its form.
 fn fields(of: &Own, owner: &TokenStream, form: &TokenStream, parts: &[Part]) -> TokenStream {
     let members = parts.iter().map(|part| &part.member);
-    let bindings = parts.iter().map(|part| &part.binding);
+    let bindings = parts.iter().map(Part::bound);
     let values = parts.iter().map(|part| {
         let member = &part.member;
         let value = part.restore(of);
