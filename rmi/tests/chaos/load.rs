@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use std::{fs, thread};
+use std::{env, fs, thread};
 
 use jstream::buffer::Pool;
 use jstream_rmi::directory::Names;
@@ -120,7 +120,11 @@ impl Caller {
     fn addresses(&self, server: u64) -> Vec<String> {
         let listed = fs::read_to_string(self.folder.join(format!("server-{server}")));
         let listed = listed.unwrap_or_default();
-        listed.lines().map(str::to_owned).collect()
+        let device = env::var("JSTREAM_CHAOS_DEVICE").unwrap_or_default();
+        let wanted = listed
+            .lines()
+            .filter(|address| address.starts_with(&device));
+        wanted.map(str::to_owned).collect()
     }
 
     /// Whether the connection was lost, or there was none.

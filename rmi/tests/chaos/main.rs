@@ -1,8 +1,9 @@
 //! Servers and clients that are killed, stopped and ended at random while they call each other, over several devices:
 //! each call ends with a right result or an error that says whether it ran, and nothing is left of who has gone.
 //!
-//! `JSTREAM_CHAOS_SECONDS` says how long (6), `JSTREAM_CHAOS_SEED` what happens. A seed determines what is done to whom and
-//! what each client draws, not what comes first.
+//! `JSTREAM_CHAOS_SECONDS` says how long (6), `JSTREAM_CHAOS_DEVICE` over which device alone (`shm`, `uds` or `tcp`; all),
+//! `JSTREAM_CHAOS_SEED` what happens. A seed determines what is done to whom and what each client draws, not what comes
+//! first. When a process no longer answers, the stacks of all of them are printed.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -15,6 +16,7 @@ mod load;
 mod process;
 mod random;
 mod service;
+mod stacks;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

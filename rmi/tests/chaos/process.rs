@@ -20,9 +20,10 @@ use crate::ledger::Ledger;
 use crate::load::Caller;
 use crate::random::Random;
 use crate::service::{Faults, Here, Service};
+use crate::stacks;
 
 /// Says to a process of this program what it is.
-const ROLE: &str = "JSTREAM_TEST_CHAOS";
+pub(crate) const ROLE: &str = "JSTREAM_TEST_CHAOS";
 
 /// How long an answer is waited for; only what hangs takes it.
 const LONG: Duration = Duration::from_secs(120);
@@ -93,11 +94,9 @@ impl Process {
     fn answer(&self) -> String {
         let answer = self.answers.recv_timeout(LONG);
         answer.unwrap_or_else(|error| {
-            let folder = &self.role.folder;
-            panic!(
-                "process {} says nothing: {error}; see {folder:?}",
-                self.number
-            )
+            stacks::print_of_children();
+            let (number, id, folder) = (self.number, self.child.id(), &self.role.folder);
+            panic!("process {number} ({id}) says nothing: {error}; see {folder:?}")
         })
     }
 
