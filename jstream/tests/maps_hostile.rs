@@ -32,6 +32,13 @@ struct Sorted<'b, K, V> {
 
 #[derive(Transportable, Debug)]
 #[repr(C)]
+struct HashedElements<'b, K> {
+    elements: &'b [K],
+    starts: &'b [u32],
+}
+
+#[derive(Transportable, Debug)]
+#[repr(C)]
 struct Hashed<'b, K, V> {
     keys: &'b [K],
     starts: &'b [u32],
@@ -238,6 +245,110 @@ fn a_forged_table_has_few_keys_compared() {
             std::hint::black_box(indexed.get().get(&Counted(key)));
         }
         assert!(CALLS.get() < 2 * 1000 * 25, "{}", CALLS.get());
+    }
+}
+
+/// A key that hashes as all others do, and counts how often it is compared.
+#[derive(Transportable, Debug, Clone, Copy)]
+struct Alike(u32);
+
+impl Hash for Alike {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        0u32.hash(state);
+    }
+}
+
+impl PartialEq for Alike {
+    fn eq(&self, other: &Self) -> bool {
+        call();
+        self.0 == other.0
+    }
+}
+
+impl Eq for Alike {}
+
+/// Maps of each kind of the same keys.
+fn forge_both(keys: &[Alike]) -> (Received<HashMap<Alike, ()>>, Received<IndexedAlike>) {
+    let places: Vec<u32> = (0..).zip(keys).map(|(at, _)| at).collect();
+    let all = [0, u32::try_from(keys.len()).unwrap()];
+    let values = vec![(); keys.len()];
+    let hashed = Hashed {
+        keys,
+        starts: &[],
+        values: &values,
+    };
+    let indexed = Indexed {
+        keys,
+        table: &places,
+        starts: &all,
+        values: &values,
+    };
+    (forge(&hashed), forge(&indexed))
+}
+
+type IndexedAlike = IndexedMap<'static, Alike, ()>;
+
+/// Few comparisons, and the same answer in both directions.
+#[test]
+fn repeated_keys_that_hash_alike_have_few_compared() {
+    const KEYS: usize = 10_000;
+    let one = vec![Alike(1); KEYS];
+    for at in [1000, 1023, 1024, KEYS - 1] {
+        let mut other = vec![Alike(0); KEYS];
+        other[at] = Alike(1);
+        let (hashed, indexed) = forge_both(&one);
+        let (other_hashed, other_indexed) = forge_both(&other);
+        CALLS.set(0);
+        assert!(hashed.get() != other_hashed.get());
+        assert!(other_hashed.get() != hashed.get());
+        assert!(indexed.get() != other_indexed.get());
+        assert!(other_indexed.get() != indexed.get());
+        assert!(hashed.get() == hashed.get() && indexed.get() == indexed.get());
+        let most = (4 * (2 * 1024 + 1) + 2) * KEYS as u64;
+        assert!(CALLS.get() <= most, "{} of {most}", CALLS.get());
+        for key in 0..3 {
+            CALLS.set(0);
+            let is_found = key == 0 || key == 1 && at < 1024;
+            assert_eq!(other_hashed.get().contains_key(&Alike(key)), is_found);
+            assert_eq!(other_indexed.get().contains_key(&Alike(key)), is_found);
+            assert!(CALLS.get() <= 2 * 1024, "{}", CALLS.get());
+        }
+    }
+}
+
+#[test]
+fn equality_of_repeated_keys_is_symmetric() {
+    let all: Vec<Vec<Alike>> = (0..27)
+        .map(|n| [n % 3, n / 3 % 3, n / 9].map(Alike).to_vec())
+        .collect();
+    for (one, other) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
+        let set = |keys: &[Alike]| keys.iter().map(|key| key.0).collect::<BTreeSet<_>>();
+        let is_same = set(one) == set(other);
+        let (hashed, indexed) = forge_both(one);
+        let (other_hashed, other_indexed) = forge_both(other);
+        assert_eq!(hashed.get() == other_hashed.get(), is_same);
+        assert_eq!(indexed.get() == other_indexed.get(), is_same);
+        let parts = Hashed {
+            keys: one,
+            starts: &[],
+            values: &[1, 2, 3],
+        };
+        let other_parts = Hashed {
+            keys: other,
+            ..parts
+        };
+        let (map, other_map) = (
+            forge::<_, HashMap<Alike, i32>>(&parts),
+            forge::<_, HashMap<Alike, i32>>(&other_parts),
+        );
+        assert_eq!(map.get() == other_map.get(), other_map.get() == map.get());
+        let sets = [one, other].map(|elements| {
+            forge::<_, HashSet<Alike>>(&HashedElements {
+                elements,
+                starts: &[],
+            })
+        });
+        assert_eq!(sets[0].get() == sets[1].get(), is_same);
     }
 }
 

@@ -39,6 +39,15 @@ impl<'b, K> HashedSet<'b, K> {
         Self { elements, starts }
     }
 
+    /// Returns whether the cost of a lookup has a limit.
+    #[expect(
+        clippy::unused_self,
+        reason = "other sets ask how many elements there are"
+    )]
+    const fn is_searchable(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn place<Q>(&self, key: &Q) -> Option<usize>
     where

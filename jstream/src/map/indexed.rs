@@ -65,6 +65,11 @@ impl<'b, K> IndexedSet<'b, K> {
         place(table::find(starts, table.len(), element, key)?)
     }
 
+    /// Returns whether the cost of a lookup has a limit. It has none without a table for many elements.
+    fn is_searchable(&self) -> bool {
+        !self.starts.is_empty() || u32::try_from(self.len()).is_ok()
+    }
+
     /// Few elements have no table; nor have more than it could tell apart.
     fn place_without_table<Q>(&self, key: &Q) -> Option<usize>
     where

@@ -38,8 +38,12 @@
 //!
 //! That keys are sorted, differ, or stand in the right bucket is not checked when a map is read,
 //! nor is anything known of the program's `Ord`, `Hash` and `Eq`. Where that is not so, lookups
-//! give wrong answers; they don't panic unless these do, and take no longer than on a right map,
-//! unless very many keys do hash alike.
+//! give wrong answers; they don't panic unless these do, and take no longer than on a right map.
+//!
+//! A lookup compares at most 1,024 keys of one 64-bit hash. Keys beyond those are not found. Only a
+//! map whose keys have a poor `Hash`, or one that somebody forged, has more of them.
+//! Two maps of such keys are equal if their keys stand in the same order; in another order they may
+//! differ. `==` makes at most one lookup for each key of either map.
 //!
 //! # Hashes
 //!

@@ -3,7 +3,8 @@
 //! The keys of a table are sorted by their first hash, so that those of one bucket stand side by
 //! side; for each bucket the table says where its keys begin. A bucket with many keys is sorted by
 //! their second hash, and is halved until few are left, so that neither keys that were made to
-//! collide nor a forged table have all keys compared.
+//! collide nor a forged table have all keys compared. Keys that share their second hash are compared
+//! one by one, up to [`MOST_ALIKE`].
 
 use std::borrow::Borrow;
 use std::hash::Hash;
@@ -12,6 +13,10 @@ use super::hash::{first, second};
 
 /// As many keys are compared one by one.
 pub(super) const FEW: usize = 8;
+
+/// The most keys of one second hash that a lookup compares. A sender that knows two keys of one
+/// hash can repeat one of them without end, so this bounds the cost of each lookup.
+pub(super) const MOST_ALIKE: usize = 1024;
 
 /// The bucket of a hash: buckets divide the hashes in order.
 #[inline(always)]
@@ -63,7 +68,7 @@ where
 
 #[cold]
 fn find_among_many<'k, K, Q>(
-    mut start: usize,
+    start: usize,
     end: usize,
     key_at: impl Fn(usize) -> Option<&'k K>,
     key: &Q,
@@ -73,27 +78,35 @@ where
     Q: Hash + Eq + ?Sized,
 {
     let hash = second(key);
+    let hash_at = |at| key_at(at).map(|other| second(other.borrow()));
+    let alike = partition_point(start, end, |at| hash_at(at).is_some_and(|at| at < hash));
+    if alike == end || hash_at(alike) != Some(hash) {
+        return None;
+    }
+    let most = end.min(alike.saturating_add(MOST_ALIKE));
+    if key_at(alike)?.borrow() == key {
+        return Some(alike);
+    }
+    let alike = alike.wrapping_add(1);
+    let end = partition_point(alike, most, |at| hash_at(at) == Some(hash));
+    (alike..end).find(|at| key_at(*at).is_some_and(|other| other.borrow() == key))
+}
+
+/// The first place from `start` to before `end` for which `is_before` is false, or `end`. If places
+/// for which it is true follow others, the result is any place.
+fn partition_point(mut start: usize, end: usize, is_before: impl Fn(usize) -> bool) -> usize {
     let mut many = end.saturating_sub(start);
     while many > 0 {
         let half = many / 2;
         let middle = start.wrapping_add(half);
-        if second(key_at(middle)?.borrow()) < hash {
+        if is_before(middle) {
             start = middle.wrapping_add(1);
             many = many.wrapping_sub(half).wrapping_sub(1);
         } else {
             many = half;
         }
     }
-    for at in start..end {
-        let other = key_at(at)?.borrow();
-        if second(other) != hash {
-            return None;
-        }
-        if other == key {
-            return Some(at);
-        }
-    }
-    None
+    start
 }
 
 /// A key of the program's on its way into a table, and what goes with it.
