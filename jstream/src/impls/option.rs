@@ -182,6 +182,8 @@ pub(crate) unsafe fn read_tagged<T: InPlace>(
         return Ok(());
     }
     if let Some(most) = T::SHAPE.most {
+        // The payload of `None` is zero.
+        let most = most & 0u8.wrapping_sub(u8::from(tag));
         // SAFETY: the slot begins with an initialised byte.
         if unsafe { slot.cast::<u8>().read() } > most {
             return Err(Fault::new(slot, FaultKind::Invalid));

@@ -134,8 +134,8 @@ impl<V: Visitor> Walk<'_, V> {
             0 => {
                 // A reader looks at small payloads whether they are there or not.
                 let byte = self.message.get(start).copied().unwrap_or(0);
-                if let Some(most) = plan.most(payload.index).filter(|most| byte > *most) {
-                    let what = format!("byte {byte} is more than {most}, behind no tag");
+                if byte != 0 && plan.most(payload.index).is_some() {
+                    let what = format!("the payload of a None is byte {byte}, and not 0");
                     return Err(Fault::new(Code::Value, range(start, 1), what));
                 }
                 self.visitor.found(Found::None);

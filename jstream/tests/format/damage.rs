@@ -257,6 +257,11 @@ fn values() -> Vec<Damaged> {
             &[(0x90, &[7])],
         ),
         patch(
+            ("payload_of_none_that_is_a_value", "options"),
+            invalid(0x90),
+            &[(0x90, &[1])],
+        ),
+        patch(
             ("payload_of_zero", "options"),
             invalid(0x88),
             &[(0x88, &[0])],

@@ -175,7 +175,7 @@ class Message:
             return None if self.number(at, 8) == 0 else {"Some": self.value(part, at)}
         tag = self.tag(of, at)
         most = most_of(part)
-        if most is not None and self.number(at, 1) > most:
+        if most is not None and self.number(at, 1) > (most if tag else 0):
             raise Refused("invalid", at, of.name)
         if not tag:
             return None

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use std::num::NonZeroU32;
 
-use jstream::testing::Meaning;
+use jstream::testing::{Meaning, places};
 use jstream::{ReadError, Transportable};
 
-use crate::Forged;
+use crate::{Forged, read};
 
 #[derive(Transportable, Debug)]
 #[transportable(derive(Debug))]
@@ -99,6 +99,31 @@ fn values_that_are_none() {
     }
     checked.put_byte(Meaning::Value, 3, 2);
     checked.expect("Checked.step.0", "byte 2 is not a bool");
+}
+
+#[derive(Transportable, Debug, Clone, Copy)]
+enum Step3 {
+    One,
+    Two,
+    Three,
+}
+
+#[test]
+fn payloads_of_none_are_zero() {
+    type Value = [Option<Step3>; 3];
+    let value: Value = [Some(Step3::Two), None, Some(Step3::Three)];
+    let mut options = Forged::<Value>::of(&value);
+    assert!(read::<Value>(&options.sound).is_ok());
+    assert!(places::<Value>(&options.sound).complete);
+    let _ = Step3::One;
+    // The options stand behind the header, side by side.
+    let none = options.sound.len() - 5;
+    assert_eq!(options.sound[none - 1..none + 5], [1, 0, 2, 1, 0, 1]);
+    for byte in [1, 2, 3, 0xff] {
+        options.bytes[none] = byte;
+        assert!(!places::<Value>(&options.bytes).complete);
+        options.expect("[Option<Step3>; 3][1]", "Option<Step3>");
+    }
 }
 
 #[test]
