@@ -241,3 +241,39 @@ proptest! {
         prop_assert!(read_stations(&root, Some(depth - 1)).is_err());
     }
 }
+
+/// Flat values that have padding, and are larger than the stack of the test.
+const LARGE: usize = 1 << 17;
+
+#[derive(Transportable)]
+struct Large<'b> {
+    one: &'b [(u8, u32); LARGE],
+    several: &'b [[(u8, u32); LARGE]],
+}
+
+#[test]
+fn large_values_are_written_and_read_on_a_small_stack() {
+    on_a_small_stack(|| {
+        let pairs: Vec<(u8, u32)> = (0..).map(|n| (7, n)).take(LARGE).collect();
+        let one: Box<[(u8, u32); LARGE]> = pairs.try_into().unwrap();
+        let several = std::slice::from_ref(&*one);
+        let value = Large { one: &one, several };
+        let mut writer = Writer::new();
+        let mut written = Vec::new();
+        writer.write_vec(&value, &mut written).unwrap();
+        let message = writer.write(&value, Spent::heap(4 << 20)).unwrap();
+        assert!(written == message.as_bytes());
+        let received = Reader::default().read::<Large<'_>>(message).unwrap();
+        assert!(received.get().one == &*one && received.get().several == several);
+        let mut message = writer.forward(received).unwrap().message;
+        for _ in 0..2 {
+            assert!(written == message.as_bytes());
+            let mut received = Reader::default().read::<Large<'_>>(message).unwrap();
+            received.with_mut(|_| ());
+            message = writer.forward(received).unwrap().message;
+        }
+        let message = writer.write(&*one, Spent::heap(4 << 20)).unwrap();
+        let received = Reader::default().read::<[(u8, u32); LARGE]>(message);
+        assert!(received.unwrap().get() == &*one);
+    });
+}

@@ -234,8 +234,8 @@ unsafe fn rewrite_turn<'b, T: Transportable + 'b>(
     unsafe { each_turn(draft, turn, rewrite_turn::<T>, rewrite::<T>) }
 }
 
-/// Larger forms are not put on the stack.
-const LARGEST_ON_STACK: usize = 4096;
+/// The size in bytes of the largest form that is put on the stack.
+pub(super) const LARGEST_ON_STACK: usize = 4096;
 
 /// Writes the wire form of a value elsewhere, and then over it, each byte of it.
 ///

@@ -19,6 +19,7 @@ use std::slice;
 
 use super::back::Back;
 use super::blame::NO_ROOM;
+use super::claims::LARGEST_ON_STACK;
 use super::classes::Classes;
 use super::error::WriteError;
 use super::jobs::{Job, What, WriteJob};
@@ -311,20 +312,54 @@ impl<'b> Draft<'b> {
         if size_of::<T::InPlace<'b>>() == 0 {
             return;
         }
-        for value in values {
-            // Zeroed where it is: moving a `MaybeUninit` would not move its padding.
-            let mut form = MaybeUninit::<T::InPlace<'b>>::uninit();
-            // SAFETY: the temporary is writable.
-            unsafe { ptr::write_bytes(form.as_mut_ptr(), 0, 1) };
-            // SAFETY: the temporary is aligned, writable and zeroed.
-            unsafe { value.write(form.as_mut_ptr(), self) };
-            // SAFETY: the temporary was zeroed byte by byte and then written to by `write`, which
-            // leaves no byte uninitialised.
-            let bytes = unsafe {
-                slice::from_raw_parts(form.as_ptr().cast::<u8>(), size_of::<T::InPlace<'b>>())
-            };
-            append(&mut self.scratch.bulk, bytes);
+        if size_of::<T::InPlace<'b>>() > LARGEST_ON_STACK {
+            self.bulk_large_one_by_one(values);
+        } else {
+            self.bulk_small_one_by_one(values);
         }
+    }
+
+    /// As [`bulk_one_by_one`](Self::bulk_one_by_one), of values that fit on the stack. A function of
+    /// its own, so that the stack of the others has no room for a form that is never put there.
+    fn bulk_small_one_by_one<T: Transportable>(&mut self, values: &'b [T]) {
+        let mut form = MaybeUninit::<T::InPlace<'b>>::uninit();
+        for value in values {
+            // SAFETY: the temporary is aligned, writable, and not used by the draft.
+            unsafe { self.bulk_one(value, form.as_mut_ptr()) };
+        }
+    }
+
+    /// As [`bulk_one_by_one`](Self::bulk_one_by_one), of values that might not fit on the stack.
+    #[cold]
+    fn bulk_large_one_by_one<T: Transportable>(&mut self, values: &'b [T]) {
+        if values.is_empty() {
+            return;
+        }
+        let form = Spent::heap(size_of::<T::InPlace<'b>>());
+        for value in values {
+            // SAFETY: the jbuf has the size of the form, and the alignment of any form. It is
+            // writable, and not used by the draft.
+            unsafe { self.bulk_one(value, form.base().as_ptr().cast()) };
+        }
+    }
+
+    /// Writes a flat value to `form`, and appends the bytes of that to bulk.
+    ///
+    /// # Safety
+    ///
+    /// `form` must be aligned, valid for reads and writes, and not overlap memory of the draft.
+    #[inline(always)]
+    unsafe fn bulk_one<T: Transportable>(&mut self, value: &'b T, form: *mut T::InPlace<'b>) {
+        // Zeroed where it is: moving a `MaybeUninit` would not move its padding.
+        // SAFETY: the caller's form is writable.
+        unsafe { ptr::write_bytes(form, 0, 1) };
+        // SAFETY: the caller's form is aligned and writable, and was just zeroed.
+        unsafe { value.write(form, self) };
+        // SAFETY: the form was zeroed byte by byte and then written to by `write`, which leaves no
+        // byte uninitialised. Nothing writes to it while the bytes are borrowed.
+        let bytes =
+            unsafe { slice::from_raw_parts(form.cast::<u8>(), size_of::<T::InPlace<'b>>()) };
+        append(&mut self.scratch.bulk, bytes);
     }
 
     /// Appends a string, and returns what is written for a pointer to it.
