@@ -98,7 +98,12 @@ impl Driving<'_> {
     #[inline]
     pub(super) fn release(&mut self) {
         if std::mem::take(&mut self.is_held) {
-            self.core.watch.leave(&self.core.role);
+            let (watch, role) = (&self.core.watch, &self.core.role);
+            if self.is_aside {
+                watch.leave_look(role);
+            } else {
+                watch.leave(role);
+            }
         }
     }
 

@@ -58,6 +58,14 @@ impl Watch {
         self.left();
     }
 
+    /// Lets go of the role behind a look, after which no handler runs. Whoever watches takes the role all the same: a thread
+    /// that only looks does not come back to serve, however often it looks.
+    #[inline]
+    pub(super) fn leave_look(&self, role: &Role) {
+        role.leave();
+        self.left();
+    }
+
     /// The role is let go of.
     #[inline]
     fn begin(&self) {
@@ -160,5 +168,25 @@ impl Watch {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Whoever watches takes the role from one that has let go of it and begun no handler. A thread that looks at every
+    /// tick would keep it from that for ever.
+    #[test]
+    fn a_look_is_not_taken_for_a_handler() {
+        let (watch, role) = (Watch::new(), Role::new());
+        let begun = || watch.begun.load(Ordering::Relaxed);
+        assert!(role.take(1));
+        watch.leave(&role);
+        assert_eq!(begun(), 1);
+        assert!(role.take(1));
+        watch.leave_look(&role);
+        assert_eq!(begun(), 1);
+        assert!(role.is_free());
     }
 }
