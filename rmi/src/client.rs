@@ -53,7 +53,7 @@ pub struct ClientOptions {
     /// same threat with large items.
     pub stream_bytes: u64,
     /// As [`ServerOptions::lease`](crate::ServerOptions::lease), for objects that the client passes to the server
-    /// (default 60 s).
+    /// (default 60 s, at least 1 s and at most 24 h).
     pub lease: Duration,
     /// As [`ServerOptions::max_references`](crate::ServerOptions::max_references) (default 65,536).
     pub max_references: usize,

@@ -109,7 +109,9 @@ pub struct ServerOptions {
     /// [`Client::reflection`](crate::Client::reflection). The names and interfaces are no secret to who may call.
     pub reflects: bool,
     /// How long a client has references to objects without saying so (default 60 s): its connection says so at half
-    /// time, for all of them at once. Answers the threat of clients that are gone, and whose connections don't end.
+    /// time, for all of them at once. At least 1 s and at most 24 h: shorter and longer values count as these, also where a
+    /// client says them of its own objects. Answers the threat of clients that are gone, and whose connections don't end,
+    /// and of peers who would have leases renewed without a pause.
     pub lease: Duration,
     /// References to objects, and names that were looked up, of one connection (default 65,536), in each direction.
     /// Answers the threat of peers who have more than we have memory for.

@@ -14,6 +14,18 @@ use crate::clock::Clock;
 use crate::session::Connection;
 use crate::sync::lock;
 
+/// The shortest lease that is granted or accepted. A peer that says a shorter one can't have this side renew without end:
+/// renewals are at least half of this apart.
+pub(crate) const MIN_LEASE: Duration = Duration::from_secs(1);
+
+/// The longest lease that is granted or accepted.
+pub(crate) const MAX_LEASE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Returns the lease that holds where `lease` is asked for, by an option or by the peer.
+pub(crate) fn clamped(lease: Duration) -> Duration {
+    lease.clamp(MIN_LEASE, MAX_LEASE)
+}
+
 /// How long references that were dropped wait for others, to be given back together.
 const TOGETHER: Duration = Duration::from_millis(5);
 

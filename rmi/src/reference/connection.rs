@@ -16,7 +16,7 @@ use super::import::{Import, Imports};
 use super::offers::Key;
 use crate::clock::Clock;
 use crate::exports::Node;
-use crate::lease::Tending;
+use crate::lease::{Tending, clamped};
 use crate::session::{Connection, Results, Session};
 use crate::sync::lock;
 
@@ -75,7 +75,7 @@ impl References {
             imports: Imports::default(),
             followed: Mutex::default(),
             tending: Tending::default(),
-            lease,
+            lease: clamped(lease),
             clock,
             most,
             reach,
@@ -148,7 +148,7 @@ impl References {
             self.give_back(connection, number, 1);
         }
         if let Some(lease) = lease {
-            self.tending.leased(connection, lease, &self.clock);
+            self.tending.leased(connection, clamped(lease), &self.clock);
         }
         import
     }
