@@ -19,7 +19,7 @@ fn greeting() -> [u8; 32] {
     hello
 }
 
-fn frame(kind: u32, words: [u64; 3], length: u64) -> [u8; 40] {
+pub(super) fn frame(kind: u32, words: [u64; 3], length: u64) -> [u8; 40] {
     let mut header = [0; 40];
     header[..4].copy_from_slice(&kind.to_le_bytes());
     for (place, word) in header[8..32].chunks_mut(8).zip(words) {
@@ -39,13 +39,20 @@ fn socket(scene: &Scene) -> TcpStream {
 
 /// One that has come so far that it may call.
 fn joined(scene: &Scene) -> TcpStream {
+    let mut stream = joined_unread(scene);
+    skip(&mut stream);
+    stream
+}
+
+/// As [`joined`], with what the server has told of its handlers unread.
+pub(super) fn joined_unread(scene: &Scene) -> TcpStream {
     let mut stream = socket(scene);
     stream.write_all(&greeting()).unwrap();
     stream.read_exact(&mut [0; 40]).unwrap();
     let table = table();
     let hello = frame(HELLO, [1, 1000, 1 << 30], table.len() as u64);
     stream.write_all(&[&hello[..], &table].concat()).unwrap();
-    skip(&mut stream);
+    stream.peek(&mut [0]).unwrap();
     stream
 }
 

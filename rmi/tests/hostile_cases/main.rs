@@ -11,6 +11,7 @@
 //! | 19: descriptors | `descriptors.rs` |
 //! | 21: panics | `panics.rs` |
 //! | 22: calls that call back | `both_ways.rs` |
+//! | 27: messages that never end | `claims.rs` |
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -19,6 +20,7 @@
 )]
 
 mod calls;
+mod claims;
 mod frames;
 #[path = "../heap/mod.rs"]
 mod heap;

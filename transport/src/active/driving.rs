@@ -47,6 +47,9 @@ const SOON: Duration = Duration::from_micros(100);
 /// After how many messages what was put off is run, though more have come.
 const PUT_OFF: usize = 8;
 
+/// After how many looks the completion queue is polled, though other connections always have messages.
+const QUEUE_TURN: usize = 16;
+
 /// How many messages a call that does not wait takes at most.
 const MOST: usize = 64;
 
@@ -77,6 +80,8 @@ pub(super) struct Core {
     next: AtomicUsize,
     /// How many looks there were while something was put off.
     turns: AtomicUsize,
+    /// How many looks there were while a receive was posted.
+    queue_turns: AtomicUsize,
 }
 
 /// The right to receive for a bundle, until it is released.
@@ -138,10 +143,12 @@ impl Drop for Driving<'_> {
     }
 }
 
-/// What a look came to.
+/// Outcome of a look.
 enum Looked {
     Something,
     Nothing,
+    /// A message has come for which the pool has no room, and nothing else.
+    NoRoom,
 }
 
 impl Core {
@@ -163,6 +170,7 @@ impl Core {
             habit: AtomicU8::new(0),
             next: AtomicUsize::new(0),
             turns: AtomicUsize::new(0),
+            queue_turns: AtomicUsize::new(0),
         })
     }
 
@@ -259,8 +267,7 @@ impl Core {
             // It waits in the connection until others have left the pool.
             Some(Err(error @ RecvError::NoBuffer { .. })) => {
                 link.note_no_room(&error);
-                driving.release();
-                thread::sleep(SOON);
+                return Looked::NoRoom;
             }
             Some(Err(error)) => Self::lost(&link, &error, driving),
         }
@@ -288,24 +295,26 @@ impl Core {
                 return Looked::Something;
             }
         }
-        if let Looked::Something = self.look_at_members(driving, seen) {
-            return Looked::Something;
+        let looked = self.look_at_members(driving, seen);
+        if let Looked::Something = looked {
+            return looked;
         }
         if self.has_more()
             && (self.run_job(driving) || self.run_taken(driving) || self.run_put_off(driving))
         {
             return Looked::Something;
         }
-        Looked::Nothing
+        looked
     }
 
-    /// Takes one message of a connection, if there is one.
+    /// Takes one message of a connection, if there is one. A connection for whose message the pool has no room does not
+    /// hold up the others.
     #[inline]
     fn look_at_members(&self, driving: &mut Driving<'_>, seen: &mut Seen) -> Looked {
         self.see(seen);
         let count = seen.all().len();
         let first = self.next.load(Ordering::Relaxed);
-        let mut is_posted = false;
+        let (mut is_posted, mut has_room) = (false, true);
         for offset in 0..count {
             let place = first.wrapping_add(offset).checked_rem(count).unwrap_or(0);
             let member = seen.all().get(place);
@@ -314,43 +323,88 @@ impl Core {
                 continue;
             };
             if link.is_posted() {
-                is_posted = true;
+                if !std::mem::replace(&mut is_posted, true) && self.is_queue_turn() {
+                    match self.look_at_queue(driving) {
+                        Looked::Something => return Looked::Something,
+                        Looked::Nothing => {}
+                        Looked::NoRoom => has_room = false,
+                    }
+                }
                 continue;
             }
             let (mut message, mut more) = (Message::nothing(), None);
             let shared = link.endpoint().shared();
             shared.flush_before_look();
-            if shared.look(&mut message, &mut more) {
-                self.next.store(place.wrapping_add(1), Ordering::Relaxed);
-                let come = (&mut message, &mut more);
-                return self.received(link, &member.handlers, come, driving);
+            if !shared.look(&mut message, &mut more) {
+                link.note_room();
+                continue;
+            }
+            let come = (&mut message, &mut more);
+            match self.received(link, &member.handlers, come, driving) {
+                Looked::NoRoom => has_room = false,
+                looked => {
+                    self.next.store(place.wrapping_add(1), Ordering::Relaxed);
+                    return looked;
+                }
             }
         }
         if is_posted {
-            if let Some(done) = self.queue.get().and_then(CompletionQueue::poll_done) {
-                self.take(done, driving);
-                return Looked::Something;
+            match self.look_at_queue(driving) {
+                Looked::Something => return Looked::Something,
+                Looked::Nothing => {}
+                Looked::NoRoom => has_room = false,
             }
         }
-        Looked::Nothing
+        if has_room {
+            Looked::Nothing
+        } else {
+            Looked::NoRoom
+        }
     }
 
-    /// What the queue had.
-    fn take(&self, done: Done, driving: &mut Driving<'_>) {
+    /// Whether posted receives go before the connections that are looked at.
+    #[inline]
+    fn is_queue_turn(&self) -> bool {
+        // Only who has the role comes here, so nobody counts at the same time.
+        let turns = self.queue_turns.load(Ordering::Relaxed);
+        self.queue_turns.store(turns.wrapping_add(1), Ordering::Relaxed);
+        turns % QUEUE_TURN == 0
+    }
+
+    /// Takes one completion of a posted receive, if there is one.
+    fn look_at_queue(&self, driving: &mut Driving<'_>) -> Looked {
+        let mut looked = Looked::Nothing;
+        while let Some(done) = self.queue.get().and_then(CompletionQueue::poll_done) {
+            match self.take(done, driving) {
+                // Nothing is posted to that connection until the pool has room.
+                Looked::NoRoom => looked = Looked::NoRoom,
+                Looked::Something | Looked::Nothing => return Looked::Something,
+            }
+        }
+        looked
+    }
+
+    /// Sees to a completion.
+    fn take(&self, done: Done, driving: &mut Driving<'_>) -> Looked {
         let Done::Received(_, receipt, endpoint) = done else {
-            return;
+            return Looked::Something;
         };
         let Some(link) = Link::of(&endpoint) else {
-            return;
+            return Looked::Something;
         };
         link.set_posted(self, false);
         match receipt {
             Ok(arrived) => self.deliver(link, arrived, driving),
             Err(missed) => match missed.error {
-                RecvError::Cancelled | RecvError::NoBuffer { .. } => {}
+                RecvError::Cancelled => {}
+                error @ RecvError::NoBuffer { .. } => {
+                    link.note_no_room(&error);
+                    return Looked::NoRoom;
+                }
                 error => Self::lost(&link, &error, driving),
             },
         }
+        Looked::Something
     }
 
     fn queue(&self) -> Option<&CompletionQueue> {
@@ -363,8 +417,10 @@ impl Core {
         self.queue.get()
     }
 
-    /// Posts a receive to each connection that has none.
-    fn post_all(&self, queue: &CompletionQueue, seen: &mut Seen) {
+    /// Posts a receive to each connection that has none, except where a message waits for room in the pool: the receive
+    /// would end at once. True if there is no such message; if there is one, nobody calls when the pool has room.
+    fn post_all(&self, queue: &CompletionQueue, seen: &mut Seen) -> bool {
+        let mut has_room = true;
         self.see(seen);
         for member in seen.all() {
             let Some(link) = member.link.upgrade() else {
@@ -373,12 +429,17 @@ impl Core {
             if link.is_posted() {
                 continue;
             }
+            if link.starves() {
+                has_room = false;
+                continue;
+            }
             // Whoever moves it finds the receive, or there is none.
             let _stays = link.moving();
             if link.set_posted(self, true) {
                 queue.post_recv_any(link.endpoint(), 0);
             }
         }
+        has_room
     }
 
     /// Takes what is here, or waits for something until then.
@@ -395,8 +456,13 @@ impl Core {
                 }
                 if shared.receive_within(&mut message, &mut more, SLICE, wait.until) {
                     let (link, handlers) = (link.clone(), link.handlers());
-                    self.received(link, handlers, (&mut message, &mut more), driving);
+                    let come = (&mut message, &mut more);
+                    if let Looked::NoRoom = self.received(link, handlers, come, driving) {
+                        driving.release();
+                        thread::sleep(SOON);
+                    }
                 } else {
+                    link.note_room();
                     progress.slept = true;
                 }
                 return;
@@ -419,8 +485,8 @@ impl Core {
             return;
         }
         let looked = self.look_alone(driving, until, last, progress);
-        if let Looked::Something = looked.unwrap_or_else(|| self.look(driving, &mut progress.seen))
-        {
+        let looked = looked.unwrap_or_else(|| self.look(driving, &mut progress.seen));
+        if let Looked::Something = looked {
             return self.has_come(progress);
         }
         turn::flush();
@@ -447,16 +513,16 @@ impl Core {
             driving.release();
             return thread::sleep(SOON);
         };
-        self.post_all(queue, &mut progress.seen);
+        if !self.post_all(queue, &mut progress.seen) {
+            until = until.or_sooner(Deadline::after(SOON));
+        }
         let done = queue.wait_done(until);
         if let Some(spin) = &mut progress.spin {
             spin.has_slept();
         }
-        if let Some(done) = done {
-            self.take(done, driving);
-            self.has_come(progress);
-        } else {
-            self.end(progress);
+        match done.map(|done| self.take(done, driving)) {
+            Some(Looked::Something) => self.has_come(progress),
+            Some(Looked::Nothing | Looked::NoRoom) | None => self.end(progress),
         }
     }
 
@@ -491,7 +557,7 @@ impl Core {
             };
             match self.look(&mut driving, &mut seen) {
                 Looked::Something => count = count.saturating_add(1),
-                Looked::Nothing => break,
+                Looked::Nothing | Looked::NoRoom => break,
             }
         }
         count

@@ -210,6 +210,14 @@ impl Link {
         Some(why)
     }
 
+    /// Nothing waits for room in the pool, as was just seen.
+    #[inline]
+    pub(super) fn note_room(&self) {
+        if self.starves() {
+            self.has_room();
+        }
+    }
+
     #[cold]
     fn has_room(&self) {
         self.starves.store(false, Ordering::Relaxed);

@@ -5,8 +5,8 @@ use super::{Core, Driving, Looked};
 use crate::active::budget::Tick;
 use crate::active::turn;
 use crate::device::deadline::Deadline;
+use crate::endpoint::Message;
 use crate::endpoint::spin::Spin;
-use crate::endpoint::{CompletionQueue, Message};
 
 /// How often a connection that is alone is looked at before its bundle is looked after.
 const LOOKS: u32 = 64;
@@ -45,6 +45,7 @@ impl Core {
             looks < LOOKS && spin.get_or_insert_with(begin).again()
         });
         if !has_come {
+            link.note_room();
             return Some(Looked::Nothing);
         }
         progress.is_more = shared.has_more();
@@ -67,9 +68,13 @@ impl Core {
         let [member] = progress.seen.all() else {
             return false;
         };
-        let Some(link) = member.link.upgrade().filter(|link| !link.is_posted()) else {
+        let Some(link) = member.link.upgrade() else {
             return false;
         };
+        // A message that has no room keeps the connection readable.
+        if link.is_posted() || link.starves() {
+            return false;
+        }
         if !link.endpoint().shared().may_be_called() {
             return false;
         }
@@ -92,11 +97,9 @@ impl Core {
     /// Nothing has come after such a sleep: somebody has called, or it was for no reason.
     #[cold]
     pub(super) fn look_after_sleep(&self, driving: &mut Driving<'_>, progress: &mut Progress) {
-        if let Some(done) = self.queue().and_then(CompletionQueue::poll_done) {
-            self.take(done, driving);
-            self.has_come(progress);
-        } else {
-            self.end(progress);
+        match self.look_at_queue(driving) {
+            Looked::Something => self.has_come(progress),
+            Looked::Nothing | Looked::NoRoom => self.end(progress),
         }
     }
 }

@@ -157,8 +157,9 @@ impl Core {
             if !driving.is_held || lock(&self.put_off.aside).len() >= MOST {
                 break;
             }
-            if let Looked::Nothing = self.look_at_members(&mut driving, &mut seen) {
-                break;
+            match self.look_at_members(&mut driving, &mut seen) {
+                Looked::Something => {}
+                Looked::Nothing | Looked::NoRoom => break,
             }
         }
         drop(driving);

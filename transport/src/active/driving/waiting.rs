@@ -3,8 +3,9 @@
 use std::io;
 use std::sync::Arc;
 use std::task::Waker;
+use std::thread;
 
-use super::{Core, Driving, Seen};
+use super::{Core, Driving, Looked, SOON, Seen};
 use crate::active::budget::Tick;
 use crate::active::crew::Crew;
 use crate::active::ledger::Answer;
@@ -219,10 +220,17 @@ impl Core {
             Some(queue) => queue,
             None => return Err(io::ErrorKind::OutOfMemory.into()),
         };
-        self.post_all(queue, &mut Seen::default());
+        if !self.post_all(queue, &mut Seen::default()) {
+            driving.release();
+            thread::sleep(SOON);
+            return Ok(true);
+        }
         match queue.poll_done_task(number, waker)? {
             Some(done) => {
-                self.take(done, &mut driving);
+                if let Looked::NoRoom = self.take(done, &mut driving) {
+                    driving.release();
+                    thread::sleep(SOON);
+                }
                 Ok(true)
             }
             None => Ok(self.has_more()),
