@@ -1,13 +1,14 @@
 //! Messages that are claimed and never end: together they use up the pool.
 
-use std::io::Write;
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use jstream::buffer::{Pool, PoolOptions};
 use jstream_rmi::{Client, ServerOptions};
 
-use super::frames::{frame, joined_unread};
-use super::{OBJECT, REQUEST, Scene, Target};
+use super::frames::{assert_ended, frame, joined, joined_unread};
+use super::{OBJECT, REQUEST, Scene, Target, until};
 
 /// The longest message.
 const LENGTH: u64 = 1 << 20;
@@ -15,12 +16,13 @@ const LENGTH: u64 = 1 << 20;
 /// More than the pool has room for.
 const ATTACKERS: usize = 20;
 
-/// A pool for 16 of the longest messages.
+/// A pool for 16 of the longest messages, and some short ones.
 fn small_pool(options: &mut ServerOptions) {
     let mut pool = PoolOptions::default();
-    pool.max_mapped = 16 << 20;
+    pool.max_mapped = (17 << 20) - 4096;
     options.transport.pool = Pool::new(pool);
     options.transport.max_message = LENGTH;
+    options.first_call_timeout = Duration::from_secs(1000);
 }
 
 /// Sends all but the last byte of a long message.
@@ -28,6 +30,18 @@ fn begin(mut stream: &TcpStream) {
     let request = frame(REQUEST, [1, OBJECT, 0], LENGTH);
     let most = vec![7; usize::try_from(LENGTH).unwrap() - 1];
     stream.write_all(&[&request[..], &most].concat()).unwrap();
+}
+
+/// Whether the server has ended the connection.
+fn has_ended(mut stream: &TcpStream) -> bool {
+    stream.set_nonblocking(true).unwrap();
+    loop {
+        match stream.read(&mut [0; 1000]) {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(error) => return error.kind() != ErrorKind::WouldBlock,
+        }
+    }
 }
 
 /// A client that connects now is served.
@@ -49,5 +63,48 @@ fn case_27_who_claims_the_pool_and_resets() {
         scene.health();
         assert_serves_another(&scene);
     }
+    scene.assert_recovers();
+}
+
+fn claim_the_pool_and_be_silent(spin: Option<Duration>) {
+    let scene = Scene::new("tcp", |options| {
+        small_pool(options);
+        options.transport.message_timeout = Duration::from_secs(1);
+        options.transport.spin = spin.unwrap_or(options.transport.spin);
+    });
+    let attackers: Vec<_> = (0..ATTACKERS).map(|_| joined(&scene)).collect();
+    attackers.iter().for_each(begin);
+    attackers.iter().for_each(assert_ended);
+    scene.assert_serves();
+    assert_serves_another(&scene);
+    drop(attackers);
+    scene.assert_recovers();
+}
+
+#[test]
+fn case_27_who_claims_the_pool_and_is_silent() {
+    claim_the_pool_and_be_silent(None);
+}
+
+/// The time of messages counts also in a server that never sleeps.
+#[test]
+fn case_27_who_claims_the_pool_of_a_spinning_server() {
+    claim_the_pool_and_be_silent(Some(Duration::MAX));
+}
+
+/// A message whose jbuf the pool has no room for ends its connection in time, though the rest of the messages that use
+/// up the pool may take for ever.
+#[test]
+fn case_27_who_waits_for_room_is_ended() {
+    let scene = Scene::new("tcp", |options| {
+        small_pool(options);
+        options.transport.message_timeout = Duration::from_secs(1000);
+        options.messages.buffer_timeout = Duration::from_secs(1);
+    });
+    let attackers: Vec<_> = (0..ATTACKERS).map(|_| joined(&scene)).collect();
+    attackers.iter().for_each(begin);
+    until(|| attackers.iter().filter(|stream| has_ended(stream)).count() >= ATTACKERS - 16);
+    scene.assert_serves();
+    drop(attackers);
     scene.assert_recovers();
 }

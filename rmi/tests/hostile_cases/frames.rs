@@ -38,7 +38,7 @@ fn socket(scene: &Scene) -> TcpStream {
 }
 
 /// One that has come so far that it may call.
-fn joined(scene: &Scene) -> TcpStream {
+pub(super) fn joined(scene: &Scene) -> TcpStream {
     let mut stream = joined_unread(scene);
     skip(&mut stream);
     stream
@@ -66,7 +66,7 @@ fn skip(stream: &mut TcpStream) {
 }
 
 /// The server has ended the connection.
-fn assert_ended(mut stream: &TcpStream) {
+pub(super) fn assert_ended(mut stream: &TcpStream) {
     let mut rest = Vec::new();
     match stream.read_to_end(&mut rest) {
         Ok(_) => {}

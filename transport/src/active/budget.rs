@@ -120,7 +120,7 @@ impl Default for Budget {
 
 /// What the clock said at its last tick, in nanoseconds.
 #[inline]
-fn tick() -> u64 {
+pub(super) fn tick() -> u64 {
     let now = clock_gettime(ClockId::MonotonicCoarse);
     let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
     let nanos = u64::try_from(now.tv_nsec).unwrap_or(0);

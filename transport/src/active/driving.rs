@@ -22,7 +22,7 @@ pub(super) use self::members::Seen;
 use self::put_off::PutOff;
 use self::waiting::Progress;
 pub(super) use self::waiting::Wait;
-use super::budget::Tick;
+use super::budget::{Tick, tick};
 use super::handlers::Handlers;
 use super::ledger::Answer;
 use super::link::Link;
@@ -49,6 +49,12 @@ const PUT_OFF: usize = 8;
 
 /// After how many looks the completion queue is polled, though other connections always have messages.
 const QUEUE_TURN: usize = 16;
+
+/// How many looks there are between two looks at the clock, for messages that have begun.
+const CLOCK_TURN: usize = 8;
+
+/// How often the time of messages that have begun is counted while nobody sleeps.
+const COUNT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How many messages a call that does not wait takes at most.
 const MOST: usize = 64;
@@ -82,6 +88,10 @@ pub(super) struct Core {
     turns: AtomicUsize,
     /// How many looks there were while a receive was posted.
     queue_turns: AtomicUsize,
+    /// How many looks there were at several connections.
+    looks: AtomicUsize,
+    /// When [`count_begun`](Self::count_begun) was done last, in nanoseconds of the clock of ticks; 0 for never.
+    counted: AtomicU64,
 }
 
 /// The right to receive for a bundle, until it is released.
@@ -171,6 +181,8 @@ impl Core {
             next: AtomicUsize::new(0),
             turns: AtomicUsize::new(0),
             queue_turns: AtomicUsize::new(0),
+            looks: AtomicUsize::new(0),
+            counted: AtomicU64::new(0),
         })
     }
 
@@ -234,6 +246,17 @@ impl Core {
         link.lost(error);
     }
 
+    /// The pool has no room for a message. A connection that has waited for too long is ended.
+    #[cold]
+    fn has_no_room(link: &Link, error: &RecvError, driving: &mut Driving<'_>) -> Looked {
+        if link.note_no_room(error) {
+            return Looked::NoRoom;
+        }
+        driving.release();
+        link.give_up_waiting_for_room(error);
+        Looked::Something
+    }
+
     /// What a receive came to. A message is taken from where it is: one that is passed on is copied each time.
     #[inline]
     fn received(
@@ -266,8 +289,7 @@ impl Core {
             }
             // It waits in the connection until others have left the pool.
             Some(Err(error @ RecvError::NoBuffer { .. })) => {
-                link.note_no_room(&error);
-                return Looked::NoRoom;
+                return Self::has_no_room(&link, &error, driving);
             }
             Some(Err(error)) => Self::lost(&link, &error, driving),
         }
@@ -313,6 +335,9 @@ impl Core {
     fn look_at_members(&self, driving: &mut Driving<'_>, seen: &mut Seen) -> Looked {
         self.see(seen);
         let count = seen.all().len();
+        if count > 1 && self.looks.fetch_add(1, Ordering::Relaxed) % CLOCK_TURN == 0 {
+            self.count_begun(seen.all());
+        }
         let first = self.next.load(Ordering::Relaxed);
         let (mut is_posted, mut has_room) = (false, true);
         for offset in 0..count {
@@ -362,6 +387,26 @@ impl Core {
         }
     }
 
+    /// Counts the time of messages that have begun and are looked for without a sleep. For those for which a receive is
+    /// posted, the endpoint counts it.
+    fn count_begun(&self, members: &[Member]) {
+        let now = tick();
+        let before = self.counted.load(Ordering::Relaxed);
+        let elapsed = Duration::from_nanos(now.saturating_sub(before));
+        if elapsed < COUNT_INTERVAL {
+            return;
+        }
+        self.counted.store(now, Ordering::Relaxed);
+        if before == 0 {
+            return;
+        }
+        for link in members.iter().filter_map(|member| member.link.upgrade()) {
+            if !link.is_posted() && !link.starves() {
+                link.endpoint().shared().count_begun(elapsed);
+            }
+        }
+    }
+
     /// Whether posted receives go before the connections that are looked at.
     #[inline]
     fn is_queue_turn(&self) -> bool {
@@ -398,8 +443,7 @@ impl Core {
             Err(missed) => match missed.error {
                 RecvError::Cancelled => {}
                 error @ RecvError::NoBuffer { .. } => {
-                    link.note_no_room(&error);
-                    return Looked::NoRoom;
+                    return Self::has_no_room(&link, &error, driving);
                 }
                 error => Self::lost(&link, &error, driving),
             },

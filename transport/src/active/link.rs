@@ -15,7 +15,7 @@ use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::Waker;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use self::unread::Unread;
 use super::driving::{Core, Directly, Wait};
@@ -88,9 +88,20 @@ pub(super) struct Link {
     at_end: Mutex<Option<Vec<AtEnd>>>,
     /// The peer has sent a message.
     served: AtomicBool,
-    /// Since when the pool has no room for what has come, and what it says; there while `starves`.
-    starved: Mutex<Option<(Instant, String)>>,
+    /// There while `starves`.
+    starved: Mutex<Option<Starved>>,
     starves: AtomicBool,
+}
+
+/// A message has come for which the pool has no room.
+struct Starved {
+    /// When that was seen last, and for how long it was looked for until then.
+    seen: Instant,
+    waited: Duration,
+    /// When a caller that waits for an answer was told so last.
+    told: Instant,
+    /// What the pool says.
+    why: String,
 }
 
 /// What is done once.
@@ -183,12 +194,25 @@ impl Link {
         self.served.load(Ordering::Relaxed)
     }
 
-    /// The pool has no room for what has come.
+    /// The pool has no room for what has come. False if that has been so for longer than the settings allow.
     #[cold]
-    pub(super) fn note_no_room(&self, error: &RecvError) {
+    pub(super) fn note_no_room(&self, error: &RecvError) -> bool {
         let mut starved = lock_plainly(&self.starved);
-        starved.get_or_insert_with(|| (Instant::now(), error.to_string()));
+        let now = Instant::now();
+        let starved = starved.get_or_insert_with(|| Starved {
+            seen: now,
+            waited: Duration::ZERO,
+            told: now,
+            why: error.to_string(),
+        });
+        // A pause of the program counts as a part only.
+        let most = self.settings.buffer_timeout;
+        let elapsed = now.saturating_duration_since(starved.seen).min(most / 4);
+        starved.seen = now;
+        starved.waited = starved.waited.saturating_add(elapsed);
+        let is_late = starved.waited >= most;
         self.starves.store(true, Ordering::Relaxed);
+        !is_late
     }
 
     #[inline]
@@ -203,11 +227,13 @@ impl Link {
             return None;
         }
         let mut starved = lock_plainly(&self.starved);
-        let (_, why) =
-            starved.take_if(|(since, _)| since.elapsed() >= self.settings.room_timeout)?;
+        let starved = starved.as_mut()?;
+        if starved.told.elapsed() < self.settings.room_timeout {
+            return None;
+        }
         // Who waits next waits as long.
-        self.starves.store(false, Ordering::Relaxed);
-        Some(why)
+        starved.told = Instant::now();
+        Some(starved.why.clone())
     }
 
     /// Nothing waits for room in the pool, as was just seen.
@@ -437,6 +463,13 @@ impl Link {
     pub(super) fn lost(&self, error: &RecvError) {
         tracing::debug!(peer = %self.endpoint.peer(), %error, "no more active messages");
         self.end();
+    }
+
+    /// The pool has had no room for too long.
+    #[cold]
+    pub(super) fn give_up_waiting_for_room(&self, error: &RecvError) {
+        tracing::warn!(peer = %self.endpoint.peer(), %error, "a message has waited for too long");
+        self.hang_up();
     }
 
     #[cold]

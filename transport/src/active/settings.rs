@@ -33,6 +33,9 @@ pub struct Settings {
     /// How long who waits for an answer waits for room in the pool (default 200 ms), before it gives up: what has come
     /// stays in the connection. Answers the threat of answers that are kept, and stand in the way of others.
     pub room_timeout: Duration,
+    /// How long a message that has come waits for room in the pool (default 10 s), before its connection is ended. Answers
+    /// the threat of peers who keep connections, and what has come over them, while others use up the pool.
+    pub buffer_timeout: Duration,
     /// How long sending waits for credit (default 30 s). Answers the threat of a peer that is done with nothing.
     pub credit_timeout: Duration,
     /// What sees each message (default: nothing). It is dropped with the connection.
@@ -50,6 +53,7 @@ impl Default for Settings {
             kept_returns: 64,
             handshake_timeout: Duration::from_secs(5),
             room_timeout: Duration::from_millis(200),
+            buffer_timeout: Duration::from_secs(10),
             credit_timeout: Duration::from_secs(30),
             tap: None,
         }

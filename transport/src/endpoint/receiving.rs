@@ -432,6 +432,20 @@ impl Receiving {
         self.drive();
     }
 
+    /// The message that has begun was looked for so long without a sleep. The first look behind a pause of the program
+    /// counts as a part of the time-out only.
+    pub(super) fn count_begun(&mut self, elapsed: Duration) {
+        let Some(left) = self.patience() else {
+            return;
+        };
+        let most = self.facts.message_timeout / 4;
+        self.left = left.saturating_sub(elapsed.min(most));
+        if self.left.is_zero() {
+            self.expire();
+            self.drive();
+        }
+    }
+
     /// The message that has begun takes too long.
     fn expire(&mut self) {
         let received = self.half.as_ref().map_or(0, |half| half.begun());

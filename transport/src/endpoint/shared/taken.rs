@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::task::Waker;
+use std::time::Duration;
 
 use super::Shared;
 use crate::endpoint::receiving::{Past, Taker};
@@ -15,6 +16,14 @@ impl Shared {
         let is_first = held.set_taker(taker);
         self.settle(self.receiving.leave(held));
         is_first
+    }
+
+    /// Nobody slept for a message for so long, but it was looked for. One that has begun, and takes too long by that, ends
+    /// the connection.
+    pub(crate) fn count_begun(&self, elapsed: Duration) {
+        let mut held = self.receiving.lock();
+        held.count_begun(elapsed);
+        self.settle(self.receiving.leave(held));
     }
 
     /// Has messages received again that the pool had no room for.
