@@ -27,6 +27,7 @@ use crate::workers::Workers;
 
 mod called;
 mod callee;
+mod greeters;
 mod incoming;
 mod load;
 mod serving;
@@ -61,10 +62,16 @@ pub struct ServerOptions {
     /// Connections at once, of all listeners (default 256); further ones are closed as they come. Answers the threat
     /// of peers who open more than we have memory and threads for.
     pub max_connections: usize,
-    /// Connections of all listeners that have not yet said who they are (default 64); further ones are closed as they
-    /// come. They have [`Options::handshake_timeout`] and [`Settings::handshake_timeout`] for that. Answers the
-    /// threat of peers who open connections and are silent, each of which takes a thread for so long.
+    /// Connections of all listeners that have not yet said who they are (default 64). They have
+    /// [`Options::handshake_timeout`] and [`Settings::handshake_timeout`] for that; if there are more, or no place for
+    /// another connection is left, the oldest of them is closed, once it has had 100 ms. Over `inproc` and `sim` none can
+    /// be, and the one that comes is closed. Answers the threat of peers who open connections and are silent, each of which
+    /// takes a thread for so long.
     pub max_greeting: usize,
+    /// The same for each source (default 32): an IPv4 address, loopback too, the /64 network of an IPv6 address, and all
+    /// peers by `uds`, or by `shm`. If there are more, the oldest of that source is closed. Answers the threat of one host
+    /// that takes the places of all others.
+    pub max_greeting_per_source: usize,
     /// Connections a second, of each listener, that come to nothing (default 500, and 128 at once): those who are no peers,
     /// or end without a call. While there are more, further connections are accepted at that rate. Answers the threat of
     /// peers who connect again and again, as that costs more than calls do.
@@ -147,6 +154,7 @@ impl Default for ServerOptions {
             limits: Limits::default(),
             max_connections: 256,
             max_greeting: 64,
+            max_greeting_per_source: 32,
             max_vain: 500,
             first_call_timeout: Duration::from_secs(30),
             max_waiting: 1024,

@@ -12,6 +12,7 @@ mod words;
 use std::io::IoSlice;
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -134,6 +135,50 @@ fn silent_peers_take_few_places_and_for_a_while_only() {
     let load = another.lookup::<dyn Load>("load").unwrap();
     assert_eq!(load.bytes(3).wait().unwrap().get(), &[7, 7, 7]);
     drop(silent);
+}
+
+/// Silent peers come without end, and stay: each makes room for the next, and whoever speaks is met.
+#[test]
+fn a_flood_of_silent_peers_locks_nobody_out() {
+    let mut options = ServerOptions::default();
+    options.max_greeting_per_source = 8;
+    // So that nothing but the flood itself makes room.
+    options.transport.handshake_timeout = Duration::from_secs(3600);
+    options.messages.handshake_timeout = Duration::from_secs(3600);
+    let server = server(options);
+    let serving = server.listen(&tcp()).unwrap();
+    let uri = serving.address().to_string();
+    let address = uri.strip_prefix("tcp://").unwrap();
+    let (stops, opened) = (AtomicBool::new(false), AtomicU64::new(0));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut silent = Vec::new();
+            while !stops.load(Ordering::SeqCst) {
+                silent.extend(TcpStream::connect(address));
+                opened.fetch_add(1, Ordering::SeqCst);
+                thread::sleep(Duration::from_millis(20));
+            }
+        });
+        until(|| opened.load(Ordering::SeqCst) > 30);
+        let honest: Vec<_> = (0..20)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut found = None;
+                    until(|| {
+                        found = Client::connect(serving.address()).ok();
+                        found.is_some()
+                    });
+                    let load = found.unwrap().lookup::<dyn Load>("load").unwrap();
+                    load.bytes(3).wait().unwrap().get().len()
+                })
+            })
+            .collect();
+        for client in honest {
+            assert_eq!(client.join().unwrap(), 3);
+        }
+        stops.store(true, Ordering::SeqCst);
+    });
+    assert!(server.health().refused_connections > 0);
 }
 
 /// They are met later than others would be; nobody else is sent away for it.

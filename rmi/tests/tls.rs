@@ -7,7 +7,10 @@
 
 #[path = "../../transport/tests/common/certificates.rs"]
 mod certificates;
+#[path = "until/mod.rs"]
+mod until;
 
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -101,4 +104,32 @@ fn strangers_are_not_served_and_disturb_nobody() {
     assert!(matches!(error, ConnectError::Connect(_)), "{error:?}");
     assert!(error.to_string().contains("certificate"), "{error}");
     assert_eq!(*sums.twice(4).wait().unwrap().get(), 8);
+}
+
+#[test]
+fn peers_that_show_no_certificate_make_room() {
+    let mut of = ServerOptions::default();
+    of.transport = certified(Options::default());
+    // So that nothing but those who come makes room.
+    of.transport.handshake_timeout = Duration::from_secs(3600);
+    of.max_greeting_per_source = 4;
+    let server = Server::new(of);
+    server.bind::<dyn Sums>("sums", Arc::new(Here)).unwrap();
+    let serving = server
+        .listen(&"tls://127.0.0.1:0".parse().unwrap())
+        .unwrap();
+    let uri = serving.address().to_string();
+    let address = uri.strip_prefix("tls://").unwrap();
+    let silent: Vec<_> = (0..12)
+        .map(|_| TcpStream::connect(address).unwrap())
+        .collect();
+    let options = client(certified(Options::default()));
+    let mut known = None;
+    until::until(|| {
+        known = Client::connect_with(serving.address(), &options).ok();
+        known.is_some()
+    });
+    let sums = known.unwrap().lookup::<dyn Sums>("sums").unwrap();
+    assert_eq!(*sums.twice(4).wait().unwrap().get(), 8);
+    drop(silent);
 }

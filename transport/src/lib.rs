@@ -116,8 +116,8 @@ pub use address::Address;
 pub use channel::channel;
 pub use device::sim;
 pub use endpoint::{
-    Closer, Completion, CompletionQueue, Counters, Endpoint, Exposure, GetTicket, Incoming, Limits,
-    Listener, Message, Next, ObjectTicket, Outcome, Progress, PutTicket, RecvObjectError,
+    Closer, Completion, CompletionQueue, Counters, Cutter, Endpoint, Exposure, GetTicket, Incoming,
+    Limits, Listener, Message, Next, ObjectTicket, Outcome, Progress, PutTicket, RecvObjectError,
     RecvTicket, Remains, Reminder, RemoteError, RemoteKey, Rights, Scope, ScopedTicket,
     SendObjectError, SendTicket, UnsentObject, Window, connect, connect_cheapest, device_counters,
     listen, listen_all,

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use jstream_transport::active::Handlers;
 
+use super::greeters::Greeters;
 use crate::reflection::Health;
 use crate::session::CALLS;
 use crate::sync::lock;
@@ -14,7 +15,7 @@ use crate::sync::lock;
 pub(crate) struct Load {
     connections: AtomicUsize,
     /// Those of them that have not said who they are.
-    greeting: AtomicUsize,
+    greeters: Greeters,
     waiting: AtomicUsize,
     /// Calls that are held until they can begin.
     held: AtomicUsize,
@@ -52,19 +53,19 @@ impl Counted {
 }
 
 impl Load {
-    /// Places for one more connection, and for its greeting, where there are fewer than that.
-    pub(super) fn place(
-        self: &Arc<Self>,
-        connections: usize,
-        greeting: usize,
-    ) -> Option<(Place, Greeting)> {
-        let taken = take(&self.connections, connections).then(|| Place(self.clone()));
-        let greeting = take(&self.greeting, greeting).then(|| Greeting(self.clone()));
-        let places = taken.zip(greeting);
-        if places.is_none() {
-            self.refused_connections.fetch_add(1, Ordering::Relaxed);
-        }
-        places
+    /// A place for one more connection, where there are fewer than that.
+    pub(super) fn place(self: &Arc<Self>, connections: usize) -> Option<Place> {
+        take(&self.connections, connections).then(|| Place(self.clone()))
+    }
+
+    /// The connections that have not said who they are.
+    pub(super) fn greeters(&self) -> &Greeters {
+        &self.greeters
+    }
+
+    /// A connection was refused, or evicted before it has said who it is.
+    pub(super) fn refuse_connection(&self) {
+        self.refused_connections.fetch_add(1, Ordering::Relaxed);
     }
 
     /// One more listener.
@@ -168,15 +169,5 @@ pub(super) struct Place(Arc<Load>);
 impl Drop for Place {
     fn drop(&mut self) {
         self.0.connections.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// The place of one that has not said who it is.
-#[derive(Debug)]
-pub(super) struct Greeting(Arc<Load>);
-
-impl Drop for Greeting {
-    fn drop(&mut self) {
-        self.0.greeting.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -10,7 +10,8 @@ use std::time::Instant;
 use jstream_transport::active::{self, Bundle, Handlers, Peer};
 use jstream_transport::{AcceptError, Address, Closer, Incoming, Listener};
 
-use super::load::{Greeting, Load, Place};
+use super::greeters::{Greeters, Greeting, Limits};
+use super::load::{Load, Place};
 use super::vain::Vain;
 use super::{Server, ServerOptions};
 use crate::clock::Alarm;
@@ -191,6 +192,7 @@ impl State {
             self.load.end();
         }
         self.listener.close();
+        self.load.greeters().call();
     }
 
     /// Ends all connections. One that has not been greeted yet runs no method, and ends by itself.
@@ -211,12 +213,13 @@ impl State {
             match listener.accept() {
                 Ok(incoming) => {
                     let options = &self.options;
-                    let place = self
-                        .load
-                        .place(options.max_connections, options.max_greeting);
-                    if let Some(place) = place {
+                    let (source, cutter) = (incoming.peer(), incoming.cutter());
+                    let stops = || self.stopping.load(Ordering::SeqCst);
+                    let greeting =
+                        Greeters::enter(&self.load, Limits::of(options), source, cutter, stops);
+                    if let Some(greeting) = greeting {
                         number = number.wrapping_add(1);
-                        self.greet(number, incoming, place);
+                        self.greet(number, incoming, greeting);
                     }
                 }
                 Err(AcceptError::ClosedLocally { .. }) => return,
@@ -229,24 +232,19 @@ impl State {
 
     /// Greets a peer in a thread of its own, as that may take its time. Where none is to be had, the connection is
     /// dropped, which its peer sees.
-    fn greet(self: &Arc<Self>, number: u64, incoming: Incoming, place: (Place, Greeting)) {
+    fn greet(self: &Arc<Self>, number: u64, incoming: Incoming, greeting: Greeting) {
         let state = self.clone();
         let _ = thread::Builder::new()
             .name("jstream-greet".to_owned())
             .spawn(move || {
-                if state.open(number, incoming, place).is_none() {
+                if state.open(number, incoming, greeting).is_none() {
                     state.vain.note(Instant::now());
                 }
             });
     }
 
     /// None where it came to nothing.
-    fn open(
-        self: &Arc<Self>,
-        number: u64,
-        incoming: Incoming,
-        (place, greeting): (Place, Greeting),
-    ) -> Option<()> {
+    fn open(self: &Arc<Self>, number: u64, incoming: Incoming, greeting: Greeting) -> Option<()> {
         let endpoint = incoming.establish().ok()?;
         let options = &self.options;
         let terms = Terms {
@@ -271,7 +269,7 @@ impl State {
         let joined =
             Connection::accept(endpoint, &self.handlers, settings, terms, exports, waiting);
         let connection = joined.ok()?;
-        drop(greeting);
+        let place = greeting.finish()?;
         let peer = connection.peer();
         let open = Open {
             peer: peer.clone(),

@@ -77,6 +77,11 @@ pub(crate) trait Establish: Send {
     /// Exchanges greetings, in no longer than the handshake's time-out.
     fn establish(self: Box<Self>) -> Result<Connection, HandshakeError>;
 
+    /// The socket that it came by, where it is one: shutting it down ends `establish`.
+    fn socket(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
     /// Tells the peer why it is not wanted (at most [`MAX_REASON`] bytes of it), without waiting
     /// long. The peer's `connect` fails with `ConnectError::Refused`.
     fn refuse(self: Box<Self>, reason: &str);

@@ -1,11 +1,15 @@
 //! The side that is connected to.
 
 use std::fmt;
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
+
+use socket2::SockRef;
 
 use super::Endpoint;
 use super::closer::{Close, Closer};
@@ -349,11 +353,34 @@ impl Incoming {
         }
     }
 
+    /// Returns what ends the connection from another thread while it is established, and afterwards. None where the
+    /// device has no socket (`inproc`, `sim`), or the system no descriptor for it.
+    #[must_use]
+    pub fn cutter(&self) -> Option<Cutter> {
+        let socket = self.half_made.socket()?.try_clone_to_owned().ok()?;
+        Some(Cutter { socket })
+    }
+
     /// Tells the peer that it is not wanted, and why: at most 256 bytes of it. Its `connect` fails
     /// with [`ConnectError::Refused`](crate::ConnectError::Refused).
     pub fn refuse(self, reason: &str) {
         tracing::debug!(peer = %self.peer, reason, "refused");
         self.half_made.refuse(reason);
+    }
+}
+
+/// Ends a connection that was accepted, from any thread, also while [`Incoming::establish`] waits for its peer. Has a
+/// descriptor of its own for that.
+#[derive(Debug)]
+pub struct Cutter {
+    socket: OwnedFd,
+}
+
+impl Cutter {
+    /// Ends the connection at once: whoever receives from it finds that, as does its peer.
+    pub fn cut(&self) {
+        // It fails only where the peer has ended it.
+        let _ = SockRef::from(&self.socket).shutdown(Shutdown::Both);
     }
 }
 

@@ -40,7 +40,7 @@ use jstream::buffer::{Filled, PoolError, Spent};
 
 pub use self::closer::Closer;
 pub use self::counters::{Counters, device_counters};
-pub use self::listener::{Incoming, Listener, listen, listen_all};
+pub use self::listener::{Cutter, Incoming, Listener, listen, listen_all};
 pub use self::message::Message;
 pub use self::object::{ObjectTicket, RecvObjectError, Remains, SendObjectError, UnsentObject};
 pub use self::progress::Progress;

@@ -150,6 +150,10 @@ impl Establish for HalfMade {
         handshake::accept(self.socket, self.peer, &self.options)
     }
 
+    fn socket(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.socket.as_fd())
+    }
+
     fn refuse(self: Box<Self>, reason: &str) {
         handshake::refuse(&self.socket, &self.options, reason);
     }

@@ -150,6 +150,10 @@ impl<F: Family> Establish for HalfMade<F> {
         Ok(F::connection(wire, self.peer, theirs, &self.options))
     }
 
+    fn socket(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.socket.as_fd())
+    }
+
     fn refuse(self: Box<Self>, reason: &str) {
         refuse(&SocketWire::new(self.socket), &self.options, reason);
     }

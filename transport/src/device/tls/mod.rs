@@ -11,6 +11,7 @@ mod wire;
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use rustls::{ClientConnection, ServerConnection};
 use socket2::{SockAddr, Socket};
@@ -137,6 +138,10 @@ impl Establish for HalfMade {
         let wire = Self::agree(socket, &options, deadline)?;
         let theirs = welcome_until(&wire, &options, deadline).map_err(explain)?;
         Ok(connection(wire, (peer, SCHEME), theirs, &options))
+    }
+
+    fn socket(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.socket.as_fd())
     }
 
     fn refuse(self: Box<Self>, reason: &str) {

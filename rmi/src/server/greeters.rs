@@ -1,0 +1,235 @@
+//! Connections that have not said who they are yet: how many there may be, and which of them makes room for another.
+//!
+//! If the places are full, the oldest greeter is evicted: its socket is shut down, which ends the thread that greets it.
+//! So peers that connect and are silent lose their own places, and the next one is met.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use jstream_transport::{Address, Cutter};
+
+use super::ServerOptions;
+use super::load::{Load, Place};
+use crate::sync::lock;
+
+/// The time that each greeter has before it is evicted, so that many honest peers who come at once are not sent away for
+/// each other. Further connections wait that long to be accepted.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// The limits of [`ServerOptions`] for connections that are greeted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    connections: usize,
+    greeting: usize,
+    source: usize,
+}
+
+impl Limits {
+    pub(super) fn of(options: &ServerOptions) -> Self {
+        Self {
+            connections: options.max_connections,
+            greeting: options.max_greeting,
+            source: options.max_greeting_per_source,
+        }
+    }
+}
+
+/// All greeters of a server.
+#[derive(Debug, Default)]
+pub(super) struct Greeters {
+    table: Mutex<Table>,
+    /// A greeter has ended, or a listener is about to.
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    /// The oldest first.
+    all: BTreeMap<u64, Greeter>,
+    next: u64,
+    /// The threads that greet, those of greeters that were evicted included.
+    threads: usize,
+}
+
+#[derive(Debug)]
+struct Greeter {
+    source: String,
+    since: Instant,
+    cutter: Option<Cutter>,
+    place: Place,
+}
+
+/// The answer to one who asks for a place.
+enum Answer {
+    Entered(u64),
+    /// The oldest greeter that would make room has its grace until then, or threads are about to end.
+    Wait(Instant),
+    Refused,
+}
+
+impl Greeters {
+    /// Enters a connection that was accepted. If there are as many as may be, the oldest one is evicted, of the same source
+    /// where that has as many as it may. None where there is no room, or it `stops` meanwhile.
+    pub(super) fn enter(
+        load: &Arc<Load>,
+        limits: Limits,
+        source: &Address,
+        cutter: Option<Cutter>,
+        stops: impl Fn() -> bool,
+    ) -> Option<Greeting> {
+        let greeters = load.greeters();
+        let (source, mut cutter) = (source_of(source), cutter);
+        let mut table = lock(&greeters.table);
+        loop {
+            match table.enter(load, limits, &source, &mut cutter) {
+                Answer::Entered(number) => {
+                    let load = load.clone();
+                    return Some(Greeting { load, number });
+                }
+                Answer::Refused => break,
+                Answer::Wait(_) if stops() => break,
+                Answer::Wait(until) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    let waited = greeters.changed.wait_timeout(table, left);
+                    table = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
+            }
+        }
+        drop(table);
+        load.refuse_connection();
+        None
+    }
+
+    /// Has those look again who wait for a place.
+    pub(super) fn call(&self) {
+        drop(lock(&self.table));
+        self.changed.notify_all();
+    }
+}
+
+impl Table {
+    fn enter(
+        &mut self,
+        load: &Arc<Load>,
+        limits: Limits,
+        source: &str,
+        cutter: &mut Option<Cutter>,
+    ) -> Answer {
+        let now = Instant::now();
+        loop {
+            let of_source = |greeter: &&Greeter| greeter.source == source;
+            let is_source_full = self.all.values().filter(of_source).count() >= limits.source;
+            let is_full = is_source_full || self.all.len() >= limits.greeting;
+            if !is_full {
+                // Threads of those that were evicted end soon, but not at once.
+                if self.threads >= limits.greeting.saturating_mul(2) {
+                    return Answer::Wait(now.checked_add(GRACE).unwrap_or(now));
+                }
+                if let Some(place) = load.place(limits.connections) {
+                    return Answer::Entered(self.insert(source, now, cutter.take(), place));
+                }
+            }
+            let mut evictable = self.all.iter().filter(|(_, greeter)| {
+                greeter.cutter.is_some() && (!is_source_full || of_source(greeter))
+            });
+            let Some((number, since)) = evictable.next().map(|(n, oldest)| (*n, oldest.since))
+            else {
+                return Answer::Refused;
+            };
+            let until = since.checked_add(GRACE).unwrap_or(now);
+            if until > now {
+                return Answer::Wait(until);
+            }
+            self.evict(number, load);
+        }
+    }
+
+    fn insert(
+        &mut self,
+        source: &str,
+        since: Instant,
+        cutter: Option<Cutter>,
+        place: Place,
+    ) -> u64 {
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        self.threads = self.threads.saturating_add(1);
+        let greeter = Greeter {
+            source: source.to_owned(),
+            since,
+            cutter,
+            place,
+        };
+        self.all.insert(number, greeter);
+        number
+    }
+
+    fn evict(&mut self, number: u64, load: &Load) {
+        if let Some(Greeter { cutter, .. }) = self.all.remove(&number) {
+            if let Some(cutter) = cutter {
+                cutter.cut();
+            }
+            load.refuse_connection();
+        }
+    }
+}
+
+/// The place of one that has not said who it is, held by the thread that greets it.
+#[derive(Debug)]
+pub(super) struct Greeting {
+    load: Arc<Load>,
+    number: u64,
+}
+
+impl Greeting {
+    /// It has said who it is: its place among the connections. None where it was evicted.
+    pub(super) fn finish(self) -> Option<Place> {
+        let greeter = lock(&self.load.greeters().table).all.remove(&self.number)?;
+        Some(greeter.place)
+    }
+}
+
+impl Drop for Greeting {
+    fn drop(&mut self) {
+        let greeters = self.load.greeters();
+        let mut table = lock(&greeters.table);
+        table.threads = table.threads.saturating_sub(1);
+        let greeter = table.all.remove(&self.number);
+        drop(table);
+        drop(greeter);
+        greeters.changed.notify_all();
+    }
+}
+
+/// The part of an address that one peer has: of IPv6 the network, of which one host has all addresses. Peers on this host
+/// that have no address count as one source for each scheme.
+fn source_of(peer: &Address) -> String {
+    let (Address::Tcp { host, .. } | Address::Uring { host, .. } | Address::Tls { host, .. }) =
+        peer
+    else {
+        return peer.scheme().to_owned();
+    };
+    match host.parse::<std::net::Ipv6Addr>() {
+        Ok(address) if address.to_ipv4_mapped().is_none() => {
+            let network = address.to_bits() >> 64;
+            format!("{network:x}/64")
+        }
+        _ => host.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_a_host_or_its_network() {
+        let of = |uri: &str| source_of(&uri.parse().unwrap_or_else(|_| panic!("{uri}")));
+        assert_eq!(of("tcp://127.0.0.1:4"), of("tls://127.0.0.1:5"));
+        assert_ne!(of("tcp://127.0.0.1:4"), of("tcp://127.0.0.2:4"));
+        assert_eq!(of("tcp://[2001:db8::1]:4"), of("tcp://[2001:db8::ffff]:4"));
+        assert_ne!(of("tcp://[2001:db8::1]:4"), of("tcp://[2001:db8:1::1]:4"));
+        assert_eq!(of("uds:///one"), of("uds:///two"));
+    }
+}
