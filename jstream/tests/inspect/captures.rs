@@ -112,6 +112,49 @@ fn the_values_of_a_message_are_shown() {
     assert_eq!(value("3"), Json::Null);
 }
 
+/// Names, addresses, reasons and values of a forged capture do not reach the terminal as commands.
+#[test]
+fn text_of_a_capture_commands_no_terminal() {
+    let hostile = |before: &str| format!("{before}\u{1b}[2J\u{9b}31m\n\r\u{7f}\u{202e}");
+    let mut call = Message::new(Direction::Inward, Kind::Request);
+    call.call = Some((1, 0));
+    call.payload = bytes(&hostile("value"));
+    let mut failed = Message::new(Direction::Outward, Kind::Reply);
+    failed.word = 3;
+    failed.payload = hostile("reason").into_bytes();
+    let records = [
+        Record::Start(Start {
+            by_client: false,
+            unix_nanos: 1,
+            peer: hostile("peer"),
+        }),
+        Record::Method(Method {
+            direction: Direction::Inward,
+            object: 1,
+            interface: hostile("interface"),
+            name: hostile("name"),
+            arguments: schema::<String>(),
+            result: schema::<String>(),
+            ..Method::default()
+        }),
+        Record::Message(call),
+        Record::Message(failed),
+    ];
+    let mut capture = start();
+    records.iter().for_each(|of| encode(of, &mut capture));
+    for arguments in [&[][..], &["--object", "0"], &["--object", "1"]] {
+        let name = format!("hostile-{}", arguments.last().unwrap_or(&""));
+        let output = run(&name, &capture, arguments);
+        assert!(output.status.success());
+        let text = String::from_utf8(output.stdout).unwrap();
+        let is_command = |c: char| c == '\u{202e}' || c.is_control() && c != '\n';
+        assert!(!text.contains(is_command), "{text:?}");
+        assert_eq!(text.contains("peer"), arguments.is_empty(), "{text:?}");
+        assert!(text.contains("name") && !text.contains("\n\n"), "{text:?}");
+        assert!(text.lines().count() <= 3, "{text:?}");
+    }
+}
+
 #[test]
 fn a_capture_that_is_cut_off_is_shown_up_to_there() {
     let capture = capture();

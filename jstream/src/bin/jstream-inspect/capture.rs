@@ -12,7 +12,7 @@ use jstream::schema::Schema;
 use serde_json::{Value as Json, json};
 
 use crate::arguments::Arguments;
-use crate::output::{Failure, Output, say};
+use crate::output::{Failure, Output, say, spelled};
 
 /// Whether the file that is looked at begins as a capture does.
 pub(crate) fn is_capture(arguments: &Arguments) -> bool {
@@ -141,7 +141,7 @@ impl Report<'_> {
             self.json.push(json);
             return Ok(());
         }
-        self.output.line(line)
+        self.output.line(&spelled(line))
     }
 
     fn start(&mut self, start: &Start) -> Result<(), Failure> {
@@ -182,7 +182,11 @@ impl Report<'_> {
         }
         self.put_anyway(&line, json)?;
         match shown {
-            Some(shown) if !self.arguments.json => self.output.line(&format!("{shown:#}")),
+            Some(shown) if !self.arguments.json => {
+                let shown = format!("{shown:#}");
+                let mut lines = shown.lines();
+                lines.try_for_each(|line| self.output.line(&spelled(line)))
+            }
             _ => Ok(()),
         }
     }
