@@ -207,7 +207,9 @@ impl Link {
         });
         // A pause of the program counts as a part only.
         let most = self.settings.buffer_timeout;
-        let elapsed = now.saturating_duration_since(starved.seen).min(most / 4);
+        let elapsed = now
+            .saturating_duration_since(starved.seen)
+            .min(most.checked_div(4).unwrap_or_default());
         starved.seen = now;
         starved.waited = starved.waited.saturating_add(elapsed);
         let is_late = starved.waited >= most;
@@ -459,10 +461,10 @@ impl Link {
         lock_plainly(&self.returned).pop_front()
     }
 
-    /// Nothing more is received.
+    /// Nothing more is received. The device is closed, though the program may keep its handles.
     pub(super) fn lost(&self, error: &RecvError) {
         tracing::debug!(peer = %self.endpoint.peer(), %error, "no more active messages");
-        self.end();
+        self.hang_up();
     }
 
     /// The pool has had no room for too long.
@@ -475,7 +477,7 @@ impl Link {
     #[cold]
     fn break_off(&self, violation: Violation) {
         tracing::warn!(peer = %self.endpoint.peer(), reason = violation.0, "broke the rules of active messages");
-        self.endpoint.shared().facts().control.reject();
+        self.endpoint.shared().facts().reject();
         self.endpoint.close();
         self.end();
     }

@@ -1,14 +1,15 @@
 //! What both directions of a connection know, and how they end.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jstream::buffer::{Pool, PoolError};
 
 use crate::address::Address;
 use crate::device::connection::{Control, Fault, Limits};
+use crate::device::shm::Outbox;
 use crate::error::{HeaderError, RecvError, SendError};
 use crate::header::Header;
 use crate::options::Options;
@@ -24,7 +25,10 @@ pub(crate) struct Facts {
     pub(crate) scheme: &'static str,
     pub(crate) limits: Limits,
     pub(crate) degraded: Vec<String>,
-    pub(crate) control: Arc<dyn Control>,
+    /// What ends the device; nothing once it was released.
+    control: Mutex<Option<Arc<dyn Control>>>,
+    /// The same, if it has an outbox.
+    outbox: Option<Arc<dyn Control>>,
     pub(crate) pool: Pool,
     pub(crate) message_timeout: Duration,
     pub(crate) send_timeout: Duration,
@@ -124,7 +128,8 @@ impl Facts {
             scheme,
             limits,
             degraded,
-            control,
+            outbox: control.outbox().is_some().then(|| control.clone()),
+            control: Mutex::new(Some(control)),
             pool: options.pool.clone(),
             message_timeout: options.message_timeout,
             send_timeout: options.send_timeout,
@@ -141,10 +146,45 @@ impl Facts {
     pub(crate) fn break_off(&self) {
         self.broken.store(true, Ordering::Release);
         if self.peer_erred.load(Ordering::Relaxed) {
-            self.control.reject();
+            self.reject();
         } else {
-            self.control.close();
+            self.close();
         }
+    }
+
+    /// Ends both directions of the device.
+    pub(crate) fn close(&self) {
+        if let Some(control) = self.control() {
+            control.close();
+        }
+    }
+
+    /// As [`close`](Self::close), because the peer does not keep to the rules.
+    pub(crate) fn reject(&self) {
+        if let Some(control) = self.control() {
+            control.reject();
+        }
+    }
+
+    /// Lets go of a device that was closed: its descriptors are closed when both halves are gone, too. One with an outbox
+    /// stays as long as the connection.
+    pub(crate) fn release(&self) {
+        let control = self.lock_control().take();
+        drop(control);
+    }
+
+    /// Where jbufs are taken that the peer reads in place, if there is such a thing.
+    #[inline]
+    pub(crate) fn outbox(&self) -> Option<&Outbox> {
+        self.outbox.as_ref()?.outbox()
+    }
+
+    fn control(&self) -> Option<Arc<dyn Control>> {
+        self.lock_control().clone()
+    }
+
+    fn lock_control(&self) -> MutexGuard<'_, Option<Arc<dyn Control>>> {
+        self.control.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes whose fault an end is, before the connection is broken off.

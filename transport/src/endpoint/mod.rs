@@ -321,11 +321,7 @@ impl Endpoint {
     #[inline]
     pub fn take(&self, capacity: usize) -> Result<Spent, PoolError> {
         let facts = self.shared.facts();
-        match facts
-            .control
-            .outbox()
-            .and_then(|outbox| outbox.take(capacity))
-        {
+        match facts.outbox().and_then(|outbox| outbox.take(capacity)) {
             Some(spent) => Ok(spent),
             None => facts.pool.take(capacity),
         }

@@ -75,6 +75,8 @@ pub(crate) struct Receiving {
     begun_before: bool,
     /// The pool has no room for its next message.
     held: bool,
+    /// The connection was closed in this program: a half that comes back is dropped.
+    is_closed: bool,
     /// What it sends.
     replies: Replies,
 }
@@ -109,6 +111,7 @@ impl Receiving {
             taken: false,
             begun_before: false,
             held: false,
+            is_closed: false,
             replies: Replies::default(),
         }
     }
@@ -391,6 +394,8 @@ impl Receiving {
     pub(super) fn end_with(&mut self, end: End) {
         // Threads that wait for the half to come back wait for ever otherwise.
         self.common.news = true;
+        // Whoever watches the descriptor forgets it before it is closed.
+        self.common.watch = None;
         self.half = None;
         self.into = None;
         self.begun = false;
@@ -427,9 +432,11 @@ impl Receiving {
 
     /// The connection was closed in this program.
     pub(super) fn close(&mut self) {
+        self.is_closed = true;
         self.kept.clear();
         self.remote.kept_bytes = 0;
         self.drive();
+        self.look();
     }
 
     /// The message that has begun was looked for so long without a sleep. The first look behind a pause of the program
@@ -438,8 +445,8 @@ impl Receiving {
         let Some(left) = self.patience() else {
             return;
         };
-        let most = self.facts.message_timeout / 4;
-        self.left = left.saturating_sub(elapsed.min(most));
+        let most = self.facts.message_timeout.checked_div(4);
+        self.left = left.saturating_sub(elapsed.min(most.unwrap_or_default()));
         if self.left.is_zero() {
             self.expire();
             self.drive();

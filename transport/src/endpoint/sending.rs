@@ -86,6 +86,8 @@ pub(crate) struct Sending {
     alarm_waker: Waker,
     /// Who is told when the next message has gone that was posted.
     at_gone: Option<Waker>,
+    /// The connection was closed in this program: a half that comes back is dropped.
+    is_closed: bool,
 }
 
 impl Sending {
@@ -113,6 +115,7 @@ impl Sending {
             alarm_waker: alarm.clone().into(),
             alarm,
             at_gone: None,
+            is_closed: false,
         }
     }
 
@@ -287,12 +290,30 @@ impl Sending {
 
     pub(super) fn give_back(&mut self, half: Box<dyn Outgoing>) {
         self.half = Some(half);
+        if self.is_closed {
+            self.end_closed();
+        }
+    }
+
+    /// The connection was closed in this program.
+    pub(super) fn close(&mut self) {
+        self.is_closed = true;
+        self.drive();
+        self.end_closed();
+    }
+
+    /// Drops the half, unless somebody has it who is going to give it back.
+    fn end_closed(&mut self) {
+        if self.half.is_some() {
+            self.fail(End::ClosedLocally, false);
+        }
     }
 
     /// Says to the peer that nothing more is sent.
     pub(super) fn finish(&mut self) -> Option<Box<dyn Outgoing>> {
         self.end.get_or_insert(End::ClosedLocally);
         self.common.news = true;
+        self.common.watch = None;
         self.half.take()
     }
 
@@ -301,6 +322,8 @@ impl Sending {
     pub(super) fn fail(&mut self, end: End, pushed: bool) {
         // Threads that wait for the half to come back wait for ever otherwise.
         self.common.news = true;
+        // Whoever watches the descriptor forgets it before it is closed.
+        self.common.watch = None;
         if let (Some(mut half), true) = (self.half.take(), self.begun) {
             if let Some(op) = self.posted.front().and_then(|id| self.ops.get_mut(*id)) {
                 half.abandon(&mut op.message);
@@ -410,6 +433,7 @@ impl Sending {
             after,
             peer,
         }));
+        self.common.watch = None;
         self.half = None;
         self.fail(End::Stalled { received: 0 }, false);
     }

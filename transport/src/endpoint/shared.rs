@@ -337,11 +337,14 @@ impl Shared {
             return;
         }
         self.try_flush();
-        self.facts.control.close();
+        self.facts.close();
         let mut held = self.receiving.lock();
         held.close();
         self.settle(self.receiving.leave(held));
-        self.progress(Way::Out, None, None);
+        let mut held = self.sending.lock();
+        held.close();
+        self.settle(self.sending.leave(held));
+        self.facts.release();
     }
 
     /// A descriptor of its own for what is polled for messages.

@@ -100,7 +100,7 @@ impl Endpoint {
     ) -> Result<(), SendObjectError> {
         let shared = &*self.shared;
         let sent = shared.tools.with_writer(|writer| {
-            let outbox = shared.facts().control.outbox();
+            let outbox = shared.facts().outbox();
             if let Some(filled) = write_in_place(writer, object, outbox) {
                 return Ok(self.send_written(header, filled, patience));
             }
@@ -150,7 +150,7 @@ impl Endpoint {
     ) -> Result<SendTicket, WriteError> {
         let shared = &*self.shared;
         let pool = &shared.facts().pool;
-        let outbox = shared.facts().control.outbox();
+        let outbox = shared.facts().outbox();
         let filled =
             shared
                 .tools

@@ -104,6 +104,9 @@ impl Direction for Receiving {
                 return;
             }
         }
+        if self.is_closed {
+            self.look();
+        }
         if half.measured && self.patience().is_some() {
             self.left = self.left.saturating_sub(elapsed);
             if self.left.is_zero() {
