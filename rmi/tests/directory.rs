@@ -354,7 +354,11 @@ fn watchers_that_do_not_read_are_told_that_they_missed_something() {
     assert_eq!(next_of(&mut lazy), (Event::Bound, "a".to_owned()));
     let mut second = names.directory().watch();
     assert_eq!(next_of(&mut second), (Event::Bound, "a".to_owned()));
-    assert!(names.watch().unwrap().next().is_none());
+    let mut third = names.watch().unwrap();
+    let refused = third.next().unwrap().unwrap();
+    assert_eq!(refused.event, Event::Refused);
+    assert!(refused.name.contains("max_watchers)"), "{}", refused.name);
+    assert!(third.next().is_none());
     drop(second);
     // More than its window and its place have room for.
     for _ in 0..200 {
@@ -367,4 +371,59 @@ fn watchers_that_do_not_read_are_told_that_they_missed_something() {
     assert_eq!(last.0, Event::Missed);
     // And watches anew.
     assert_eq!(next_of(&mut idle.watch()), (Event::Bound, "a".to_owned()));
+}
+
+#[test]
+fn one_connection_does_not_take_the_places_of_all_watchers() {
+    let mut options = RegistrarOptions::default();
+    options.max_watchers_each = 3;
+    let registry = registry("tcp://127.0.0.1:0", options, ServerOptions::default());
+    let greedy = Client::connect(registry.address()).unwrap();
+    let greedy = greedy.lookup::<dyn Directory>(directory::NAME).unwrap();
+    let mut few: Vec<_> = (0..3).map(|_| greedy.watch()).collect();
+    for watch in &mut few {
+        assert_eq!(next_of(watch).0, Event::Complete);
+    }
+    let (event, reason) = next_of(&mut greedy.watch());
+    assert_eq!(event, Event::Refused);
+    assert!(reason.contains("max_watchers_each"), "{reason}");
+    let names = Names::connect(registry.address()).unwrap();
+    assert_eq!(next_of(&mut names.directory().watch()).0, Event::Complete);
+    // There is a place again when one of them has ended.
+    few.pop();
+    until(|| next_of(&mut greedy.watch()).0 == Event::Complete);
+}
+
+#[test]
+fn changes_that_wait_for_all_watchers_are_bounded() {
+    let mut options = RegistrarOptions::default();
+    options.max_change_bytes = 8 << 10;
+    let registry = registry("tcp://127.0.0.1:0", options, ServerOptions::default());
+    let serving = owner(&[("a", 0)]);
+    let names = Names::connect(registry.address()).unwrap();
+    let mut options = ClientOptions::default();
+    options.stream_items = 4;
+    let idle = Client::connect_with(registry.address(), &options).unwrap();
+    let idle = idle.lookup::<dyn Directory>(directory::NAME).unwrap();
+    let mut lazy: Vec<_> = (0..8).map(|_| idle.watch()).collect();
+    for watch in &mut lazy {
+        assert_eq!(next_of(watch).0, Event::Complete);
+    }
+    let mut reader = names.directory().watch();
+    assert_eq!(next_of(&mut reader).0, Event::Complete);
+    // Less for each than `max_changes`, and more for all than there may be.
+    for _ in 0..400 {
+        names.rebind("a", &serving).unwrap();
+        assert_eq!(next_of(&mut reader), (Event::Bound, "a".to_owned()));
+    }
+    for mut watch in lazy {
+        let mut last = Event::Complete;
+        while let Some(item) = watch.next().wait() {
+            last = item.unwrap().get().event;
+            if last == Event::Missed {
+                break;
+            }
+        }
+        assert_eq!(last, Event::Missed);
+    }
 }

@@ -15,8 +15,8 @@ use crate::stream::{Stream, StreamError, until_ready};
 ///
 /// It is an iterator that blocks until something has happened. When the connection to the registry is lost it goes on with
 /// the next one, and tells what has changed meanwhile: names that are bound no more, and those that are new, or are bound to
-/// another interface. It ends behind [`Event::Missed`], with an error that is no loss of the connection, and at once where
-/// as many watch as the registry allows.
+/// another interface. It ends behind [`Event::Missed`], with an error that is no loss of the connection, and behind
+/// [`Event::Refused`], where as many watch as the registry allows.
 pub struct Changes {
     link: Arc<Link>,
     /// The connection that is watched, or was.
@@ -140,7 +140,7 @@ impl Told {
                 self.forget();
                 !std::mem::replace(&mut self.is_complete, true)
             }
-            Event::Missed => true,
+            Event::Missed | Event::Refused => true,
         };
         if is_news {
             self.due.push_back(Change {

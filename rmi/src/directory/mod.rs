@@ -146,6 +146,8 @@ pub enum Event {
     Complete,
     /// There were more changes than the watcher took in time: the last that it gets.
     Missed,
+    /// The registry has no place for the watcher: the last that it gets. The name says which limit that is, and what to do.
+    Refused,
 }
 
 /// Why a name is not bound, or not unbound.
@@ -199,6 +201,6 @@ pub trait Directory {
     #[remote(idempotent)]
     fn list(&self) -> Vec<Bound>;
 
-    /// All names that are bound, and then what happens to them. Nothing where as many watch as may.
+    /// All names that are bound, and then what happens to them. [`Event::Refused`] where as many watch as may.
     fn watch(&self) -> Stream<Change>;
 }

@@ -11,7 +11,7 @@ use jstream_transport::Address;
 
 use super::places::{caller, leads, may_change, number, usable};
 use super::saved::{self, PersistError, Saving, Wanted};
-use super::watching::Watcher;
+use super::watching::{Watcher, refused};
 use super::{Change, Directory, Entry, EntryRef, Event, Refusal};
 use crate::reflection::Bound;
 use crate::stream::Stream;
@@ -33,11 +33,17 @@ pub struct RegistrarOptions {
     pub max_names: usize,
     /// The bytes of all entries.
     pub max_bytes: usize,
-    /// How many may watch at once (default 1,024). Further ones get a stream that ends at once.
+    /// How many may watch at once (default 1,024). Further ones are told [`Event::Refused`], and no more.
     pub max_watchers: usize,
+    /// How many watchers one connection may have at once (default 8). Further ones are told the same. Answers the threat of
+    /// programs that take the places of all others.
+    pub max_watchers_each: usize,
     /// How many changes may wait for one who watches (default 1,024); then it is told that it has missed some, and no
     /// more. Answers the threat of watchers who don't read.
     pub max_changes: usize,
+    /// The bytes of the changes that wait for all who watch (default 16 MiB). If there are more, the watcher for whom the
+    /// most wait is told that it has missed some, and no more. Answers the threat of many watchers who don't read.
+    pub max_change_bytes: usize,
 }
 
 impl Default for RegistrarOptions {
@@ -49,7 +55,9 @@ impl Default for RegistrarOptions {
             max_names: 65_536,
             max_bytes: 64 << 20,
             max_watchers: 1024,
+            max_watchers_each: 8,
             max_changes: 1024,
+            max_change_bytes: 16 << 20,
         }
     }
 }
@@ -144,14 +152,35 @@ impl State {
     }
 
     /// Tells all who watch. Whom to wake, without a lock.
-    fn note(&mut self, change: &Change, most: usize) -> Vec<Waker> {
+    fn note(&mut self, change: &Change, limits: Waiting) -> Vec<Waker> {
         if let Some(wanted) = &self.wanted {
             wanted.want();
         }
         let all = self.watchers.values_mut();
-        all.filter_map(|watcher| watcher.note(change, most))
-            .collect()
+        let mut wakers: Vec<_> = all
+            .filter_map(|watcher| watcher.note(change, limits.changes))
+            .collect();
+        let bytes = self.watchers.values().map(Watcher::bytes);
+        let mut bytes = bytes.fold(0, usize::saturating_add);
+        while bytes > limits.bytes {
+            let largest = self.watchers.values_mut().max_by_key(|one| one.bytes());
+            let Some(largest) = largest.filter(|largest| largest.bytes() > 0) else {
+                break;
+            };
+            bytes = bytes.saturating_sub(largest.bytes());
+            wakers.extend(largest.miss());
+        }
+        wakers
     }
+}
+
+/// How much may wait for watchers.
+#[derive(Clone, Copy)]
+struct Waiting {
+    /// Changes for one.
+    changes: usize,
+    /// Bytes for all.
+    bytes: usize,
 }
 
 fn wake(all: Vec<Waker>) {
@@ -255,16 +284,41 @@ impl Registrar {
         state.insert(entry, binder);
         let wakers = match is_same && !replace {
             true => Vec::new(),
-            false => state.note(&change, options.max_changes),
+            false => state.note(&change, self.waiting()),
         };
         Ok((wakers, each.is_none()))
+    }
+
+    fn waiting(&self) -> Waiting {
+        Waiting {
+            changes: self.options.max_changes,
+            bytes: self.options.max_change_bytes,
+        }
+    }
+
+    /// Why that connection can't have another watcher.
+    fn refuses(&self, state: &State, owner: Option<usize>) -> Option<String> {
+        let (all, each) = (self.options.max_watchers, self.options.max_watchers_each);
+        if state.watchers.len() >= all {
+            return Some(format!(
+                "{all} watch this registry already, the most that may (RegistrarOptions::max_watchers): try again later"
+            ));
+        }
+        let of_owner = |watcher: &&Watcher| owner.is_some() && watcher.owner() == owner;
+        let count = state.watchers.values().filter(of_owner).count();
+        (count >= each).then(|| {
+            format!(
+                "this connection has {each} watchers, the most that it may (RegistrarOptions::max_watchers_each): drop one of \
+                 them, or share one among those who watch"
+            )
+        })
     }
 
     /// Whom to wake, if something was bound to the name.
     fn free(&self, name: &str) -> Option<Vec<Waker>> {
         let mut state = lock(&self.state);
         let kept = state.remove(name)?;
-        Some(state.note(&kept.change(Event::Unbound), self.options.max_changes))
+        Some(state.note(&kept.change(Event::Unbound), self.waiting()))
     }
 
     /// What is said to who has changed something, when that is kept.
@@ -278,7 +332,7 @@ impl Registrar {
 }
 
 /// A connection has ended: its names are bound no more, but for those that outlive the registry, where that ends.
-fn leave(state: &Weak<Mutex<State>>, binder: usize, most: usize, ends: bool) {
+fn leave(state: &Weak<Mutex<State>>, binder: usize, limits: Waiting, ends: bool) {
     let Some(state) = state.upgrade() else { return };
     let mut wakers = Vec::new();
     let mut state = lock(&state);
@@ -294,7 +348,7 @@ fn leave(state: &Weak<Mutex<State>>, binder: usize, most: usize, ends: bool) {
         .collect();
     for name in own.into_iter().filter(|_| !stay) {
         if let Some(kept) = state.remove(&name) {
-            wakers.extend(state.note(&kept.change(Event::Unbound), most));
+            wakers.extend(state.note(&kept.change(Event::Unbound), limits));
         }
     }
     drop(state);
@@ -323,9 +377,9 @@ impl Directory for Registrar {
         let (wakers, is_first) = self.enter(entry, binder, replace)?;
         wake(wakers);
         if let Some(caller) = caller.filter(|_| is_first) {
-            let (state, most) = (Arc::downgrade(&self.state), self.options.max_changes);
+            let (state, limits) = (Arc::downgrade(&self.state), self.waiting());
             let load = caller.session().load().clone();
-            let leaves = move || leave(&state, binder, most, !load.listens());
+            let leaves = move || leave(&state, binder, limits, !load.listens());
             caller.peer().on_end(leaves);
         }
         self.kept().await
@@ -359,16 +413,18 @@ impl Directory for Registrar {
     }
 
     fn watch(&self) -> Stream<Change> {
+        let caller = caller();
+        let owner = caller.is_some().then(|| number(caller.as_ref()));
         let mut state = lock(&self.state);
-        if state.watchers.len() >= self.options.max_watchers {
-            return Stream::of(None);
+        if let Some(reason) = self.refuses(&state, owner) {
+            return Stream::of(Some(refused(reason)));
         }
         state.watcher = state.watcher.wrapping_add(1);
         let watching = Watching {
             state: Arc::downgrade(&self.state),
             number: state.watcher,
         };
-        state.watchers.insert(watching.number, Watcher::default());
+        state.watchers.insert(watching.number, Watcher::of(owner));
         drop(state);
         Stream::polled(move |context| watching.poll(context.waker()))
     }

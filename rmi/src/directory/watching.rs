@@ -12,6 +12,10 @@ pub(super) struct Watcher {
     /// Up to which name it was told what is bound; what happens behind that it sees when it gets there.
     scan: Scan,
     changes: VecDeque<Change>,
+    /// The bytes of these.
+    bytes: usize,
+    /// The connection that watches; none where that is this program.
+    owner: Option<usize>,
     lag: Lag,
     waker: Option<Waker>,
 }
@@ -36,6 +40,18 @@ enum Scan {
 }
 
 impl Watcher {
+    /// One of that connection.
+    pub(super) fn of(owner: Option<usize>) -> Self {
+        Self {
+            owner,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn owner(&self) -> Option<usize> {
+        self.owner
+    }
+
     /// Something has happened. Whom to wake, without a lock.
     pub(super) fn note(&mut self, change: &Change, most: usize) -> Option<Waker> {
         let is_ahead = match &self.scan {
@@ -47,11 +63,23 @@ impl Watcher {
             return None;
         }
         if self.changes.len() >= most {
-            self.lag = Lag::Missed;
-            self.changes = VecDeque::new();
-        } else {
-            self.changes.push_back(change.clone());
+            return self.miss();
         }
+        self.bytes = self.bytes.saturating_add(size(change));
+        self.changes.push_back(change.clone());
+        self.waker.take()
+    }
+
+    /// The bytes of the changes that wait for it.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Forgets what waits for it: it is told that it has missed something. Whom to wake, without a lock.
+    pub(super) fn miss(&mut self) -> Option<Waker> {
+        self.lag = Lag::Missed;
+        self.changes = VecDeque::new();
+        self.bytes = 0;
         self.waker.take()
     }
 
@@ -71,6 +99,7 @@ impl Watcher {
             Lag::Told => return Poll::Ready(None),
         }
         if let Some(change) = self.changes.pop_front() {
+            self.bytes = self.bytes.saturating_sub(size(&change));
             return Poll::Ready(Some(change));
         }
         let next = match &self.scan {
@@ -90,6 +119,20 @@ impl Watcher {
         }
         self.waker = Some(waker.clone());
         Poll::Pending
+    }
+}
+
+/// The bytes that a change counts.
+fn size(change: &Change) -> usize {
+    let texts = change.name.len().saturating_add(change.interface.len());
+    size_of::<Change>().saturating_add(texts)
+}
+
+/// What one is told who may not watch.
+pub(super) fn refused(reason: String) -> Change {
+    Change {
+        name: reason,
+        ..nameless(Event::Refused)
     }
 }
 
