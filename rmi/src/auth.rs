@@ -175,7 +175,7 @@ fn receive(
         Err(RecvError::TooSmall { .. }) => return Err(AuthError::NotAsked),
         received => received?,
     };
-    let fits = header.kind == kind && header.words[0] == VERSION;
+    let fits = header.kind == kind && header.words == [VERSION, 0, 0];
     if fits && header.length == memory.len() as u64 {
         return Ok(());
     }

@@ -161,6 +161,32 @@ fn proofs_are_of_one_connection() {
     assert_serves(&serving);
 }
 
+/// Words that say nothing in this version are 0: a peer that sets them is of another one.
+#[test]
+fn words_that_say_nothing_are_no_challenge() {
+    for (number, words) in [[1, 7, 0], [1, 0, 7], [2, 0, 0]].into_iter().enumerate() {
+        let address = format!("inproc://secrets-words-{number}").parse().unwrap();
+        let listener = listen(&address, &Options::default()).unwrap();
+        let asked = thread::spawn(move || {
+            let mut options = ClientOptions::default();
+            options.secret = Some(secret("all"));
+            Client::connect_with(&address, &options)
+        });
+        let server = listener.accept().unwrap().establish().unwrap();
+        let header = Header::new(CHALLENGE, words);
+        server
+            .send_message(header, &[IoSlice::new(&[0; 32])])
+            .unwrap();
+        // It says nothing to that.
+        until(|| server.recv_message().is_err());
+        let refused = asked.join().unwrap().unwrap_err();
+        assert!(
+            matches!(refused, ConnectError::Secret(AuthError::NotAsked)),
+            "{refused}"
+        );
+    }
+}
+
 #[test]
 fn a_challenge_does_not_answer_itself() {
     let serving = serve(Some(secret("all")), |_| {});
