@@ -40,6 +40,35 @@ fn bare(scheme: &str, handlers: &Handlers, settings: &Settings) -> (Endpoint, Pe
     (client, peer)
 }
 
+/// Requests that came long before their turn do not run where their sender has gone.
+#[test]
+fn requests_of_who_has_gone_do_not_hold_up_others() {
+    const MANY: u64 = 40;
+    let ran = Arc::new(AtomicUsize::new(0));
+    let counted = ran.clone();
+    let handlers = Handlers::builder()
+        .on("slow", move |request: Request| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(100));
+            request.reply(0, &[]);
+        })
+        .build();
+    let mut settings = Settings::default();
+    settings.window_messages = 64;
+    for scheme in ["tcp", "uds"] {
+        ran.store(0, Ordering::Relaxed);
+        let (client, peer) = bare(scheme, &handlers, &settings);
+        for number in 0..MANY {
+            let header = Header::new(REQUEST, [number, 0, 0]);
+            client.send_message(header, &[]).unwrap();
+        }
+        drop(client);
+        peer.serve();
+        let ran = ran.load(Ordering::Relaxed) as u64;
+        assert!(ran < MANY / 2, "{ran} handlers have run over {scheme}");
+    }
+}
+
 /// What can't be sent costs nothing of the windows.
 fn answers_that_are_too_long_leave_the_windows_whole(scheme: &str) {
     const LIMIT: usize = 1 << 16;

@@ -90,6 +90,8 @@ pub(super) struct Core {
     queue_turns: AtomicUsize,
     /// How many looks there were at several connections.
     looks: AtomicUsize,
+    /// The last handler that ran in the receive loop took long.
+    is_slow: AtomicBool,
     /// When [`count_begun`](Self::count_begun) was done last, in nanoseconds of the clock of ticks; 0 for never.
     counted: AtomicU64,
 }
@@ -119,6 +121,20 @@ impl Driving<'_> {
             } else {
                 watch.leave(role);
             }
+        }
+    }
+
+    /// Whether the last handler took long.
+    #[inline]
+    pub(super) fn is_slow(&self) -> bool {
+        self.core.is_slow.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether a handler took long.
+    #[inline]
+    pub(super) fn set_slow(&self, is_slow: bool) {
+        if self.is_slow() != is_slow {
+            self.core.is_slow.store(is_slow, Ordering::Relaxed);
         }
     }
 
@@ -182,6 +198,7 @@ impl Core {
             turns: AtomicUsize::new(0),
             queue_turns: AtomicUsize::new(0),
             looks: AtomicUsize::new(0),
+            is_slow: AtomicBool::new(false),
             counted: AtomicU64::new(0),
         })
     }

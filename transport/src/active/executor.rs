@@ -175,7 +175,13 @@ impl Work {
             .filter_map(|job| job.refuse().err())
             .collect();
         if !begun.is_empty() {
-            self.lock().jobs.extend(begun);
+            // They keep their place before those that came meanwhile.
+            let mut state = self.lock();
+            begun
+                .into_iter()
+                .rev()
+                .for_each(|job| state.jobs.push_front(job));
+            drop(state);
             // One that waits no more may have found nothing meanwhile.
             self.changed.notify_all();
         }

@@ -133,6 +133,12 @@ pub(crate) trait Control: Send + Sync {
         self.close();
     }
 
+    /// Whether the peer is known to take nothing any more, though what it has sent before may still be here. A call of
+    /// the system. Devices that can't tell say no.
+    fn is_gone(&self) -> bool {
+        false
+    }
+
     /// Where jbufs are taken that the peer reads in place, if there is such a thing.
     fn outbox(&self) -> Option<&Outbox> {
         None

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -33,6 +34,15 @@ pub(crate) fn sleep_on_any<'s>(
         .map(|source| PollFd::from_borrowed_fd(source, PollFlags::IN))
         .collect();
     sleep(&mut fds, deadline)
+}
+
+/// Whether both directions of a socket have ended, or it has an error. One whose peer has only ended sending has not.
+pub(crate) fn has_hung_up(source: BorrowedFd<'_>) -> bool {
+    let mut fds = [PollFd::from_borrowed_fd(source, PollFlags::empty())];
+    let now = Deadline::after(Duration::ZERO);
+    let has_news = sleep(&mut fds, now).is_ok_and(|news| news);
+    let ends = PollFlags::HUP | PollFlags::ERR;
+    has_news && fds.iter().any(|fd| fd.revents().intersects(ends))
 }
 
 fn sleep(fds: &mut [PollFd<'_>], deadline: Deadline) -> io::Result<bool> {

@@ -166,6 +166,11 @@ impl Facts {
         }
     }
 
+    /// Whether the peer is known to take nothing any more. A call of the system.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.control().is_some_and(|control| control.is_gone())
+    }
+
     /// Lets go of a device that was closed: its descriptors are closed when both halves are gone, too. One with an outbox
     /// stays as long as the connection.
     pub(crate) fn release(&self) {

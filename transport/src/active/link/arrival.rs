@@ -9,7 +9,7 @@ use std::task::Waker;
 use jstream::buffer::Filled;
 
 use super::{Link, lock_plainly};
-use crate::active::budget::Tick;
+use crate::active::budget::{Tick, tick};
 use crate::active::driving::Driving;
 use crate::active::error::{Reason, Returned};
 use crate::active::frame::{Credit, Frame};
@@ -26,6 +26,9 @@ struct Served {
     handler: u16,
     word: u64,
 }
+
+/// Behind a handler that took longer, in nanoseconds, it is seen to whether the peer is still there.
+const SLOW: u64 = 50_000_000;
 
 impl Link {
     /// A message has come. Before a handler runs, others may receive.
@@ -272,9 +275,25 @@ impl Link {
         if first.is_some() || driving.is_aside() {
             return self.serve_seen(entry, first, (message, payload), driving);
         }
+        if driving.is_slow() && self.is_in_vain(&message) {
+            driving.release();
+            self.hang_up();
+            return Tick::default();
+        }
         let mut request = self.request(message, payload);
         driving.release();
-        Self::run(entry, &mut request, driving.side(), last)
+        let begun = last.nanos().unwrap_or_else(tick);
+        let done = Self::run(entry, &mut request, driving.side(), last);
+        let took = done.nanos().map_or(0, |now| now.saturating_sub(begun));
+        driving.set_slow(took > SLOW);
+        done
+    }
+
+    /// Whether nobody is there any more to take the answer. Requests may have come long before their turn where those
+    /// before them took long.
+    #[cold]
+    fn is_in_vain(&self, message: &Served) -> bool {
+        matches!(message.number, Number::Asked(_)) && self.endpoint.shared().facts().is_gone()
     }
 
     /// The same of one that somebody sees first, or that is put aside.

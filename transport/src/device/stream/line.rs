@@ -13,6 +13,7 @@ use super::assembly::FAREWELL;
 use super::{Wire, write_all};
 use crate::device::connection::Control;
 use crate::device::deadline::Deadline;
+use crate::device::poll::has_hung_up;
 
 /// Nothing is being sent.
 const IDLE: u8 = 0;
@@ -120,6 +121,10 @@ impl<W: Wire> Control for Line<W> {
     fn reject(&self) {
         self.phase.store(CLOSED, Ordering::Release);
         self.wire.reset();
+    }
+
+    fn is_gone(&self) -> bool {
+        has_hung_up(self.wire.fd())
     }
 }
 
