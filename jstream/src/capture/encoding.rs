@@ -176,7 +176,9 @@ fn message(from: &mut From<'_>) -> Option<Message> {
     let code = u16::from_le_bytes(from.array()?);
     let text = u16::from_le_bytes(from.array()?);
     let payload = std::mem::take(&mut from.0).to_vec();
-    (usize::from(text) <= payload.len()).then_some(Message {
+    // What is no call is written with zeroes for the numbers of the object and the method.
+    let is_written = is_call || (object, place) == (0, 0);
+    (is_written && usize::from(text) <= payload.len()).then_some(Message {
         nanos,
         direction,
         kind,

@@ -148,3 +148,20 @@ fn strange_bodies_are_refused() {
         }
     }
 }
+
+/// Numbers of an object and a method in a message that is no call have no meaning, and nobody writes them.
+#[test]
+fn numbers_of_no_call_are_refused() {
+    let mut body = Vec::new();
+    let message = Message::new(Direction::Inward, Kind::Reply);
+    encode_message(&message, &[b"reply".as_slice()], &mut body);
+    let body = body.split_off(encoding::FRONT);
+    for at in 24..30 {
+        let mut body = body.clone();
+        body[at] = 1;
+        assert!(encoding::decode(&body).is_none(), "{at}");
+        // Of a call they have one.
+        body[3] = 1;
+        assert!(encoding::decode(&body).is_some(), "{at}");
+    }
+}
