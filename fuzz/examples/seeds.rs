@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use arbitrary::Unstructured;
 use jstream::schema::Schema;
 use jstream::{Transportable, Writer};
-use jstream_fuzz::family::{Family, dynamic, fields, maps, options, shared, strings};
+use jstream_fuzz::family::{
+    Family, archives, dynamic, fields, maps, options, shared, strings, vectors,
+};
 use jstream_fuzz::files::{self, flag};
 use jstream_fuzz::message::{ASCII, unframed};
 use jstream_fuzz::model::{Arenas, Leg, Mark, Node, Shape, Side};
@@ -24,7 +26,12 @@ fn main() -> std::io::Result<()> {
     family::<fields::Fields>()?;
     structure()?;
     streams()?;
-    calls()?;
+    family::<vectors::Vectors>()?;
+    family::<archives::Archives>()?;
+    captures()?;
+    for target in ["calls", "greeting", "remote", "ranks", "worlds", "channels"] {
+        peers(target)?;
+    }
     schema()?;
     file()
 }
@@ -45,8 +52,8 @@ fn noise(len: u32, step: u32) -> Vec<u8> {
 }
 
 /// Frames in many orders.
-fn calls() -> std::io::Result<()> {
-    let into = corpus("calls")?;
+fn peers(target: &str) -> std::io::Result<()> {
+    let into = corpus(target)?;
     for (len, step) in [(24, 37), (90, 5), (300, 91), (1000, 23)] {
         fs::write(into.join(format!("seed-{len}")), noise(len, step))?;
     }
@@ -139,6 +146,25 @@ fn schema() -> std::io::Result<()> {
         both.extend(&first.1);
         both.extend(&second.1);
         fs::write(into.join(format!("seed-{}-{}", first.0, second.0)), both)?;
+    }
+    Ok(())
+}
+
+/// The sample as it is, without its first bytes, and with damage.
+fn captures() -> std::io::Result<()> {
+    use jstream_fuzz::captures::{flag, sample};
+    let into = corpus("captures")?;
+    let put =
+        |name: &str, bytes: &[&[u8]]| fs::write(into.join(format!("seed-{name}")), bytes.concat());
+    put("raw", &[&[0], &sample()[8..]])?;
+    put("raw-summed", &[&[flag::SUMMED], &sample()[8..]])?;
+    put("sound", &[&[flag::SAMPLE]])?;
+    for step in 0..12u8 {
+        let script = [9 + 20 * step, u8::from(step > 6), 7 * step];
+        put(
+            &format!("damaged-{step}"),
+            &[&[flag::SAMPLE | flag::SUMMED], &script],
+        )?;
     }
     Ok(())
 }

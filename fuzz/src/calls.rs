@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
+use jstream_rmi::directory::{self, Directory, EntryRef, Registrar, RegistrarOptions};
 use jstream_rmi::{
     Address, Client, Options, Remote, Server, ServerOptions, Serving, Stream, remote,
 };
@@ -160,6 +161,23 @@ fn record(server: &Address) -> Vec<Frame> {
 fn play(client: &Client) -> std::result::Result<(), Box<dyn std::error::Error>> {
     let target = client.lookup::<dyn Target>("target")?;
     client.registry().list().wait()?;
+    let names = client.lookup::<dyn Directory>(directory::NAME)?;
+    let entry = EntryRef {
+        name: "named",
+        interface: "Target",
+        id: 7,
+        description: "fn add()",
+        addresses: &["tcp://127.0.0.1:1"],
+    };
+    let mut changes = names.watch();
+    for replace in [false, true] {
+        drop(names.bind(entry, replace).wait()?);
+    }
+    names.list().wait()?;
+    names.lookup("named").wait()?;
+    drop(changes.next().wait());
+    names.unbind("named").wait()?;
+    drop(changes);
     client.reflection().bound().wait()?;
     target.add(1, 2).wait()?;
     target.text(&["some", "words"]).wait()?;
@@ -193,6 +211,10 @@ static SCENE: LazyLock<Scene> = LazyLock::new(|| {
     let object = Arc::new(Plain(server.clone()));
     server
         .bind::<dyn Target>("target", object)
+        .expect("the name is free");
+    let registrar = Arc::new(Registrar::new(RegistrarOptions::default()));
+    server
+        .bind::<dyn Directory>(directory::NAME, registrar)
         .expect("the name is free");
     let serving = server.listen(&address("calls")).expect("it is free");
     let watch = Client::connect(serving.address()).expect("it listens");
@@ -283,7 +305,7 @@ fn assert_forgotten(scene: &Scene) {
         let health = *health.expect("the server lives").get();
         let counts = scene.server.references();
         let is_forgotten = (health.connections, health.waiting) == (1, 0)
-            && (counts.exports, counts.leases, counts.pins) == (1, 0, 0);
+            && (counts.exports, counts.leases, counts.pins) == (2, 0, 0);
         if is_forgotten {
             return;
         }

@@ -2,10 +2,12 @@
 //! ordinary test and the seeds be made by a program.
 
 pub mod calls;
+pub mod captures;
 pub mod family;
 pub mod files;
 pub mod message;
 pub mod model;
+pub mod peers;
 pub mod schemas;
 pub mod stream;
 mod touch;

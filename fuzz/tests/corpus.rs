@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use jstream::{Reader, Spent, Transportable};
-use jstream_fuzz::family::{Family, dynamic, fields, maps, options, run, shared, strings};
+use jstream_fuzz::family::{
+    Family, archives, dynamic, fields, maps, options, run, shared, strings, vectors,
+};
 use jstream_fuzz::message::{framed, unframed};
 use jstream_fuzz::mode;
 use jstream_fuzz::model::Node;
@@ -51,6 +53,22 @@ fn families() {
     replay_family::<shared::SharedGraph>();
     replay_family::<dynamic::Dynamic>();
     replay_family::<fields::Fields>();
+    replay_family::<vectors::Vectors>();
+    replay_family::<archives::Archives>();
+}
+
+#[test]
+fn captures() {
+    replay("captures", jstream_fuzz::captures::run);
+}
+
+#[test]
+fn peers() {
+    replay("greeting", jstream_fuzz::peers::greeting::run);
+    replay("remote", jstream_fuzz::peers::remote::run);
+    replay("ranks", jstream_fuzz::peers::ranks::run);
+    replay("worlds", jstream_fuzz::peers::worlds::run);
+    replay("channels", jstream_fuzz::peers::channels::run);
 }
 
 #[test]
@@ -126,4 +144,6 @@ fn samples_are_messages_of_this_format() {
     check::<shared::SharedGraph>();
     check::<dynamic::Dynamic>();
     check::<fields::Fields>();
+    check::<vectors::Vectors>();
+    check::<archives::Archives>();
 }

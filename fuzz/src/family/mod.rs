@@ -1,11 +1,13 @@
 //! Families of types, and what is done to messages of each.
 
+pub mod archives;
 pub mod dynamic;
 pub mod fields;
 pub mod maps;
 pub mod options;
 pub mod shared;
 pub mod strings;
+pub mod vectors;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use jstream::Transportable;

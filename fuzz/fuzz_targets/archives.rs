@@ -1,0 +1,6 @@
+//! Archives of rkyv's.
+#![no_main]
+
+use jstream_fuzz::family::{archives::Archives, run};
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| run::<Archives>(input));
