@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use jstream::buffer::Pool;
 
+use crate::endpoint::begun::BegunBytes;
+
 /// Where an endpoint receives, and what it allows its peer to do.
 ///
 /// Every limit says the threat that it answers. Both sides have their own options.
@@ -19,6 +21,11 @@ pub struct Options {
     /// The longest payload that is received, in bytes (default 64 MiB). Answers the threat of a
     /// header that claims more than we can hold. The peer learns it when the connection is made.
     pub max_message: u64,
+    /// The most bytes of payload of messages that have begun and are not complete, over all connections that are made by
+    /// these options and their clones (default 1 GiB, and never more than half of what the pool maps); one message alone may
+    /// exceed it, and those of up to 64 KiB are not counted. A message beyond waits as for room in the pool. Answers the
+    /// threat of peers that begin many large messages, and leave no jbufs for those of others.
+    pub max_begun_bytes: u64,
     /// How long a peer may take to say who it is (default 5 s). Answers the threat of
     /// connections that are opened and then silent.
     pub handshake_timeout: Duration,
@@ -81,6 +88,8 @@ pub struct Options {
     /// what goes over a network.
     #[cfg(feature = "tls")]
     pub tls: Option<crate::tls::Tls>,
+    /// How many there are.
+    pub(crate) begun_bytes: BegunBytes,
     /// Whether peers are trusted, which is not for safe code to say.
     pub(crate) trusts_peer: bool,
 }
@@ -92,6 +101,8 @@ impl Options {
         Self {
             pool,
             max_message: 64 << 20,
+            max_begun_bytes: 1 << 30,
+            begun_bytes: BegunBytes::default(),
             handshake_timeout: Duration::from_secs(5),
             message_timeout: Duration::from_secs(30),
             connect_timeout: Duration::from_secs(5),

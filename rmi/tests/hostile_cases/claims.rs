@@ -108,3 +108,25 @@ fn case_27_who_waits_for_room_is_ended() {
     drop(attackers);
     scene.assert_recovers();
 }
+
+/// What has begun leaves room in the pool, so that another client is served meanwhile.
+#[test]
+fn case_27_who_claims_leaves_room_for_others() {
+    let scene = Scene::new("tcp", |options| {
+        small_pool(options);
+        options.transport.message_timeout = Duration::from_secs(1000);
+        options.messages.buffer_timeout = Duration::from_secs(1000);
+    });
+    let attackers: Vec<_> = (0..ATTACKERS).map(|_| joined(&scene)).collect();
+    attackers.iter().for_each(begin);
+    scene.assert_serves();
+    // All of what was sent is here, as far as there is room for it.
+    until(|| scene.growth() >= 7 << 20);
+    for _ in 0..10 {
+        scene.assert_serves();
+        assert_serves_another(&scene);
+        assert!(scene.pool.stats().mapped <= 12 << 20);
+    }
+    drop(attackers);
+    scene.assert_recovers();
+}

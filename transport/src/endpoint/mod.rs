@@ -6,6 +6,7 @@
 //! how a direction ends.
 
 mod alarm;
+pub(crate) mod begun;
 mod closer;
 mod counters;
 mod facts;

@@ -13,7 +13,7 @@ use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
-use jstream::buffer::{Filling, Spent};
+use jstream::buffer::{Filling, PoolError, Spent};
 
 pub(super) use self::arrived::Place;
 pub(crate) use self::arrived::{Arrived, Missed, Receipt};
@@ -21,6 +21,7 @@ pub(crate) use self::taker::{Choice, Past, Replies, Taker};
 
 use self::arrived::too_small;
 use super::alarm::Alarm;
+use super::begun::BegunShare;
 use super::counters::Tally;
 use super::facts::{End, Facts, Trouble};
 use super::message::Message;
@@ -77,6 +78,8 @@ pub(crate) struct Receiving {
     held: bool,
     /// The connection was closed in this program: a half that comes back is dropped.
     is_closed: bool,
+    /// The message that has begun, among those of all connections.
+    begun_share: BegunShare,
     /// What it sends.
     replies: Replies,
 }
@@ -87,6 +90,7 @@ impl Receiving {
         facts: Arc<Facts>,
         tally: Arc<Tally>,
         alarm: Arc<Alarm>,
+        begun_share: BegunShare,
         shared: Weak<Shared>,
     ) -> Self {
         Self {
@@ -112,6 +116,7 @@ impl Receiving {
             begun_before: false,
             held: false,
             is_closed: false,
+            begun_share,
             replies: Replies::default(),
         }
     }
@@ -234,6 +239,9 @@ impl Receiving {
             return Some(Err(error));
         }
         if !self.begun {
+            if let Err((held, limit)) = self.begun_share.begin(header.length) {
+                return Some(Err(self.no_begun_bytes(header.length, held, limit)));
+            }
             self.begun = true;
             match &mut place {
                 Place::Pool => {}
@@ -274,6 +282,7 @@ impl Receiving {
     #[inline]
     pub(super) fn end_message(&mut self, header: &Header) {
         self.begun = false;
+        self.begun_share.end();
         self.left = self.facts.message_timeout;
         self.common.waited_since = None;
         // Something was received since it was armed: it may not call for what comes next.
@@ -368,6 +377,20 @@ impl Receiving {
         self.take_kept().map(Ok)
     }
 
+    #[cold]
+    fn no_begun_bytes(&self, length: u64, held: u64, limit: u64) -> RecvError {
+        let bytes = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        RecvError::NoBuffer {
+            length,
+            peer: self.facts.peer.clone(),
+            source: PoolError::Exhausted {
+                wanted: bytes(length),
+                mapped: bytes(held),
+                max_mapped: bytes(limit),
+            },
+        }
+    }
+
     /// What a fault means for whoever receives; the end of the direction, if it stays.
     #[cold]
     pub(super) fn trouble(&mut self, fault: Fault) -> Option<RecvError> {
@@ -399,6 +422,7 @@ impl Receiving {
         self.half = None;
         self.into = None;
         self.begun = false;
+        self.begun_share.end();
         if matches!(end, End::ClosedLocally | End::Forked) {
             self.kept.clear();
             self.remote.kept_bytes = 0;

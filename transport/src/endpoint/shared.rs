@@ -24,6 +24,7 @@ use jstream::Writer;
 
 use self::gathering::Gathering;
 use super::alarm::Alarm;
+use super::begun::BegunShare;
 use super::counters::{self, Tally};
 use super::facts::Facts;
 use super::ops::Sink;
@@ -125,12 +126,17 @@ impl Shared {
         for sentence in &facts.degraded {
             tracing::info!(peer = %facts.peer, scheme, "{sentence}");
         }
+        let half_of_pool = options.pool.options().max_mapped.wrapping_shr(1);
         Arc::new_cyclic(|shared| {
             let receiving = Receiving::new(
                 connection.incoming,
                 facts.clone(),
                 tally.clone(),
                 Arc::clone(&receiving_alarm),
+                BegunShare::new(
+                    options.begun_bytes.clone(),
+                    options.max_begun_bytes.min(half_of_pool as u64),
+                ),
                 shared.clone(),
             );
             Self {
