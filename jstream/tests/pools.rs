@@ -627,6 +627,25 @@ fn a_registered_region_stays() {
 }
 
 #[test]
+fn an_idle_pool_gives_back_what_a_burst_took() {
+    const LARGE: usize = 16 << 20;
+    let pool = Pool::default();
+    let take = |count| -> Vec<_> { (0..count).map(|_| pool.take(LARGE).unwrap()).collect() };
+    drop(take(2));
+    assert_eq!(pool.trim_if_idle(), 0, "few bytes are mapped");
+    let mut jbufs = take(8);
+    assert_eq!(pool.trim_if_idle(), 0, "all are in use");
+    jbufs.truncate(3);
+    assert_eq!(pool.trim_if_idle(), 0, "more than a quarter is in use");
+    jbufs.truncate(1);
+    let mapped = pool.stats().mapped;
+    assert!(pool.trim_if_idle() > 0);
+    assert!(pool.stats().mapped < mapped);
+    // What is left is not looked at again and again.
+    assert_eq!(pool.trim_if_idle(), 0);
+}
+
+#[test]
 fn memory_of_free_slots_goes_back() {
     let pool = Pool::default();
     let mut jbufs: Vec<_> = (0..4).map(|_| pool.take(65_536).unwrap()).collect();

@@ -20,7 +20,7 @@ use crate::reference::Import;
 use crate::reflection::{Described, REFLECTION, ReflectionStub};
 use crate::registry::{Found, REGISTRY, RegistryStub};
 use crate::server::Server;
-use crate::session::{Connection, Terms};
+use crate::session::{Connection, Terms, max_result_streams};
 use crate::stream::Window;
 
 /// What a client accepts, and how long it waits.
@@ -136,6 +136,7 @@ impl Client {
             max_backlog: options.max_backlog,
             window: Window::of(options.stream_items, options.stream_bytes),
             max_streams: options.max_streams,
+            max_result_streams: max_result_streams(&options.messages),
             lease: options.lease,
             max_references: options.max_references,
             third_parties: options.third_parties,

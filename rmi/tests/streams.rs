@@ -480,6 +480,37 @@ fn as_many_streams_as_the_server_says() {
     assert_eq!(*numbers.total(Stream::of([5])).wait().unwrap().get(), 5);
 }
 
+#[test]
+fn open_results_leave_room_for_other_calls() {
+    let serving = serve(&addresses()[0]);
+    let mut options = ClientOptions::default();
+    options.stream_items = 4;
+    options.call_timeout = Duration::from_secs(60);
+    let numbers = lookup(&serving, &options);
+    let window = usize::from(options.messages.window_messages);
+    let mut open: Vec<_> = (0..window).map(|_| numbers.below(1_000_000)).collect();
+    assert_eq!(*numbers.total(Stream::of([5])).wait().unwrap().get(), 5);
+    let mut refused = 0;
+    for stream in &mut open {
+        match stream.next().wait().unwrap() {
+            Ok(item) => assert_eq!(*item.get(), 0),
+            Err(StreamError::Call(CallError::NoResult { reason, .. })) => {
+                assert!(reason.contains("take or drop some"), "{reason}");
+                refused += 1;
+            }
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    // Streams that open in several threads at once may be a few more.
+    assert!((1..=window / 4).contains(&refused), "{refused}");
+    drop(open);
+    // The server learns of the ends with later messages.
+    until(|| {
+        let mut stream = numbers.below(1);
+        matches!(stream.next().wait(), Some(Ok(_)))
+    });
+}
+
 #[remote]
 trait Alone {
     fn count(&mut self, numbers: Stream<u64>) -> Stream<u64>;

@@ -51,11 +51,11 @@
 //! | connections | | `max_connections`, and `max_greeting`, `max_greeting_per_source` until they have said who they are; `max_vain` a second that come to nothing |
 //! | calls that are not done with | `messages.window_messages` | |
 //! | their bytes | `messages.window_bytes` | the limit of `transport.pool`, 1 GiB |
-//! | one message | `transport.max_message` | |
+//! | one message | `transport.max_message` | `transport.max_begun_bytes` of those that are not complete |
 //! | async methods that wait | `max_waiting` | `max_waiting_in_all`, and one for each |
 //! | answers that are not read | `max_backlog` | |
-//! | streams | `max_streams`, `stream_items`, `stream_bytes` | |
-//! | time: to greet, for one message, until the first call | `handshake_timeout` of `transport` and `messages`, `transport.message_timeout`, `first_call_timeout` | |
+//! | streams | `max_streams`, `stream_items`, `stream_bytes`; as results three quarters of `messages.window_messages` | |
+//! | time: to greet, for one message, for room in the pool, until the first call | `handshake_timeout` of `transport` and `messages`, `transport.message_timeout`, `messages.buffer_timeout`, `first_call_timeout` | |
 //!
 //! Who exceeds a window breaks the rules, and has its connection ended. The calls of who does not read its answers wait until
 //! it does, within its window. Who exceeds any other limit is refused as

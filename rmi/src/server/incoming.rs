@@ -378,6 +378,18 @@ impl Answer {
         let Some(line) = self.line() else {
             return Ok(());
         };
+        let open = line.streams().results();
+        let most = self
+            .session()
+            .map_or(0, |session| session.terms.max_result_streams);
+        if open >= most {
+            let why = format!(
+                "{open} result streams are open, and {most} may be (three quarters of \
+                 Settings::window_messages of the side that sends them): take or drop some first"
+            );
+            self.refuse(Code::Result, &why);
+            return Err(Failed::Result);
+        }
         let why = match stream.result(line, word).await {
             Ok(frames) => return self.reply(&frames),
             Err(Ended::Failed(_)) => {

@@ -19,7 +19,7 @@ use crate::context::is_called;
 use crate::error::ServeError;
 use crate::exports::Exports;
 use crate::interface::Interface;
-use crate::session::{Connection, Terms, Waiting, handlers};
+use crate::session::{Connection, Terms, Waiting, handlers, max_result_streams};
 use crate::stream::Window;
 use crate::sync::lock;
 use crate::workers::MOST_WAITING;
@@ -255,6 +255,7 @@ impl State {
             max_backlog: options.max_backlog,
             window: Window::of(options.stream_items, options.stream_bytes),
             max_streams: options.max_streams,
+            max_result_streams: max_result_streams(&options.messages),
             lease: options.lease,
             max_references: options.max_references,
             third_parties: options.third_parties,

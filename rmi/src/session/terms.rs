@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jstream::Limits;
 use jstream_transport::Address;
+use jstream_transport::active::Settings;
 
 use crate::auth::Secret;
 use crate::capture::Capturing;
@@ -28,6 +29,8 @@ pub(crate) struct Terms {
     pub(crate) window: Window,
     /// How many streams may come as arguments at once.
     pub(crate) max_streams: usize,
+    /// Result streams that may be open at once ([`max_result_streams`]).
+    pub(crate) max_result_streams: usize,
     /// How long the other side has references that it says nothing of, and how many.
     pub(crate) lease: Duration,
     pub(crate) max_references: usize,
@@ -40,6 +43,14 @@ pub(crate) struct Terms {
     pub(crate) secret: Option<Secret>,
     /// Where its messages are written to.
     pub(crate) capture: Option<Capturing>,
+}
+
+/// Returns how many calls of a peer with these settings may have open result streams at once: three quarters
+/// of its window. Each such call is under way until its stream has ended, so the rest of the window stays for
+/// other calls.
+pub(crate) fn max_result_streams(settings: &Settings) -> usize {
+    let window = usize::from(settings.window_messages);
+    window.saturating_sub(window / 4)
 }
 
 impl Terms {

@@ -109,6 +109,14 @@ impl Streams {
             .count()
     }
 
+    /// Returns how many calls of the other side have a result stream that is still open.
+    pub(crate) fn results(&self) -> usize {
+        let table = lock(&self.table);
+        let open = table.streams.iter();
+        open.filter(|(key, half)| !key.ours && matches!(half, Half::Sends(_)))
+            .count()
+    }
+
     /// A frame has come. Of a stream that is not known, or is no more, nothing is said: its end may have crossed
     /// the frame. False for what is no frame.
     pub(crate) fn arrive(&self, word: u64, payload: Filled) -> bool {

@@ -429,7 +429,8 @@ impl Core {
     fn is_queue_turn(&self) -> bool {
         // Only who has the role comes here, so nobody counts at the same time.
         let turns = self.queue_turns.load(Ordering::Relaxed);
-        self.queue_turns.store(turns.wrapping_add(1), Ordering::Relaxed);
+        self.queue_turns
+            .store(turns.wrapping_add(1), Ordering::Relaxed);
         turns % QUEUE_TURN == 0
     }
 

@@ -501,6 +501,11 @@ impl Link {
     pub(super) fn hang_up(&self) {
         self.endpoint.close();
         self.end();
+        // A peer that has gone may have been what a large part of the pool was for. In a forked child the pool's
+        // lock may be held for ever.
+        if !self.is_elsewhere() {
+            self.endpoint.shared().facts().pool.trim_if_idle();
+        }
     }
 
     pub(super) fn has_ended(&self) -> bool {

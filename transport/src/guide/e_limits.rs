@@ -8,6 +8,7 @@
 //! | [`max_message`](crate::Options::max_message) | 64 MiB | payloads that are longer; the peer learns it when the connection is made, and fails before it sends |
 //! | [`pool`](crate::Options::pool) | a pool of its own | many peers who each stay within their limits |
 //! | [`handshake_timeout`](crate::Options::handshake_timeout) | 5 s | peers that connect and say nothing, or a byte now and then; over `tls` it is for the certificates and the greeting together |
+//! | [`max_begun_bytes`](crate::Options::max_begun_bytes) | 1 GiB, half of the pool at most | peers that begin many large messages, over all connections |
 //! | [`message_timeout`](crate::Options::message_timeout) | 30 s | peers that send a part of a message |
 //! | [`send_timeout`](crate::Options::send_timeout) | 30 s | peers that don't read |
 //! | [`connect_timeout`](crate::Options::connect_timeout) | 5 s | hosts that don't answer |
@@ -23,7 +24,10 @@
 //! # When the pool is empty
 //!
 //! Memory for a message is taken when its length is known and allowed. If the pool gives none, the message stays
-//! where it is, receiving fails with [`RecvError::NoBuffer`](crate::RecvError::NoBuffer), and succeeds later.
+//! where it is, receiving fails with [`RecvError::NoBuffer`](crate::RecvError::NoBuffer), and succeeds later. A server
+//! of active messages serves its other connections meanwhile, and ends the connection of a message that has waited
+//! for [`buffer_timeout`](crate::active::Settings::buffer_timeout). When a connection has ended and little of the
+//! pool is in use, the [memory goes back](jstream::buffer::Pool::trim_if_idle) to the system.
 //!
 //! ```
 //! use jstream::Pool;

@@ -23,6 +23,8 @@ pub(super) struct Book {
     /// By their numbers in the table.
     slabs: Vec<Entry>,
     mapped: usize,
+    /// How many bytes were mapped after the last trim.
+    trimmed: usize,
     classes: [Class; CLASSES],
 }
 
@@ -51,6 +53,7 @@ impl Default for Book {
         Self {
             slabs: Vec::new(),
             mapped: 0,
+            trimmed: 0,
             classes: std::array::from_fn(|_| Class::default()),
         }
     }
@@ -59,6 +62,16 @@ impl Default for Book {
 impl Book {
     pub(super) fn mapped(&self) -> usize {
         self.mapped
+    }
+
+    /// Returns how many bytes were mapped after the last trim.
+    pub(super) fn trimmed(&self) -> usize {
+        self.trimmed
+    }
+
+    /// Notes that what is mapped now could not be given back.
+    pub(super) fn note_trimmed(&mut self) {
+        self.trimmed = self.mapped;
     }
 
     pub(super) fn carved(&self, class: usize) -> usize {

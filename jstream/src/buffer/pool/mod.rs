@@ -58,6 +58,8 @@ use super::{ALIGNMENT, Region, Slot, Spent};
 const SMALLEST: usize = 256;
 /// Classes up to 2^40 bytes; more does not fit a process.
 const CLASSES: usize = 33;
+/// A pool that has mapped less than so much is never trimmed by itself.
+const IDLE: usize = 64 << 20;
 /// A slab maps at least this many bytes, or one slot where a slot is larger.
 const SLAB: usize = 256 * 1024;
 
@@ -308,11 +310,34 @@ impl Pool {
     pub fn trim(&self) -> usize {
         let shared = self.shared();
         let recall = shared.recall();
-        let back = shared.shrink(&mut shared.book(), true);
+        let mut book = shared.book();
+        let back = shared.shrink(&mut book, true);
+        book.note_trimmed();
+        drop(book);
         drop(recall);
         // There may be room for other sizes now.
         shared.waiting.came_back();
         back
+    }
+
+    /// Calls [`trim`](Self::trim) if the pool has become idle: more than 64 MiB are mapped, at least twice as
+    /// many as after the last trim, and jbufs that are out take less than a quarter. Returns how many bytes went
+    /// back, else 0. The transport calls it when a connection has ended, so that the memory that a burst took
+    /// does not stay.
+    pub fn trim_if_idle(&self) -> usize {
+        let mapped = {
+            let book = self.shared().book();
+            if book.mapped() <= IDLE || book.mapped() / 2 < book.trimmed() {
+                return 0;
+            }
+            book.mapped()
+        };
+        let of_class = |of: ClassStats| of.capacity.saturating_mul(of.stats.in_use);
+        let in_use = self.class_stats().map(of_class);
+        if in_use.fold(0, usize::saturating_add) > mapped / 4 {
+            return 0;
+        }
+        self.trim()
     }
 
     /// Tells the program's counters what has changed.
