@@ -60,7 +60,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = sizes::size)]
     pub(crate) max_size: u64,
     /// The most memory that all clients together may ask for, and as much again for jbufs.
-    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = sizes::size)]
+    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = sizes::memory)]
     pub(crate) max_memory: u64,
     /// The most clients at once.
     #[arg(long, value_name = "N", default_value_t = 64)]

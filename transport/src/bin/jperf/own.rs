@@ -135,6 +135,7 @@ impl Own {
             "4096",
         ]);
         command.args(["--max-size", &LONGEST.to_string(), "--max-time", "inf"]);
+        command.args(["--max-memory", &MEMORY.to_string()]);
         command.args(["--spin", &spell_time(settings.spin)]);
         if settings.trust {
             command.arg("--trust");

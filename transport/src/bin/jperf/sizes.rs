@@ -39,8 +39,22 @@ impl FromStr for Sizes {
     }
 }
 
-/// One length: a number, with K, M or G for powers of 1,024.
+/// Parses the length of a payload, at most [`LONGEST`].
 pub(crate) fn size(text: &str) -> Result<u64, String> {
+    match memory(text).ok() {
+        Some(bytes) if bytes <= LONGEST => Ok(bytes),
+        Some(_) => Err(format!(
+            "{text} is too long; at most {} can be measured",
+            units::bytes(LONGEST)
+        )),
+        None => Err(format!(
+            "`{text}` is not a length; say 8, 64K, 1M, a list 8,1K, or powers of two 1..64M"
+        )),
+    }
+}
+
+/// Parses an amount of memory: a number of bytes, with K, M or G for powers of 1,024.
+pub(crate) fn memory(text: &str) -> Result<u64, String> {
     let (digits, shift) = match text.as_bytes().last() {
         Some(b'K' | b'k') => (text.get(..text.len().saturating_sub(1)), 10),
         Some(b'M' | b'm') => (text.get(..text.len().saturating_sub(1)), 20),
@@ -48,16 +62,8 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         _ => (Some(text), 0),
     };
     let number = digits.and_then(|digits| digits.parse::<u64>().ok());
-    let number = number.ok_or_else(|| {
-        format!("`{text}` is not a length; say 8, 64K, 1M, a list 8,1K, or powers of two 1..64M")
-    })?;
-    let bytes = number.checked_mul(1 << shift);
-    bytes.filter(|bytes| *bytes <= LONGEST).ok_or_else(|| {
-        format!(
-            "{text} is too long; at most {} can be measured",
-            units::bytes(LONGEST)
-        )
-    })
+    let bytes = number.map(|number| number.saturating_mul(1 << shift));
+    bytes.ok_or_else(|| format!("`{text}` is not an amount of memory; say 4096, 64K, 256M or 2G"))
 }
 
 #[cfg(test)]
