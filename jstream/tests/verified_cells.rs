@@ -10,6 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use jstream::{Reader, Spent, Transportable, Writer};
+use typed_arena::Arena;
 
 #[jstream::transportable]
 trait Shape {}
@@ -244,8 +245,9 @@ fn whatever_cells_are_changed_a_path_leads_to_what_was_refused() {
     let mut found = 0;
     for _ in 0..5_000 {
         // Each node leads to those made before it; cells lead anywhere.
-        let mut made: Vec<&'static Node<'static>> = Vec::new();
-        let mut free: Vec<&'static Node<'static>> = Vec::new();
+        let arena = Arena::new();
+        let mut made: Vec<&Node<'_>> = Vec::new();
+        let mut free: Vec<&Node<'_>> = Vec::new();
         let mut id = 0;
         for _ in 0..=random(&mut state, 8) {
             let mut node = Node::new(id);
@@ -258,9 +260,9 @@ fn whatever_cells_are_changed_a_path_leads_to_what_was_refused() {
                 .map(|index| Node::new(id + u32::try_from(index).unwrap()))
                 .collect();
             id += u32::try_from(list.len()).unwrap();
-            node.list = Vec::leak(list);
+            node.list = arena.alloc_extend(list);
             made.extend(node.list);
-            let node: &'static _ = Box::leak(Box::new(node));
+            let node: &Node<'_> = arena.alloc(node);
             made.push(node);
             free.push(node);
         }
