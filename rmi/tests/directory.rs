@@ -57,6 +57,13 @@ fn plain() -> Serving {
     )
 }
 
+/// A registry in which every program of the host may replace and unbind the names of others.
+fn open() -> Serving {
+    let mut options = RegistrarOptions::default();
+    options.anyone_may_replace = true;
+    registry("tcp://127.0.0.1:0", options, ServerOptions::default())
+}
+
 /// A server that has objects by these names.
 fn owner(names: &[(&str, i64)]) -> Serving {
     let server = Server::default();
@@ -100,7 +107,7 @@ fn refusal(of: Result<(), DirectoryError>) -> Refusal {
 
 #[test]
 fn objects_of_several_servers_are_found_and_called() {
-    let registry = plain();
+    let registry = open();
     let (one, other) = (owner(&[("a", 10), ("b", 20)]), owner(&[("a", 30)]));
     let of_one = Names::connect(registry.address()).unwrap();
     of_one.bind("a", &one).unwrap();
@@ -135,7 +142,7 @@ fn objects_of_several_servers_are_found_and_called() {
 
 #[test]
 fn names_go_with_who_bound_them_and_watchers_know() {
-    let registry = plain();
+    let registry = open();
     let serving = owner(&[("a", 0), ("b", 0), ("c", 0)]);
     let of_a = Names::connect(registry.address()).unwrap();
     of_a.bind("a", &serving).unwrap();
@@ -162,6 +169,68 @@ fn names_go_with_who_bound_them_and_watchers_know() {
     });
     assert_eq!(gone, ["a", "c"]);
     assert!(listed(&client).is_empty());
+}
+
+fn unbound(of: Result<bool, DirectoryError>) -> Refusal {
+    refusal(of.map(|_| ()))
+}
+
+/// Local programs without the secret must not redirect or remove the names of others.
+#[test]
+fn only_the_binder_replaces_and_unbinds_a_name() {
+    let local = format!("uds://@directory-{}", std::process::id());
+    for address in ["tcp://127.0.0.1:0", &local] {
+        let registry = registry(
+            address,
+            RegistrarOptions::default(),
+            ServerOptions::default(),
+        );
+        let (honest, forged) = (owner(&[("a", 10)]), owner(&[("a", 30)]));
+        let binder = Names::connect(registry.address()).unwrap();
+        binder.bind("a", &honest).unwrap();
+        let other = Names::connect(registry.address()).unwrap();
+        assert_eq!(refusal(other.rebind("a", &forged)), Refusal::NotBinder);
+        assert_eq!(unbound(other.unbind("a")), Refusal::NotBinder);
+        // Binding the same entry again does not make the caller the binder.
+        other.bind("a", &honest).unwrap();
+        other.rebind("a", &honest).unwrap();
+        assert_eq!(refusal(other.rebind("a", &forged)), Refusal::NotBinder);
+        assert_eq!(unbound(other.unbind("a")), Refusal::NotBinder);
+        assert_eq!(sum(&other, "a"), 13);
+        binder.rebind("a", &honest).unwrap();
+        assert!(binder.unbind("a").unwrap());
+        assert!(listed(&other).is_empty());
+    }
+}
+
+/// A program that has lost its connection binds its names again, before or after the registry has
+/// learned of the end of that connection.
+#[test]
+fn a_name_that_was_bound_twice_stays_for_the_second() {
+    let registry = plain();
+    let serving = owner(&[("a", 0)]);
+    let first = Names::connect(registry.address()).unwrap();
+    first.bind("a", &serving).unwrap();
+    let second = Names::connect(registry.address()).unwrap();
+    second.bind("a", &serving).unwrap();
+    let mut changes = second.watch().unwrap();
+    assert_eq!(next(&mut changes), (Event::Bound, "a".to_owned()));
+    assert_eq!(next(&mut changes), (Event::Complete, String::new()));
+    drop(first);
+    until(|| second.rebind("a", &owner(&[("a", 1)])).is_ok());
+    assert_eq!(next(&mut changes), (Event::Bound, "a".to_owned()));
+    assert!(second.unbind("a").unwrap());
+    assert_eq!(next(&mut changes), (Event::Unbound, "a".to_owned()));
+    // A name goes with the second connection, too, if that ends first.
+    let first = Names::connect(registry.address()).unwrap();
+    first.bind("a", &serving).unwrap();
+    assert_eq!(next(&mut changes), (Event::Bound, "a".to_owned()));
+    let third = Names::connect(registry.address()).unwrap();
+    third.bind("a", &serving).unwrap();
+    drop(third);
+    drop(first);
+    assert_eq!(next(&mut changes), (Event::Unbound, "a".to_owned()));
+    assert!(listed(&second).is_empty());
 }
 
 #[test]

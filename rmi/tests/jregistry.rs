@@ -84,7 +84,7 @@ fn owner() -> Serving {
 
 #[test]
 fn names_are_listed_looked_up_and_unbound() {
-    let registry = Registry::start(&[]);
+    let registry = Registry::start(&["--anyone-may-replace"]);
     let at = registry.address.as_str();
     assert_eq!(printed(&jregistry(&["list", at])), "nothing is bound\n");
 
@@ -121,7 +121,7 @@ fn names_are_listed_looked_up_and_unbound() {
 
 /// Kills a registry that keeps its names, and starts it again: its clients, and others, find the same names.
 fn killed_and_started_again(uri: &str, file: &std::path::Path) {
-    let persist = ["--persist", file.to_str().unwrap()];
+    let persist = ["--persist", file.to_str().unwrap(), "--anyone-may-replace"];
     let registry = Registry::start_at(uri, &persist);
     let at = registry.address.clone();
     let (serving, going) = (owner(), owner());

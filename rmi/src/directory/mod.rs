@@ -44,7 +44,7 @@
 //!
 //! # How long a name is bound
 //!
-//! Until somebody unbinds it, and no longer than the connection by which it was bound: names go with the process that
+//! Until it is unbound, and no longer than the connection by which it was bound: names go with the process that
 //! bound them, however that ends, and with its last clone of [`Names`]. Whoever [watches](Names::watch) is told.
 //!
 //! # When the registry is restarted
@@ -53,14 +53,22 @@
 //! those that watch are told what has changed meanwhile. A registry that [keeps its names in a
 //! file](Registrar::persistent), as `jregistry serve URI --persist FILE` does, has them again before: also those whose
 //! server has gone in the meantime, which a [lookup](Names::lookup) finds out
-//! ([`LookupError::Unreachable`](crate::LookupError::Unreachable)), and anybody may [unbind](Names::unbind) or
-//! [rebind](Names::rebind).
+//! ([`LookupError::Unreachable`](crate::LookupError::Unreachable)). All clients that may bind names may
+//! [unbind](Names::unbind) or [rebind](Names::rebind) a name whose server has gone.
 //!
 //! # Who may change names
 //!
-//! Those on the same host: who have connected by `uds`, `shm` or `inproc`, or over TCP from a loopback address. Where the
-//! registry's server asks for a [secret](crate::ServerOptions::secret), all who know it, wherever they are. Others may look
-//! names up, list and watch them.
+//! If the registry's server asks for a [secret](crate::ServerOptions::secret), every client that knows it may bind,
+//! replace and unbind every name, from any host. Without a secret:
+//!
+//! - Clients of the same host may bind free names: clients that connect by `inproc`; by `uds` or `shm` if their
+//!   process has the registry's user id or is root; and over TCP from a loopback address. A loopback connection does not
+//!   tell its user, so on a host with other users either set a secret or listen at `uds` or `shm` only.
+//! - Only the connection that bound a name may replace or unbind it, unless
+//!   [`anyone_may_replace`](RegistrarOptions::anyone_may_replace) is set. A name whose binder has gone, in a registry
+//!   that keeps its names, may be replaced and unbound by all clients that may bind names.
+//!
+//! All other clients may look names up, list and watch them.
 //!
 //! # Addresses
 //!
@@ -181,6 +189,12 @@ pub enum Refusal {
         "it is done, but the registry can't write its file: after a restart of the registry it is undone"
     )]
     NotKept,
+    /// Another connection has bound the name, and the registry lets only that one replace or unbind it.
+    #[error(
+        "another program has bound it, and only that one, or a program that knows the registry's secret, may replace or unbind \
+         it (RegistrarOptions::anyone_may_replace)"
+    )]
+    NotBinder,
 }
 
 /// The names of several servers.
@@ -190,7 +204,8 @@ pub trait Directory {
     /// that is the same.
     async fn bind(&self, entry: EntryRef<'_>, replace: bool) -> Result<(), Refusal>;
 
-    /// Frees a name, whoever has bound it: whether something was bound to it.
+    /// Frees a name. Returns true if something was bound to it. Fails with [`Refusal::NotBinder`] if another
+    /// connection has bound it.
     async fn unbind(&self, name: &str) -> Result<bool, Refusal>;
 
     /// What is bound to a name, with the addresses that may lead there for the caller.

@@ -88,11 +88,13 @@ impl Names {
         self.put(name, serving, false)
     }
 
-    /// The same in the place of what is bound to the name, whoever has bound it.
+    /// Binds as [`bind`](Self::bind) does, and replaces the object that is bound to the name, if any.
     ///
     /// # Errors
     ///
-    /// As for [`bind`](Self::bind), but that the name may be bound.
+    /// As for [`bind`](Self::bind), except that the name may be bound by these `Names`. A name that another
+    /// connection has bound is refused with [`Refusal::NotBinder`], unless the
+    /// [registry](super#who-may-change-names) allows it.
     pub fn rebind(&self, name: &str, serving: &Serving) -> Result<(), DirectoryError> {
         self.put(name, serving, true)
     }
@@ -125,18 +127,22 @@ impl Names {
         done?.map_err(|source| refused(name, source))
     }
 
-    /// Frees a name, whoever has bound it; says whether something was bound to it.
+    /// Frees a name. Returns true if something was bound to it.
     ///
     /// # Errors
     ///
-    /// [`DirectoryError`] when the registry refuses, or can't be asked.
+    /// [`DirectoryError`] if the registry cannot be asked, or refuses: with [`Refusal::NotBinder`] if another
+    /// connection has bound the name, unless the [registry](super#who-may-change-names) allows it.
     pub fn unbind(&self, name: &str) -> Result<bool, DirectoryError> {
         let before = self.link.remember(name, None);
         let done = self.link.ask(false, |directory| {
             let done = directory.unbind(name).wait();
             done.map(|done| *done.get())
         });
-        if matches!(done, Err(_) | Ok(Err(Refusal::NotAllowed))) {
+        if matches!(
+            done,
+            Err(_) | Ok(Err(Refusal::NotAllowed | Refusal::NotBinder))
+        ) {
             self.link.remember(name, before);
         }
         done?.map_err(|source| refused(name, source))

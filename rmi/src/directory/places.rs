@@ -23,17 +23,34 @@ pub(super) fn number(of: Option<&Connection>) -> usize {
     of.map_or(0, |of| std::ptr::from_ref(of.session()).addr())
 }
 
-/// Whether it is on this host.
+/// Returns true if the connection comes from this host and, where the system tells the user, from
+/// the user of this process or from root. A TCP connection does not tell its user.
 fn is_near(of: Option<&Connection>) -> bool {
-    of.is_none_or(|of| match of.peer().endpoint().peer() {
-        Address::Inproc { .. } | Address::Shm { .. } | Address::Uds { .. } => true,
-        address => host(address).is_some_and(is_loopback),
+    of.is_none_or(|of| {
+        let endpoint = of.peer().endpoint();
+        match endpoint.peer() {
+            Address::Inproc { .. } => true,
+            Address::Shm { .. } | Address::Uds { .. } => {
+                endpoint.peer_user().is_some_and(is_trusted_user)
+            }
+            address => host(address).is_some_and(is_loopback),
+        }
     })
 }
 
-/// Whether it may change names.
+/// Returns true for root and for the user of this process.
+fn is_trusted_user(user: u32) -> bool {
+    user == 0 || user == rustix::process::geteuid().as_raw()
+}
+
+/// Returns true if the caller has proved the secret of the registry's server, or is this program.
+pub(super) fn is_trusted(of: Option<&Connection>) -> bool {
+    of.is_none_or(|of| of.session().terms.secret.is_some())
+}
+
+/// Returns true if the caller may bind names.
 pub(super) fn may_change(of: Option<&Connection>) -> bool {
-    is_near(of) || of.is_some_and(|of| of.session().terms.secret.is_some())
+    is_near(of) || is_trusted(of)
 }
 
 fn is_inproc(of: Option<&Connection>) -> bool {

@@ -9,11 +9,12 @@ use std::task::{Poll, Waker};
 use jstream_derive::remote;
 use jstream_transport::Address;
 
-use super::places::{caller, leads, may_change, number, usable};
+use super::places::{caller, is_trusted, leads, may_change, number, usable};
 use super::saved::{self, PersistError, Saving, Wanted};
 use super::watching::{Watcher, refused};
 use super::{Change, Directory, Entry, EntryRef, Event, Refusal};
 use crate::reflection::Bound;
+use crate::session::Connection;
 use crate::stream::Stream;
 use crate::sync::lock;
 
@@ -44,6 +45,12 @@ pub struct RegistrarOptions {
     /// The bytes of the changes that wait for all who watch (default 16 MiB). If there are more, the watcher for whom the
     /// most wait is told that it has missed some, and no more. Answers the threat of many watchers who don't read.
     pub max_change_bytes: usize,
+    /// If true, every caller that may bind names may also replace and unbind the names of others
+    /// (default false). If false, only the connection that bound a name, a caller that proved the
+    /// server's [secret](crate::ServerOptions::secret), and the registry's own program may. A name
+    /// whose binder has gone is open to all in both cases. Answers the threat of local programs that
+    /// take over the names of others.
+    pub anyone_may_replace: bool,
 }
 
 impl Default for RegistrarOptions {
@@ -58,6 +65,7 @@ impl Default for RegistrarOptions {
             max_watchers_each: 8,
             max_changes: 1024,
             max_change_bytes: 16 << 20,
+            anyone_may_replace: false,
         }
     }
 }
@@ -87,24 +95,24 @@ struct Kept {
     entry: Arc<Entry>,
     /// The connection that has bound it; none since the registry was restarted.
     binder: Option<usize>,
+    /// A connection that has bound the same entry since, as a program does that has lost its
+    /// connection. It becomes the binder when the connection of the binder ends.
+    successor: Option<usize>,
+}
+
+impl Entry {
+    /// Returns the change that tells watchers of an event of this entry.
+    fn change(&self, event: Event) -> Change {
+        Change {
+            event,
+            name: self.name.clone(),
+            interface: self.interface.clone(),
+            id: self.id,
+        }
+    }
 }
 
 impl Kept {
-    fn change(&self, event: Event) -> Change {
-        let Entry {
-            name,
-            interface,
-            id,
-            ..
-        } = &*self.entry;
-        Change {
-            event,
-            name: name.clone(),
-            interface: interface.clone(),
-            id: *id,
-        }
-    }
-
     fn bound(&self) -> Bound {
         Bound {
             name: self.entry.name.clone(),
@@ -148,7 +156,15 @@ impl State {
             *count = count.saturating_add(1);
         }
         let name = entry.name.clone();
-        self.names.insert(name, Kept { entry, binder });
+        let successor = None;
+        self.names.insert(
+            name,
+            Kept {
+                entry,
+                binder,
+                successor,
+            },
+        );
     }
 
     /// Tells all who watch. Whom to wake, without a lock.
@@ -171,6 +187,20 @@ impl State {
             wakers.extend(largest.miss());
         }
         wakers
+    }
+}
+
+/// The connection of a call, and what it may do to the names of others.
+#[derive(Clone, Copy)]
+struct Caller {
+    number: usize,
+    replaces_all: bool,
+}
+
+impl Caller {
+    /// Returns true if the caller may replace or unbind the name.
+    fn may_replace(self, kept: &Kept) -> bool {
+        self.replaces_all || kept.binder.is_none_or(|binder| binder == self.number)
     }
 }
 
@@ -245,20 +275,35 @@ impl Registrar {
         })
     }
 
-    /// Whom to wake, and whether the connection has bound nothing before.
+    /// Binds a name. Returns the wakers of the watchers, and true if the connection has bound no
+    /// name before.
     fn enter(
         &self,
         entry: Entry,
-        binder: usize,
+        caller: Caller,
         replace: bool,
     ) -> Result<(Vec<Waker>, bool), Refusal> {
         let options = &self.options;
+        let binder = caller.number;
         let mut state = lock(&self.state);
         let before = state.names.get(&entry.name);
-        // Who has lost its connection binds again what it had, maybe before that is known here.
+        // A program that has lost its connection binds again what it had, possibly before the end
+        // of that connection is known here.
         let is_same = before.is_some_and(|kept| *kept.entry == entry);
         if before.is_some() && !replace && !is_same {
             return Err(Refusal::Taken);
+        }
+        if before.is_some_and(|kept| !caller.may_replace(kept)) {
+            if !is_same {
+                return Err(Refusal::NotBinder);
+            }
+            // The binder keeps the name as long as its connection lasts.
+            if let Some(kept) = state.names.get_mut(&entry.name) {
+                kept.successor = Some(binder);
+            }
+            let is_first = !state.binders.contains_key(&binder);
+            state.binders.entry(binder).or_default();
+            return Ok((Vec::new(), is_first));
         }
         // What is replaced makes room.
         let is_own = before.is_some_and(|kept| kept.binder == Some(binder));
@@ -276,17 +321,20 @@ impl Registrar {
         }
         drop(state.remove(&entry.name));
         let (entry, binder) = (Arc::new(entry), Some(binder));
-        let change = Kept {
-            entry: entry.clone(),
-            binder,
-        };
-        let change = change.change(Event::Bound);
+        let change = entry.change(Event::Bound);
         state.insert(entry, binder);
         let wakers = match is_same && !replace {
             true => Vec::new(),
             false => state.note(&change, self.waiting()),
         };
         Ok((wakers, each.is_none()))
+    }
+
+    fn caller(&self, of: Option<&Connection>) -> Caller {
+        Caller {
+            number: number(of),
+            replaces_all: self.options.anyone_may_replace || is_trusted(of),
+        }
     }
 
     fn waiting(&self) -> Waiting {
@@ -314,11 +362,21 @@ impl Registrar {
         })
     }
 
-    /// Whom to wake, if something was bound to the name.
-    fn free(&self, name: &str) -> Option<Vec<Waker>> {
+    /// Frees a name. Returns the wakers of the watchers, or `None` if nothing was bound to it.
+    fn free(&self, name: &str, caller: Caller) -> Result<Option<Vec<Waker>>, Refusal> {
         let mut state = lock(&self.state);
-        let kept = state.remove(name)?;
-        Some(state.note(&kept.change(Event::Unbound), self.waiting()))
+        let Some(kept) = state.names.get(name) else {
+            return Ok(None);
+        };
+        if !caller.may_replace(kept) {
+            return Err(Refusal::NotBinder);
+        }
+        let Some(kept) = state.remove(name) else {
+            return Ok(None);
+        };
+        Ok(Some(
+            state.note(&kept.entry.change(Event::Unbound), self.waiting()),
+        ))
     }
 
     /// What is said to who has changed something, when that is kept.
@@ -337,18 +395,29 @@ fn leave(state: &Weak<Mutex<State>>, binder: usize, limits: Waiting, ends: bool)
     let mut wakers = Vec::new();
     let mut state = lock(&state);
     state.binders.remove(&binder);
+    for kept in state.names.values_mut() {
+        if kept.successor == Some(binder) {
+            kept.successor = None;
+        }
+    }
     let stay = ends && state.wanted.is_some();
     let own = state.names.iter_mut();
     let own = own.filter(|(_, of)| of.binder == Some(binder));
-    let own: Vec<String> = own
-        .map(|(name, of)| {
-            of.binder = None;
-            name.clone()
-        })
-        .collect();
-    for name in own.into_iter().filter(|_| !stay) {
+    let (mut own_names, mut inherited) = (Vec::new(), Vec::new());
+    for (name, of) in own {
+        of.binder = of.successor.take();
+        match of.binder {
+            Some(successor) => inherited.push(successor),
+            None => own_names.push(name.clone()),
+        }
+    }
+    for successor in inherited {
+        let count = state.binders.entry(successor).or_default();
+        *count = count.saturating_add(1);
+    }
+    for name in own_names.into_iter().filter(|_| !stay) {
         if let Some(kept) = state.remove(&name) {
-            wakers.extend(state.note(&kept.change(Event::Unbound), limits));
+            wakers.extend(state.note(&kept.entry.change(Event::Unbound), limits));
         }
     }
     drop(state);
@@ -366,7 +435,7 @@ impl Directory for Registrar {
         if entry.name.len() > longest || entry.interface.len() > longest {
             return Err(Refusal::TooLong);
         }
-        let binder = number(caller.as_ref());
+        let binder = self.caller(caller.as_ref());
         let entry = Entry {
             name: entry.name.to_owned(),
             interface: entry.interface.to_owned(),
@@ -379,17 +448,18 @@ impl Directory for Registrar {
         if let Some(caller) = caller.filter(|_| is_first) {
             let (state, limits) = (Arc::downgrade(&self.state), self.waiting());
             let load = caller.session().load().clone();
-            let leaves = move || leave(&state, binder, limits, !load.listens());
+            let leaves = move || leave(&state, binder.number, limits, !load.listens());
             caller.peer().on_end(leaves);
         }
         self.kept().await
     }
 
     async fn unbind(&self, name: &str) -> Result<bool, Refusal> {
-        if !may_change(caller().as_ref()) {
+        let caller = caller();
+        if !may_change(caller.as_ref()) {
             return Err(Refusal::NotAllowed);
         }
-        let Some(wakers) = self.free(name) else {
+        let Some(wakers) = self.free(name, self.caller(caller.as_ref()))? else {
             return Ok(false);
         };
         wake(wakers);
@@ -446,7 +516,7 @@ impl Watching {
             names, watchers, ..
         } = &mut *state;
         match watchers.get_mut(&self.number) {
-            Some(watcher) => watcher.poll(names, |kept| kept.change(Event::Bound), waker),
+            Some(watcher) => watcher.poll(names, |kept| kept.entry.change(Event::Bound), waker),
             None => Poll::Ready(None),
         }
     }

@@ -99,6 +99,8 @@ pub(crate) struct Connection {
     pub(crate) incoming: Box<dyn Incoming>,
     pub(crate) control: Arc<dyn Control>,
     pub(crate) limits: Limits,
+    /// The user id of the peer's process, if the system tells it.
+    pub(crate) peer_user: Option<u32>,
     /// What the connection does without, though it was asked for or would be faster: one sentence
     /// each, for people.
     pub(crate) degraded: Vec<String>,

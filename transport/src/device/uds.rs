@@ -13,8 +13,11 @@ use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::connection::{Accept, Connection, Device};
 use super::deadline::Deadline;
+use super::shm::Credentials;
+use super::stream::Wire;
 use super::stream::connection;
 use super::stream::greeting::greet;
+use super::stream::hello::Hello;
 use super::stream::listening::{BACKLOG, Family, Listening};
 use super::stream::socket::SocketWire;
 use crate::address::Address;
@@ -75,8 +78,12 @@ impl Device for Uds {
         })?;
         let wire = SocketWire::new(socket);
         let theirs = greet(&wire, options).map_err(|unwelcome| unwelcome.at(address))?;
-        let to = (address.clone(), self.scheme());
-        Ok(connection(wire, to, theirs, options))
+        Ok(UdsFamily::connection(
+            wire,
+            address.clone(),
+            theirs,
+            options,
+        ))
     }
 }
 
@@ -101,6 +108,14 @@ impl Family for UdsFamily {
 
     fn prepare(_socket: &Socket, _options: &Options) -> io::Result<()> {
         Ok(())
+    }
+
+    fn connection(wire: SocketWire, peer: Address, theirs: Hello, options: &Options) -> Connection {
+        let credentials = Credentials::of_peer(wire.fd());
+        Connection {
+            peer_user: credentials.ok().map(|of| of.uid),
+            ..connection(wire, (peer, Self::SCHEME), theirs, options)
+        }
     }
 
     fn free(&self) {

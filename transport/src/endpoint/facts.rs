@@ -1,4 +1,4 @@
-//! What both directions of a connection know, and how they end.
+//! Properties that both directions of a connection share, and the ways in which a direction ends.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,35 +15,37 @@ use crate::header::Header;
 use crate::options::Options;
 use crate::process::Origin;
 
-/// What does not change while a connection lives.
+/// Properties of a connection that do not change during its lifetime.
 pub(crate) struct Facts {
-    /// What the connection was made by.
+    /// Address that the connection was made with.
     pub(crate) address: Address,
     pub(crate) peer: Address,
-    /// Whose it is.
+    /// The user id of the peer's process, if the system tells it.
+    pub(crate) peer_user: Option<u32>,
+    /// The process to which the connection belongs.
     pub(crate) origin: Origin,
     pub(crate) scheme: &'static str,
     pub(crate) limits: Limits,
     pub(crate) degraded: Vec<String>,
-    /// What ends the device; nothing once it was released.
+    /// Closes the device; `None` after the device was released.
     control: Mutex<Option<Arc<dyn Control>>>,
-    /// The same, if it has an outbox.
+    /// The same control, if the device has an outbox.
     outbox: Option<Arc<dyn Control>>,
     pub(crate) pool: Pool,
     pub(crate) message_timeout: Duration,
     pub(crate) send_timeout: Duration,
     pub(crate) spin: Duration,
     pub(crate) trace_messages: bool,
-    /// The most messages that are kept for later, and the most of their bytes.
+    /// Maximum number of messages that are kept for later receives, and of their bytes.
     pub(crate) kept_messages: usize,
     pub(crate) kept_bytes: u64,
-    /// The device was told to close, though the program did not ask for it.
+    /// True if the device was told to close for another reason than a request of the program.
     broken: AtomicBool,
-    /// It has to, because the peer does not keep to the rules.
+    /// True if the reason was a protocol violation of the peer.
     peer_erred: AtomicBool,
 }
 
-/// Why a direction has ended.
+/// Reason why a direction has ended.
 #[derive(Debug)]
 pub(crate) enum End {
     ClosedLocally,
@@ -55,14 +57,14 @@ pub(crate) enum End {
     Forked,
 }
 
-/// What came of asking a half: an end that stays, or a want of room that passes.
+/// Meaning of a fault of a half: a permanent end, or a temporary lack of buffers.
 pub(crate) enum Trouble {
     End(End),
     NoBuffer { length: u64, source: PoolError },
 }
 
 impl Trouble {
-    /// `begun` is how much of a message was received.
+    /// Classifies a fault. `begun` is the number of bytes of a message that were received.
     pub(crate) fn of(fault: Fault, begun: u64) -> Self {
         Self::End(match fault {
             Fault::ClosedLocally => End::ClosedLocally,
@@ -79,13 +81,13 @@ impl Trouble {
 }
 
 impl End {
-    /// Whether the other direction is of no use any more either.
+    /// Returns true if the other direction is useless as well.
     pub(crate) fn breaks(&self) -> bool {
         !matches!(self, Self::ClosedLocally | Self::Ended | Self::Forked)
     }
 
-    /// Whether a direction that sends, and has ended so, leaves nothing to be received either. What a peer
-    /// has sent before it went is still here.
+    /// Returns true if a send direction with this end leaves nothing to receive either. Messages
+    /// that a peer sent before it went away can still be received.
     pub(crate) fn silences(&self) -> bool {
         match self {
             Self::Lost { source, .. } => !matches!(
@@ -96,7 +98,7 @@ impl End {
         }
     }
 
-    /// One word for each, for logs.
+    /// Returns one word for logs.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::ClosedLocally => "closed",
@@ -114,7 +116,7 @@ impl Facts {
     #[allow(clippy::too_many_arguments, reason = "one place makes it")]
     pub(crate) fn new(
         address: Address,
-        peer: Address,
+        (peer, peer_user): (Address, Option<u32>),
         scheme: &'static str,
         limits: Limits,
         degraded: Vec<String>,
@@ -124,6 +126,7 @@ impl Facts {
         Self {
             address,
             peer,
+            peer_user,
             origin: Origin::here(),
             scheme,
             limits,
@@ -142,7 +145,7 @@ impl Facts {
         }
     }
 
-    /// Ends the connection because one direction can't go on.
+    /// Ends the connection because one direction failed.
     pub(crate) fn break_off(&self) {
         self.broken.store(true, Ordering::Release);
         if self.peer_erred.load(Ordering::Relaxed) {
@@ -152,33 +155,33 @@ impl Facts {
         }
     }
 
-    /// Ends both directions of the device.
+    /// Closes both directions of the device.
     pub(crate) fn close(&self) {
         if let Some(control) = self.control() {
             control.close();
         }
     }
 
-    /// As [`close`](Self::close), because the peer does not keep to the rules.
+    /// As [`close`](Self::close), because the peer violates the protocol.
     pub(crate) fn reject(&self) {
         if let Some(control) = self.control() {
             control.reject();
         }
     }
 
-    /// Whether the peer is known to take nothing any more. A call of the system.
+    /// Returns true if the peer is known to receive nothing any more. This is a system call.
     pub(crate) fn is_gone(&self) -> bool {
         self.control().is_some_and(|control| control.is_gone())
     }
 
-    /// Lets go of a device that was closed: its descriptors are closed when both halves are gone, too. One with an outbox
-    /// stays as long as the connection.
+    /// Releases a device that was closed. Its descriptors are closed when both halves are dropped
+    /// too. A device with an outbox stays as long as the connection.
     pub(crate) fn release(&self) {
         let control = self.lock_control().take();
         drop(control);
     }
 
-    /// Where jbufs are taken that the peer reads in place, if there is such a thing.
+    /// Returns the outbox, if the device has one: a source of buffers that the peer reads in place.
     #[inline]
     pub(crate) fn outbox(&self) -> Option<&Outbox> {
         self.outbox.as_ref()?.outbox()
@@ -192,20 +195,20 @@ impl Facts {
         self.control.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes whose fault an end is, before the connection is broken off.
+    /// Records whether the peer is at fault for an end, before the connection is closed.
     pub(crate) fn blame(&self, end: &End) {
         if matches!(end, End::TooLarge { .. } | End::Malformed(_)) {
             self.peer_erred.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Tells the log that a direction has ended.
+    /// Logs the end of a direction.
     pub(crate) fn note_end(&self, end: &End, direction: &'static str) {
         let end = end.word();
         tracing::debug!(peer = %self.peer, scheme = self.scheme, direction, end, "ended");
     }
 
-    /// Tells the log of a message, where that was asked for.
+    /// Logs a message, if message traces are enabled.
     #[inline]
     pub(crate) fn trace(&self, header: &Header, direction: &'static str) {
         if self.trace_messages {
@@ -219,12 +222,12 @@ impl Facts {
         tracing::trace!(peer = %self.peer, direction, kind, length, "message");
     }
 
-    /// Whether an end that looks like the program's own is none.
+    /// Returns true if an end that looks like a local close was caused by a failure.
     fn was_broken(&self) -> bool {
         self.broken.load(Ordering::Acquire)
     }
 
-    /// What a message comes to whose push met this end.
+    /// Returns the error of a message whose push met this end.
     pub(crate) fn send_error(&self, end: &End) -> SendError {
         let peer = self.peer.clone();
         match end {
@@ -236,7 +239,7 @@ impl Facts {
         }
     }
 
-    /// What a message comes to that is sent after this end.
+    /// Returns the error of a message that is sent after this end.
     pub(crate) fn unsendable(&self, end: &End) -> SendError {
         let peer = self.peer.clone();
         match end {
@@ -280,7 +283,7 @@ impl Facts {
     }
 }
 
-/// The same error once more: each operation gets one of its own.
+/// Duplicates an error, because each operation gets its own.
 fn again(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),

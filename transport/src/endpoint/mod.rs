@@ -1,9 +1,10 @@
 //! Connections as programs use them.
 //!
-//! [`shared`] has what the handles of a connection share: `sending` and `receiving` are the states of
-//! its directions, each in a `turn`, the lock that says who drives the half and who sleeps. `ops` are
-//! what was posted, `ticket` its handles, `remote` puts and gets, `alarm` what wakes tasks, `facts` what does not change and
-//! how a direction ends.
+//! [`shared`] holds the state that the handles of a connection share. `sending` and `receiving` are
+//! the states of its two directions. Each is behind the lock of `turn`, which also decides which
+//! thread drives a half and which threads sleep. `ops` stores posted operations, and `ticket` their
+//! handles. `remote` implements puts and gets, `alarm` wakes tasks, and `facts` holds the
+//! properties of a connection that do not change and the ways in which a direction ends.
 
 mod alarm;
 pub(crate) mod begun;
@@ -67,34 +68,38 @@ use crate::options::Options;
 
 /// One end of a connection. Any number of threads may use it at once, in both directions.
 ///
-/// It is cheap to clone. The connection ends when the last clone and the last ticket is dropped, or
-/// when somebody [closes](Self::close) it.
+/// An endpoint is cheap to clone. The connection ends when the last clone and the last ticket are
+/// dropped, or when a thread [closes](Self::close) it.
 ///
-/// Messages are received in the order in which they were sent. What was posted goes before the calls
-/// that wait, in the order of posting; among threads that wait at once there is no order.
+/// Messages are received in the order in which they were sent. Posted operations go before blocking
+/// calls, in the order of posting. Among threads that block at the same time there is no order.
 ///
-/// Whoever waits carries on everything that was posted, in both directions, and whoever polls that of
-/// its own. What was posted to be sent goes on besides when somebody waits for a message meanwhile, and
-/// when nobody asks for it any more: a thread of the process then sees to it, and keeps the connection
-/// until all is sent, or [`Options::send_timeout`](crate::Options::send_timeout) is over. So do receives that
-/// are posted while somebody sleeps in a send. Nothing else goes on by itself; a [`Progress`] does it on the
-/// side.
+/// A blocking call drives all posted operations, in both directions. Polling a ticket drives at
+/// least the operations of its direction. Posted sends also progress while a thread waits for a
+/// message, and after their tickets were dropped: a background thread of the process then sends
+/// them, and keeps the connection alive until everything is sent or
+/// [`Options::send_timeout`](crate::Options::send_timeout) expires. The same thread drives receives
+/// that are posted while a thread sleeps in a send. No other operation progresses by itself; attach
+/// the endpoint to a [`Progress`] to drive it in the background.
 ///
-/// Whoever ends the process [finishes](Self::finish) first: what was posted and is not sent is lost.
+/// Call [`finish`](Self::finish) before the process ends: posted messages that are not sent by then
+/// are lost.
 ///
-/// Over sockets the system resets a connection that is dropped before all that came was received,
-/// and a reset may cost the peer messages that are still on their way to it. Where that matters,
-/// [`finish`](Self::finish), and receive until [`RecvError::Closed`] before dropping.
+/// Over sockets, the operating system resets a connection that is dropped before all received data
+/// was read, and a reset may discard messages that are still on their way to the peer. To avoid
+/// this, call [`finish`](Self::finish) and receive until [`RecvError::Closed`] before dropping the
+/// endpoint.
 #[derive(Clone)]
 pub struct Endpoint {
     shared: Arc<Shared>,
 }
 
-/// Connects to whoever listens on `address`, receiving according to `options`.
+/// Connects to the listener at `address`. The endpoint receives according to `options`.
 ///
 /// # Errors
 ///
-/// [`ConnectError`] when nobody answers there, or with something else than this protocol.
+/// [`ConnectError`] if no listener answers at the address, or if the peer does not speak this
+/// protocol.
 pub fn connect(address: &Address, options: &Options) -> Result<Endpoint, ConnectError> {
     let connected = device::by_scheme(address.scheme())
         .ok_or_else(|| ConnectError::NoDevice {
@@ -110,12 +115,13 @@ pub fn connect(address: &Address, options: &Options) -> Result<Endpoint, Connect
     }
 }
 
-/// Connects to the cheapest of `addresses` that works, which [`Endpoint::address`] then says: inside
-/// the process, else by shared memory, a Unix socket, TCP or io_uring.
+/// Connects to the cheapest of `addresses` that works. [`Endpoint::address`] returns which one it
+/// was. The order is: inside the process, shared memory, Unix socket, TCP, io_uring.
 ///
 /// # Errors
 ///
-/// [`ConnectError::NoneWorks`], with the reason of the one that was tried last.
+/// [`ConnectError::NoneWorks`] with the error of the address that was tried last, or
+/// [`ConnectError::NoAddress`] if `addresses` is empty.
 pub fn connect_cheapest(
     addresses: &[Address],
     options: &Options,
@@ -157,85 +163,95 @@ impl Endpoint {
         &self.shared
     }
 
-    /// Where the other side is.
+    /// Returns the address of the peer.
     #[must_use]
     pub fn peer(&self) -> &Address {
         &self.shared.facts().peer
     }
 
-    /// The address that it was connected to, or accepted at.
+    /// Returns the user id of the peer's process as the system reported it when the connection was
+    /// made, or `None` if the connection is neither a Unix socket nor shared memory.
+    #[must_use]
+    pub fn peer_user(&self) -> Option<u32> {
+        self.shared.facts().peer_user
+    }
+
+    /// Returns the address that this endpoint connected to, or at which it was accepted.
     #[must_use]
     pub fn address(&self) -> &Address {
         &self.shared.facts().address
     }
 
-    /// The scheme of the device that carries the messages.
+    /// Returns the scheme of the device that carries the messages.
     #[must_use]
     pub fn scheme(&self) -> &'static str {
         self.shared.facts().scheme
     }
 
-    /// What the connection can do.
+    /// Returns the limits of the connection.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.shared.facts().limits
     }
 
-    /// What the connection does without, though it was asked for or would be faster: a sentence for
-    /// each.
+    /// Returns one sentence for each feature that the connection does without, although it was
+    /// requested or would be faster.
     #[must_use]
     pub fn degraded(&self) -> &[String] {
         &self.shared.facts().degraded
     }
 
-    /// What was sent and received so far.
+    /// Returns how much was sent and received so far.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.shared.tally().counters()
     }
 
-    /// What ends the connection from elsewhere, without keeping it alive.
+    /// Returns a handle that closes the connection from another thread. The handle does not keep
+    /// the connection alive.
     #[must_use]
     pub fn closer(&self) -> Closer {
         Closer::of(&self.shared)
     }
 
-    /// Ends the connection, as [`Closer::close`] does.
+    /// Closes the connection, as [`Closer::close`] does.
     pub fn close(&self) {
         self.shared.close();
     }
 
-    /// Says to the peer that nothing more is sent, after everything posted was. The other direction
-    /// goes on; over sockets the peer learns it when it has received everything.
+    /// Shuts down the send direction after everything posted was sent, and tells the peer that no
+    /// more messages follow. The receive direction stays open. Over sockets, the peer learns of the
+    /// shutdown when it has received everything.
     ///
     /// # Errors
     ///
-    /// [`SendError::TimedOut`] when what was posted does not get away in time.
+    /// [`SendError::TimedOut`] if the posted messages are not sent in time.
     pub fn finish(&self) -> Result<(), SendError> {
         self.shared.finish()
     }
 
-    /// Sends one message whose payload is all of `segments`, one after another. Returns when the
-    /// device has taken every byte; the segments are not looked at afterwards.
+    /// Sends one message whose payload is the concatenation of `segments`. Returns when the device
+    /// has taken every byte; the segments are not read afterwards.
     ///
     /// `header.length` is filled in.
     ///
     /// # Errors
     ///
-    /// [`SendError`]; its variants say whether the connection can still be used.
+    /// [`SendError`]. Each variant documents whether the connection can still be used.
     #[inline]
     pub fn send_message(&self, header: Header, segments: &[IoSlice<'_>]) -> Result<(), SendError> {
         self.send_segments(header, segments, self.patience())
     }
 
-    /// As [`send_message`](Self::send_message), but without waiting for its turn, for room, or for the
-    /// peer. A message of which the device has taken a part goes on from a copy, as if it had been
-    /// posted: nothing else is sent before it is done, and an end that it meets the next call tells.
-    /// From [`Limits::eager`] bytes on, messages are copied first where jbufs don't move.
+    /// As [`send_message`](Self::send_message), but never waits: neither for messages that were
+    /// posted before, nor for room, nor for the peer. If the device has taken only a part of the
+    /// message, the rest is sent from a copy, as if it had been posted. Nothing else is sent before
+    /// it, and if the connection ends meanwhile, the next call reports it. Messages of
+    /// [`Limits::eager`] bytes or more are copied first if the device does not move buffers.
     ///
     /// # Errors
     ///
-    /// [`SendError::WouldBlock`] when nothing was sent for that reason.
+    /// [`SendError::WouldBlock`] if nothing was sent for one of these reasons.
     #[inline]
     pub fn try_send_message(
         &self,
@@ -255,11 +271,11 @@ impl Endpoint {
         self.send_costly(header, segments, patience, Credit::FREE)
     }
 
-    /// As [`send_segments`](Self::send_segments), for a message that needs credit of the peer:
-    /// [`SendError::WouldBlock`] where there is none.
+    /// As [`send_segments`](Self::send_segments), for a message that needs credit of the peer.
+    /// Returns [`SendError::WouldBlock`] if there is not enough credit.
     ///
-    /// A message is made where it is sent from: returned by a function, it would be copied. And one that costs
-    /// nothing asks for no credit.
+    /// The message is built in this function, because returning it from another function would copy
+    /// it. A message without cost does not check the credit.
     #[inline(always)]
     pub(crate) fn send_costly(
         &self,
@@ -278,24 +294,24 @@ impl Endpoint {
             if !self.shared.has_turn() {
                 return Err(SendError::WouldBlock);
             }
-            // The device may keep what it has begun for longer than it is lent.
+            // The device may keep a begun message for longer than the segments are borrowed.
             message.body = Body::Owned(self.shared.gather(segments));
         }
         self.shared.send_costly(&mut message, patience, cost)
     }
 
-    /// Whether the device may have to wait for the peer before it has taken a message.
+    /// Returns true if the device may have to wait for the peer before it has taken the message.
     fn is_long(&self, header: &Header) -> bool {
         let limits = &self.shared.facts().limits;
         !limits.moves && header.length >= limits.eager as u64
     }
 
-    /// Sends one message whose payload stands in a jbuf. Inside the process the jbuf itself moves to
-    /// the receiver; elsewhere it is given back to its pool once it was sent.
+    /// Sends one message whose payload is in a buffer. Inside the process, the buffer itself moves
+    /// to the receiver. With other devices, it returns to its pool after the message was sent.
     ///
     /// # Errors
     ///
-    /// [`Unsent`] gives the jbuf back and says why.
+    /// [`Unsent`] contains the error and the buffer.
     #[inline]
     pub fn send_filled(&self, header: Header, filled: Filled) -> Result<(), Unsent> {
         let (mut message, refused) = self.outbound(header, filled);
@@ -312,13 +328,14 @@ impl Endpoint {
         })
     }
 
-    /// A jbuf of at least `capacity` bytes, to be filled and sent. Where the
-    /// [peer is trusted](Options::trust_peer) it is in memory that the peer reads too, if there is
-    /// room, and sending it costs the same whatever its size; elsewhere it is of this side's pool.
+    /// Takes a buffer of at least `capacity` bytes, to be filled and sent. If the [peer is
+    /// trusted](Options::trust_peer) and there is room, the buffer is in memory that the peer also
+    /// reads, and the cost of sending it does not depend on its size. Otherwise the buffer comes
+    /// from the pool of this endpoint.
     ///
     /// # Errors
     ///
-    /// [`PoolError`] when neither has room.
+    /// [`PoolError`] if neither has room.
     #[inline]
     pub fn take(&self, capacity: usize) -> Result<Spent, PoolError> {
         let facts = self.shared.facts();
@@ -328,7 +345,7 @@ impl Endpoint {
         }
     }
 
-    /// A message cut for this connection.
+    /// Creates a message for this connection. Also returns the error if its length is not allowed.
     fn outbound(&self, header: Header, filled: Filled) -> (Outbound<'static>, Option<SendError>) {
         let length = Some(filled.len() as u64);
         self.shared.outbound(header, length, Body::Owned(filled))
@@ -339,33 +356,34 @@ impl Endpoint {
         Patience::For(self.shared.facts().send_timeout)
     }
 
-    /// Waits for the next message.
+    /// Blocks until the next message arrives.
     ///
     /// # Errors
     ///
-    /// [`RecvError`]; [`RecvError::Closed`] after the last message of a peer that ended properly.
+    /// [`RecvError`]. After the last message of a peer that shut down cleanly,
+    /// [`RecvError::Closed`].
     #[inline]
     pub fn recv_message(&self) -> Result<Message, RecvError> {
         self.receive(Patience::Endless)
     }
 
-    /// Waits for the next message, but not longer than `timeout` (which the system may round up
-    /// by some milliseconds).
+    /// Blocks until the next message arrives, but not longer than `timeout`. The system may round
+    /// the timeout up by some milliseconds.
     ///
     /// # Errors
     ///
-    /// [`RecvError`]. After [`RecvError::TimedOut`] the connection can be used as before, and what
-    /// had come of a message is kept.
+    /// [`RecvError`]. After [`RecvError::TimedOut`], the connection can be used as before, and the
+    /// received part of a message is kept.
     #[inline]
     pub fn recv_message_timeout(&self, timeout: Duration) -> Result<Message, RecvError> {
         self.receive(Patience::For(timeout))
     }
 
-    /// The next message, if it is here.
+    /// Returns the next message if it has arrived.
     ///
     /// # Errors
     ///
-    /// [`RecvError::Empty`] when it is not, or another [`RecvError`].
+    /// [`RecvError::Empty`] if it has not, or another [`RecvError`].
     #[inline]
     pub fn try_recv_message(&self) -> Result<Message, RecvError> {
         self.receive(Patience::None)
@@ -381,23 +399,25 @@ impl Endpoint {
         }
     }
 
-    /// Waits for the next message and puts its payload at the front of `memory`; the header says how
-    /// long it is. Small messages cost no jbuf that way.
+    /// Blocks until the next message arrives, and writes its payload to the front of `memory`. The
+    /// header contains the length of the payload. Small messages need no buffer of the pool this
+    /// way.
     ///
     /// # Errors
     ///
-    /// [`RecvError::TooSmall`] when it does not fit; it is then received next. Else as for
-    /// [`recv_message`](Self::recv_message).
+    /// [`RecvError::TooSmall`] if the payload does not fit; the message is then received by the
+    /// next call. Otherwise as for [`recv_message`](Self::recv_message).
     #[inline]
     pub fn recv_into(&self, memory: &mut [u8]) -> Result<Header, RecvError> {
         self.shared.receive_into(memory, Patience::Endless)
     }
 
-    /// As [`recv_into`](Self::recv_into), for so long at most.
+    /// As [`recv_into`](Self::recv_into), but does not block for longer than `timeout`.
     ///
     /// # Errors
     ///
-    /// [`RecvError::TimedOut`] then.
+    /// [`RecvError::TimedOut`] if no message arrived in time. Otherwise as for
+    /// [`recv_into`](Self::recv_into).
     #[inline]
     pub fn recv_into_timeout(
         &self,
@@ -407,34 +427,34 @@ impl Endpoint {
         self.shared.receive_into(memory, Patience::For(timeout))
     }
 
-    /// As [`recv_into`](Self::recv_into), for a message that is here.
+    /// As [`recv_into`](Self::recv_into), for a message that has already arrived.
     ///
     /// # Errors
     ///
-    /// [`RecvError::Empty`] when none is.
+    /// [`RecvError::Empty`] if none has. Otherwise as for [`recv_into`](Self::recv_into).
     #[inline]
     pub fn try_recv_into(&self, memory: &mut [u8]) -> Result<Header, RecvError> {
         self.shared.receive_into(memory, Patience::None)
     }
 
-    /// Posts a jbuf to be sent, behind everything posted before. Whatever is wrong with it the ticket
-    /// says.
+    /// Posts a buffer to be sent, behind everything posted before. The ticket reports any error.
     pub fn post_send(&self, header: Header, filled: Filled) -> SendTicket {
         let (message, refused) = self.outbound(header, filled);
         let id = self.shared.post_send(message, refused, Notify::Ticket);
         SendTicket::new(SendOp::new(self.shared.clone(), id))
     }
 
-    /// Posts a jbuf to receive into, behind everything posted before. Where jbufs move, the message
-    /// comes in the sender's, and this one goes back to its pool.
+    /// Posts a buffer to receive into, behind everything posted before. If the device
+    /// [moves](Limits::moves) buffers, the message arrives in the sender's buffer, and this one
+    /// returns to its pool.
     ///
-    /// A message that does not fit is an error at the ticket, and is received next.
+    /// If a message does not fit, the ticket reports an error, and the message is received next.
     pub fn post_recv(&self, spent: Spent) -> RecvTicket {
         self.post_receive(Some(spent))
     }
 
-    /// As [`post_recv`](Self::post_recv), into a jbuf that is taken from the pool when the message's
-    /// length is known.
+    /// As [`post_recv`](Self::post_recv), into a buffer that is taken from the pool when the length
+    /// of the message is known.
     pub fn post_recv_any(&self) -> RecvTicket {
         self.post_receive(None)
     }
@@ -444,24 +464,24 @@ impl Endpoint {
         RecvTicket::new(RecvOp::new(self.shared.clone(), id))
     }
 
-    /// Sends a jbuf; the same as [`post_send`](Self::post_send), under the name that says what to do
-    /// with the ticket.
+    /// Sends a buffer. Equivalent to [`post_send`](Self::post_send), under a name for async code,
+    /// which awaits the ticket.
     pub fn send_message_async(&self, header: Header, filled: Filled) -> SendTicket {
         self.post_send(header, filled)
     }
 
-    /// Receives the next message; the same as [`post_recv_any`](Self::post_recv_any), under the name
-    /// that says what to do with the ticket.
+    /// Receives the next message. Equivalent to [`post_recv_any`](Self::post_recv_any), under a
+    /// name for async code, which awaits the ticket.
     pub fn recv_message_async(&self) -> RecvTicket {
         self.post_recv_any()
     }
 
-    /// What becomes readable when a message may have come, for the program's own poll or epoll. It is
-    /// to be [armed](Self::arm) before each sleep.
+    /// Returns a descriptor for the program's own poll or epoll, which becomes readable when a
+    /// message may have arrived. Call [`arm`](Self::arm) before each sleep.
     ///
     /// # Errors
     ///
-    /// What the system says when it is out of descriptors, or `NotConnected` when the connection has
+    /// The error of the system if it is out of descriptors, or `NotConnected` if the connection has
     /// ended.
     pub fn as_fd(&self) -> io::Result<BorrowedFd<'_>> {
         let shared = &*self.shared;
@@ -472,8 +492,8 @@ impl Endpoint {
         Ok(shared.source.get_or_init(|| source).as_fd())
     }
 
-    /// Prepares to sleep in the program's own poll or epoll. True when a message, or the end, is to be
-    /// received first.
+    /// Prepares for a sleep in the program's own poll or epoll. Returns true if a message, or the
+    /// end of the connection, must be received before sleeping.
     #[must_use = "says whether to receive instead of sleeping"]
     pub fn arm(&self) -> bool {
         self.shared.arm()

@@ -1,12 +1,13 @@
-//! What the handles of one connection share: its two directions, each behind a lock of its own.
+//! State that the handles of one connection share: its two directions, each behind its own lock.
 //!
-//! Two kinds of callers meet here. Those that wait, synchronous calls and tickets, carry on everything
-//! of their direction while they do. Those that don't are told:
+//! There are two kinds of callers. Blocking calls and blocking tickets drive all posted operations
+//! of their direction while they wait. The others are notified:
 //!
-//! - an operation is posted with a [`Notify`](super::ops::Notify): a ticket that is asked, or a [`Sink`](super::ops::Sink)
-//!   that gets the outcome and needs no ticket;
-//! - a task that polls its ticket, or calls [`progress`](Shared::progress) for operations of a sink,
-//!   is woken when the direction can go on, and then has to look again: nothing goes on by itself.
+//! - an operation is posted with a [`Notify`](super::ops::Notify): either for a ticket, which is
+//!   queried later, or for a [`Sink`](super::ops::Sink), which gets the outcome without a ticket;
+//! - a task that polls its ticket, or calls [`progress`](Shared::progress) for operations of a
+//!   sink, is woken when the direction can make progress. The task then has to call again, because
+//!   no operation progresses by itself.
 
 mod calls;
 mod gathering;
@@ -40,22 +41,23 @@ use crate::device::deadline::Deadline;
 use crate::error::SendError;
 use crate::options::Options;
 
-/// How long a call may wait.
+/// Time that a call may wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Patience {
-    /// Not at all.
+    /// No waiting.
     None,
-    /// So long.
+    /// At most this long.
     For(Duration),
-    /// As long as the connection lives.
+    /// Until the connection ends.
     Endless,
 }
 
-/// Who waits for less looks before a sleep, which may be over before it has begun.
+/// Callers with a timeout of at most this length poll once before they sleep, because the sleep may
+/// be over before it has begun.
 const LONG: Duration = Duration::from_millis(1);
 
 impl Patience {
-    /// Whether there is time for a sleep.
+    /// Returns true if the timeout is long enough to sleep without polling first.
     #[inline]
     fn is_long(self) -> bool {
         match self {
@@ -90,13 +92,14 @@ pub(crate) struct Shared {
     pub(super) receiving_alarm: Arc<Alarm>,
     carrier: Carrier,
     gathering: Gathering,
-    /// The device receives by the call that sleeps, as it said before anything had come.
+    /// True if the receive half receives in the same system call that sleeps, as reported before
+    /// any message arrived.
     sleeps_receiving: bool,
-    /// What is polled for messages, once somebody asked.
+    /// Descriptor that is polled for messages, created on the first request.
     pub(super) source: OnceLock<OwnedFd>,
-    /// What objects are written and read with.
+    /// Writers and readers of objects.
     pub(super) tools: Tools,
-    /// What a layer above has of the connection.
+    /// State that a higher layer has attached to the connection.
     attached: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
 
@@ -105,7 +108,7 @@ impl Shared {
         let scheme = connection.scheme;
         let facts = Arc::new(Facts::new(
             address.clone(),
-            connection.peer,
+            (connection.peer, connection.peer_user),
             scheme,
             connection.limits,
             connection.degraded,
@@ -164,28 +167,28 @@ impl Shared {
         &self.facts
     }
 
-    /// Whether it belongs to the process that this one was forked from.
+    /// Returns true if the connection belongs to the process that this one was forked from.
     #[inline]
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.facts.origin.is_elsewhere()
     }
 
-    /// Writes with one of the endpoint's own writers.
+    /// Calls `work` with one of the endpoint's own writers.
     pub(crate) fn with_writer<R>(&self, work: impl FnOnce(&mut Writer) -> R) -> R {
         self.tools.with_writer(work)
     }
 
-    /// Whether something is posted to be sent that has not gone.
+    /// Returns true if posted messages were not sent yet.
     pub(crate) fn has_unsent(&self) -> bool {
         self.sending.is_pending()
     }
 
-    /// Remembers what a layer above has of the connection. False when one did before.
+    /// Attaches the state of a higher layer. Returns false if a layer has already done so.
     pub(crate) fn attach(&self, attached: Weak<dyn Any + Send + Sync>) -> bool {
         self.attached.set(attached).is_ok()
     }
 
-    /// What was attached, as long as it is there.
+    /// Returns the attached state while it is alive.
     pub(crate) fn attached(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         self.attached.get()?.upgrade()
     }
@@ -194,9 +197,10 @@ impl Shared {
         &self.tally
     }
 
-    /// Carries on what was posted, without waiting. Whether something has not ended; then `task`, if
-    /// given, is woken once when the direction can go on. `place` is where the source may be watched
-    /// meanwhile, if whoever has the task sees to it.
+    /// Drives the posted operations without waiting. Returns true if some have not ended; `task`,
+    /// if given, is then woken once when the direction can make progress. `place` is the watcher
+    /// with which the source may be registered meanwhile, provided that the owner of the task polls
+    /// that watcher.
     pub(crate) fn progress(
         &self,
         way: Way,
@@ -213,8 +217,8 @@ impl Shared {
         is_left
     }
 
-    /// Carries on what was posted to the other direction, for a task that waits for one: the peer may
-    /// wait for an answer, or for somebody to receive.
+    /// Drives the posted operations of the other direction, for a task that waits for this one. The
+    /// peer may be blocked until it gets an answer, or until its messages are received.
     pub(super) fn progress_beside(
         &self,
         way: Way,
@@ -232,12 +236,13 @@ impl Shared {
         }
     }
 
-    /// Has what carries on the posted sends woken when there are none any more.
+    /// Registers `carrier` to be woken when no sends are posted any more.
     pub(super) fn tell_when_sent(&self, carrier: &Waker) {
         self.sending_alarm.set_carrier(carrier);
     }
 
-    /// As [`progress`](Self::progress), for a task that also carries on what is posted later.
+    /// As [`progress`](Self::progress), for a task that also drives operations that are posted
+    /// later.
     pub(crate) fn attend(&self, way: Way, task: &Waker) {
         match way {
             Way::Out => self.sending_alarm.register(task, None),
@@ -246,9 +251,9 @@ impl Shared {
         self.progress(way, Some(task), None);
     }
 
-    /// Nobody takes the outcomes of a sink's operations any more. What it sends is still carried out;
-    /// what it receives is given up, and its messages are received otherwise. How many receives that were.
-    /// `task` carries on nothing any more.
+    /// Detaches a sink. Its sends are still carried out, but their outcomes are dropped. Its
+    /// receives are cancelled, and their messages go to other receivers. Returns the number of
+    /// cancelled receives. `task` is unregistered.
     pub(crate) fn forget_sink(
         self: &Arc<Self>,
         way: Way,
@@ -281,20 +286,22 @@ impl Shared {
         }
     }
 
-    /// As [`forget_waker`](Self::forget_waker), for a task that may have had the sources watched.
+    /// As [`forget_waker`](Self::forget_waker), for a task that may have registered the sources
+    /// with its watcher.
     pub(crate) fn forget_watching(&self, task: &Waker) {
         self.forget_beside(&self.receiving, &self.receiving_alarm, task);
         self.forget_beside(&self.sending, &self.sending_alarm, task);
     }
 
-    /// A task that is gone may have carried on the other direction, too.
+    /// Unregisters a task from a direction that it may have driven in addition to its own.
     fn forget_beside<D: Direction>(&self, turn: &Turn<D>, alarm: &Alarm, task: &Waker) {
         let mut held = turn.lock();
         Self::forget_task(&mut *held, alarm, task);
         self.settle(turn.leave(held));
     }
 
-    /// A task is gone, and where it had the source watched: others that wait have it watched anew.
+    /// Unregisters a task together with its watcher registration. Other waiting tasks register the
+    /// source again.
     fn forget_task<D: Direction>(held: &mut D, alarm: &Alarm, task: &Waker) {
         alarm.forget(task);
         alarm.disarm();
@@ -318,7 +325,7 @@ impl Shared {
         is_left
     }
 
-    /// Says that nothing more is sent, behind everything posted.
+    /// Shuts down the send direction behind everything posted.
     pub(crate) fn finish(&self) -> Result<(), SendError> {
         self.try_flush();
         let patience = Patience::For(self.facts.send_timeout);
@@ -337,7 +344,7 @@ impl Shared {
         come.ok_or_else(|| self.late(patience))
     }
 
-    /// Ends the connection: whoever waits is told so.
+    /// Closes the connection. All blocked callers return with an error.
     pub(crate) fn close(&self) {
         if self.is_elsewhere() {
             return;
@@ -353,7 +360,7 @@ impl Shared {
         self.facts.release();
     }
 
-    /// A descriptor of its own for what is polled for messages.
+    /// Duplicates the descriptor that is polled for messages.
     pub(super) fn source(&self) -> io::Result<OwnedFd> {
         let held = self.receiving.lock();
         let source = held.source();
@@ -361,7 +368,8 @@ impl Shared {
         source
     }
 
-    /// Prepares to sleep in the program's own poll. True when something is to be received first.
+    /// Prepares for a sleep in the program's own poll. Returns true if something must be received
+    /// first.
     pub(super) fn arm(&self) -> bool {
         let mut held = self.receiving.lock();
         let is_ready = held.arm_bare();
@@ -369,7 +377,7 @@ impl Shared {
         is_ready
     }
 
-    /// Ends the other direction, where one can't go on.
+    /// Ends the other direction if one has failed.
     #[inline]
     pub(super) fn settle(&self, broke: Broke) {
         if broke.0 {
@@ -379,7 +387,7 @@ impl Shared {
 
     #[cold]
     fn break_off(&self) {
-        // What the peer has said of its end counts, whichever direction met it first.
+        // An end that the peer announced takes precedence, whichever direction has failed first.
         let mut held = self.receiving.lock();
         held.look();
         let _ = self.receiving.leave(held);

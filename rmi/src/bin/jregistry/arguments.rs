@@ -15,7 +15,8 @@ use crate::options;
     version,
     after_help = "\
 Programs bind the names of what they serve, each as long as it is there; others look them up and call their servers \
-directly. Names are changed by programs of the registry's host, or, with --secret, by all who know it.
+directly. Programs of the registry's host may bind names, and only the program that bound a name may replace or unbind \
+it; with --secret, every program that knows the secret may do all of this.
 
 Examples:
   jregistry serve tcp://0.0.0.0:7000 uds:///run/names  serves, and prints where
@@ -54,6 +55,9 @@ pub(crate) enum Command {
         /// Keeps the names in this file, so that they are there again when the registry is restarted.
         #[arg(long, value_name = "FILE")]
         persist: Option<PathBuf>,
+        /// Lets every program of this host replace and unbind the names of others.
+        #[arg(long)]
+        anyone_may_replace: bool,
     },
     /// Lists the names that are bound.
     List {

@@ -31,7 +31,15 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
-        Command::Serve { addresses, persist } => serve(arguments, addresses, persist.as_deref()),
+        Command::Serve {
+            addresses,
+            persist,
+            anyone_may_replace,
+        } => {
+            let mut options = RegistrarOptions::default();
+            options.anyone_may_replace = *anyone_may_replace;
+            serve(arguments, addresses, persist.as_deref(), options)
+        }
         Command::List { registry } => list(arguments, &connect(arguments, registry)?),
         Command::Lookup { registry, name } => {
             lookup(arguments, &connect(arguments, registry)?, name)
@@ -53,11 +61,12 @@ fn serve(
     arguments: &Arguments,
     addresses: &[Address],
     persist: Option<&Path>,
+    options: RegistrarOptions,
 ) -> Result<(), Failure> {
     let server = Server::new(arguments.server()?);
     let registrar = match persist {
-        Some(file) => Registrar::persistent(file, RegistrarOptions::default())?,
-        None => Registrar::default(),
+        Some(file) => Registrar::persistent(file, options)?,
+        None => Registrar::new(options),
     };
     server.bind::<dyn Directory>(NAME, Arc::new(registrar))?;
     let serving = server.listen_all(addresses)?;

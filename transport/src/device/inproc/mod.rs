@@ -143,6 +143,7 @@ fn connection(
             eager: usize::MAX,
             moves: true,
         },
+        peer_user: None,
         degraded: Vec::new(),
     }
 }

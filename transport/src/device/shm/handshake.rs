@@ -339,6 +339,8 @@ impl Made {
                 eager: EAGER,
                 moves: false,
             },
+            // Processes of other users were refused.
+            peer_user: Some(rustix::process::geteuid().as_raw()),
             degraded,
         }
     }

@@ -29,6 +29,7 @@ mod ring;
 mod signal;
 mod trusted;
 
+pub(super) use self::remote::Credentials;
 pub(crate) use self::trusted::Outbox;
 
 #[cfg(all(test, loom))]

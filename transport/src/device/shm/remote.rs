@@ -12,14 +12,14 @@ pub(super) const MOST_RANGES: usize = 1023;
 
 /// Who is at the other end of a Unix socket, as the system knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Credentials {
+pub(crate) struct Credentials {
     /// 0 when it can't be seen from here, as in another container.
-    pub(super) pid: pid_t,
-    pub(super) uid: u32,
+    pub(crate) pid: pid_t,
+    pub(crate) uid: u32,
 }
 
 impl Credentials {
-    pub(super) fn of_peer(socket: BorrowedFd<'_>) -> io::Result<Self> {
+    pub(crate) fn of_peer(socket: BorrowedFd<'_>) -> io::Result<Self> {
         let mut found = MaybeUninit::<libc::ucred>::uninit();
         let size = size_of::<libc::ucred>();
         let mut length = libc::socklen_t::try_from(size).unwrap_or_default();

@@ -171,6 +171,7 @@ pub(crate) fn connection(
             eager: EAGER,
             moves: false,
         },
+        peer_user: None,
         degraded: Vec::new(),
     }
 }
