@@ -132,6 +132,7 @@ fn scripted() -> (Endpoint, Scripted) {
     let device = Scripted(Arc::default(), Arc::new(file));
     let connection = Connection {
         peer: "inproc://scripted".parse().unwrap(),
+        peer_user: None,
         scheme: "inproc",
         outgoing: Box::new(device.clone()),
         incoming: Box::new(device.clone()),

@@ -107,6 +107,7 @@ fn is_woken_without_the_lock<F: Future + Unpin>(post: impl Fn(&Endpoint) -> F + 
     let address = "inproc://plain".parse().unwrap();
     let connection = Connection {
         peer: "inproc://plain".parse().unwrap(),
+        peer_user: None,
         scheme: "inproc",
         outgoing: Plain::open(),
         incoming: Plain::open(),
