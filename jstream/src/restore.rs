@@ -19,8 +19,8 @@ const DEPTH: u32 = 128;
 ///
 /// Derived with [`Transportable`] for types that borrow nothing.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` can't be made again from its form: it does not implement `Restore`",
-    note = "say `#[transportable(no_to_owned)]` on the type that has it as a part, or implement \
+    message = "`{Self}` can't be restored from its form: it does not implement `Restore`",
+    note = "add `#[transportable(no_to_owned)]` to the type that contains it, or implement \
             `jstream::Restore` for it"
 )]
 pub trait Restore: Transportable + Sized {

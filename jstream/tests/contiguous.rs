@@ -110,7 +110,7 @@ fn errors_are_values() {
             .source()
             .unwrap()
             .to_string()
-            .contains("more was written")
+            .contains("more bytes were written")
     );
     // And the writer goes on.
     writer.write_io(&7u32, &mut bytes).unwrap();

@@ -353,10 +353,7 @@ fn bytes_that_are_no_archive_are_not_taken_for_one() {
     shifted.extend_from_slice(&[0; 8]);
     shifted.extend_from_slice(&bytes);
     let error = RkyvArchive::<Log>::access(&shifted[8..]).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the bytes do not begin at a multiple of 16"
-    );
+    assert_eq!(error.to_string(), "the bytes are not aligned to 16");
     // Some that are cut off are others.
     let cut = (0..bytes.len()).filter(|len| RkyvArchive::<Log>::access(&bytes[..*len]).is_err());
     assert!(cut.count() > bytes.len() / 2);
@@ -419,7 +416,7 @@ fn what_is_not_serialized_is_an_error() {
     assert_eq!(unwritten.spent.capacity(), 512);
     assert_eq!(
         unwritten.to_string(),
-        "no archive of a Path: odd numbers stay at home"
+        "serializing a Path failed: odd numbers stay at home"
     );
     writer.write(&all[0], Spent::heap(512)).unwrap();
 }

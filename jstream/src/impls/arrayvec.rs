@@ -1,4 +1,4 @@
-//! `ArrayVec` and `ArrayString`, which arrive as slices and text.
+//! `ArrayVec`, which arrives as a slice, and `ArrayString`, which arrives as text.
 
 use arrayvec::{ArrayString, ArrayVec};
 
@@ -10,7 +10,7 @@ use crate::write::Draft;
 owner!([T: Transportable, const N: usize] ArrayVec<T, N>, [T]);
 owner!([const N: usize] ArrayString<N>, str);
 
-// SAFETY: the form is a shared reference to a form that is covariant.
+// SAFETY: the form is a shared reference to a covariant form.
 unsafe impl<T: Covariant, const N: usize> Covariant for ArrayVec<T, N> {}
 // SAFETY: as above.
 unsafe impl<const N: usize> Covariant for ArrayString<N> {}
@@ -29,7 +29,9 @@ restore! {
     };
 }
 
-/// The error of what does not fit the array that it came from.
+/// Returns the error for a form that is longer than the array to be restored.
 fn too_long(len: usize, capacity: usize) -> RestoreError {
-    RestoreError::Adapter(format!("{len} do not fit an array of {capacity}"))
+    RestoreError::Adapter(format!(
+        "a length of {len} exceeds the array's capacity of {capacity}"
+    ))
 }

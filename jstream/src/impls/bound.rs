@@ -1,5 +1,5 @@
-//! `Bound`: the payload at the start of the slot, as in an [`Option`](super::option), and the tag in
-//! the byte behind it.
+//! `Bound`: the payload is at the start of the slot, as in an [`Option`](super::option), and the
+//! tag is the byte after it.
 
 use std::mem::size_of;
 use std::ops::Bound;
@@ -12,13 +12,13 @@ use crate::restore::{Restore, RestoreError, Restoring};
 use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, VariantInfo};
 use crate::write::Draft;
 
-/// Whether there is a byte behind the payload. There always is: two variants have a payload, all of
-/// whose bytes belong to it, so what tells them apart stands elsewhere.
+/// Returns true if there is a byte after the payload. This holds for every type, because two
+/// variants have a payload that may use all of its bytes, so their distinction needs another one.
 const fn has_room<T>() -> bool {
     size_of::<Bound<T>>() > size_of::<T>() && align_of::<Bound<T>>() >= align_of::<T>()
 }
 
-// SAFETY: the tag and the payload are written where `read` below takes them, the tag first.
+// SAFETY: the tag and the payload are written where `read` below loads them, the tag first.
 unsafe impl<T: Transportable> Transportable for Bound<T> {
     type InPlace<'b>
         = Bound<T::InPlace<'b>>
@@ -38,13 +38,13 @@ unsafe impl<T: Transportable> Transportable for Bound<T> {
         // SAFETY: the slot is larger than the payload, so this byte lies inside it.
         unsafe { place.write(tag) };
         if let Some(payload) = payload {
-            // SAFETY: the slot is as large and as aligned as the payload at least, and zeroed.
+            // SAFETY: the slot is zeroed, and at least as large and as aligned as the payload.
             unsafe { payload.write(slot.cast(), draft) };
         }
     }
 }
 
-// SAFETY: the slot becomes a `Bound` of a payload that was read, or stays as it is.
+// SAFETY: the slot becomes a `Bound` of a payload that was read, or stays unchanged.
 unsafe impl<T: InPlace> InPlace for Bound<T> {
     const SHAPE: Shape = T::SHAPE.tagged(size_of::<Self>());
 
@@ -52,8 +52,8 @@ unsafe impl<T: InPlace> InPlace for Bound<T> {
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         const { assert!(has_room::<T>()) };
         let place = slot.cast::<u8>().wrapping_add(size_of::<T>());
-        // SAFETY: the slot is larger than the payload, so this byte lies inside it, and the caller's
-        // slot is initialised.
+        // SAFETY: the slot is larger than the payload, so this byte lies inside it, and the
+        // caller's slot is initialised.
         let tag = unsafe { place.read() };
         let wrap: fn(T) -> Self = match tag {
             0 => {
@@ -72,7 +72,7 @@ unsafe impl<T: InPlace> InPlace for Bound<T> {
     unsafe fn verify(slot: *const Self) -> Result<(), Refusal> {
         // SAFETY: the caller's slot holds a value.
         match unsafe { &*slot } {
-            // SAFETY: the payload is part of it.
+            // SAFETY: the payload is part of the value.
             Self::Included(payload) | Self::Excluded(payload) => unsafe { T::verify(payload) },
             Self::Unbounded => Ok(()),
         }
@@ -82,8 +82,8 @@ unsafe impl<T: InPlace> InPlace for Bound<T> {
         if trace.hit(slot) {
             return;
         }
-        // SAFETY: the walk has not reached the fault, so the slot holds a value; where its payload
-        // lies is all that is asked.
+        // SAFETY: the walk has not reached the fault, so the slot holds a value. Only the address
+        // of its payload is computed.
         if let Some(place) = unsafe { payload_of(slot.cast_mut()) } {
             // SAFETY: the payload was read as part of this slot.
             unsafe { T::trace(place, trace) };
@@ -105,14 +105,14 @@ unsafe impl<T: InPlace> InPlace for Bound<T> {
     }
 }
 
-/// Where a bound has its payload.
+/// Returns the address of the payload in a `Bound`.
 ///
 /// # Safety
 ///
 /// `slot` must hold a value of its type.
 #[inline(always)]
 unsafe fn payload_of<T>(slot: *mut Bound<T>) -> Option<*mut T> {
-    // SAFETY: the caller's slot holds a value; the borrow ends with the address taken.
+    // SAFETY: the caller's slot holds a value. The borrow ends once the address is taken.
     match unsafe { &mut *slot } {
         Bound::Included(payload) | Bound::Excluded(payload) => Some(ptr::from_mut(payload)),
         Bound::Unbounded => None,

@@ -9,7 +9,7 @@ use crate::write::Draft;
 owner!([] Bytes, [u8]);
 owner!([] BytesMut, [u8]);
 
-// SAFETY: the form is a shared reference to a form that is covariant.
+// SAFETY: the form is a shared reference to a covariant form.
 unsafe impl Covariant for Bytes {}
 // SAFETY: as above.
 unsafe impl Covariant for BytesMut {}

@@ -1,4 +1,4 @@
-//! Arrays and tuples: their parts, one after another.
+//! Arrays and tuples.
 
 use std::mem::{offset_of, size_of};
 
@@ -7,7 +7,7 @@ use crate::read::{Fault, Pass, Refusal, Trace};
 use crate::schema::{FieldInfo, Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
-// SAFETY: an array is its elements, side by side and without padding of its own.
+// SAFETY: an array consists of its adjacent elements, without padding of its own.
 unsafe impl<T: Transportable, const N: usize> Transportable for [T; N] {
     type InPlace<'b>
         = [T::InPlace<'b>; N]
@@ -22,7 +22,8 @@ unsafe impl<T: Transportable, const N: usize> Transportable for [T; N] {
             return;
         }
         for (i, value) in self.iter().enumerate() {
-            // SAFETY: `i` is below `N`, so this is a slot of the caller's, zeroed where it must be.
+            // SAFETY: `i` is below `N`, so this slot is part of the caller's. It is zeroed if the
+            // caller's is.
             unsafe { value.write(first.wrapping_add(i), draft) };
         }
     }
@@ -42,7 +43,7 @@ unsafe impl<T: Transportable, const N: usize> Transportable for [T; N] {
     }
 }
 
-// SAFETY: an array is valid when all its elements are.
+// SAFETY: an array is valid if all its elements are.
 unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
     const SHAPE: Shape = if N == 0 {
         Shape::NOTHING
@@ -56,14 +57,14 @@ unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
 
     #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
-        // SAFETY: the slot is `N` slots of the element.
+        // SAFETY: the slot consists of `N` slots of the element type.
         unsafe { T::read_all(slot.cast::<T>(), N, pass) }
     }
 
     unsafe fn verify(slot: *const Self) -> Result<(), Refusal> {
         let elements = if T::SHAPE.verified { N } else { 0 };
         for i in 0..elements {
-            // SAFETY: `i` is below `N`, so this is an element of the caller's.
+            // SAFETY: `i` is below `N`, so this is an element of the caller's array.
             unsafe { T::verify(slot.cast::<T>().wrapping_add(i))? };
         }
         Ok(())
@@ -71,7 +72,7 @@ unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
 
     unsafe fn trace(slot: *const Self, trace: &mut Trace) {
         let first = slot.cast::<T>();
-        // Of flat elements only the one at fault is of interest; there may be very many.
+        // Among flat elements only the one at fault matters, and there may be very many.
         let elements = if T::SHAPE.flat {
             trace.elements_of(first, N)
         } else {
@@ -97,7 +98,8 @@ unsafe impl<T: Covariant, const N: usize> Covariant for [T; N] {}
 
 macro_rules! tuple {
     ($($param:ident $index:tt),+) => {
-        // SAFETY: a tuple is written and read part by part, in one order, each at its place.
+        // SAFETY: the parts of a tuple are written and read in the same order, each at its own
+        // offset.
         unsafe impl<$($param: Transportable),+> Transportable for ($($param,)+) {
             type InPlace<'b> = ($($param::InPlace<'b>,)+) where Self: 'b;
             // The parts of a tuple and of its form may be laid out differently.
@@ -108,7 +110,7 @@ macro_rules! tuple {
                 $({
                     // SAFETY: the part lies inside the caller's slot.
                     let part = unsafe { &raw mut (*slot).$index };
-                    // SAFETY: it is aligned, writable, and zeroed if the whole is.
+                    // SAFETY: the part is aligned and writable, and it is zeroed if the tuple is.
                     unsafe { self.$index.write(part, draft) };
                 })+
             }
@@ -121,13 +123,13 @@ macro_rules! tuple {
                 $({
                     // SAFETY: the part lies inside the caller's value.
                     let part = unsafe { &raw mut (*place).$index };
-                    // SAFETY: it is a value, as the whole is.
+                    // SAFETY: the part is a value because the tuple is.
                     unsafe { $param::write_back(part, draft) };
                 })+
             }
         }
 
-        // SAFETY: a tuple is valid when all its parts are.
+        // SAFETY: a tuple is valid if all its parts are.
         unsafe impl<$($param: InPlace),+> InPlace for ($($param,)+) {
             const SHAPE: Shape = Shape::NOTHING$(.and($param::SHAPE))+.within(size_of::<Self>());
 
@@ -136,7 +138,7 @@ macro_rules! tuple {
                 $({
                     // SAFETY: the part lies inside the caller's slot.
                     let part = unsafe { &raw mut (*slot).$index };
-                    // SAFETY: it is aligned, valid and initialised because the whole is.
+                    // SAFETY: the part is aligned, valid and initialised because the tuple is.
                     unsafe { $param::read(part, pass)? };
                 })+
                 Ok(())
@@ -146,7 +148,7 @@ macro_rules! tuple {
                 $({
                     // SAFETY: the part lies inside the caller's slot.
                     let part = unsafe { &raw const (*slot).$index };
-                    // SAFETY: it is a value because the whole is.
+                    // SAFETY: the part is a value because the tuple is.
                     unsafe { $param::verify(part)? };
                 })+
                 Ok(())

@@ -1,4 +1,4 @@
-//! `Cow`, which arrives as a reference, whether it owned or not.
+//! `Cow`, which arrives as a reference, whether it is borrowed or owned.
 
 use std::borrow::Cow;
 
@@ -7,5 +7,5 @@ use crate::write::Draft;
 
 owner!(['c, T: Target + ToOwned + ?Sized] Cow<'c, T>, T, |draft| draft.borrow());
 
-// SAFETY: the form is a shared reference to a form that is covariant.
+// SAFETY: the form is a shared reference to a covariant form.
 unsafe impl<T: CovariantTarget + ToOwned + ?Sized> Covariant for Cow<'_, T> {}

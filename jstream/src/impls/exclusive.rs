@@ -1,4 +1,4 @@
-//! Exclusive slices of plain data: numbers that are changed where they lie.
+//! Mutable slices of plain data, which can be changed in the receive buffer.
 
 use std::mem::size_of;
 
@@ -8,7 +8,7 @@ use crate::read::{Fault, Pass, Trace};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
-// SAFETY: an exclusive slice is written, and read, as a shared one.
+// SAFETY: a mutable slice is written and read as a shared slice.
 unsafe impl<T: Transportable> Transportable for &mut [T] {
     type InPlace<'b>
         = &'b mut [T::InPlace<'b>]
@@ -21,7 +21,7 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
         draft.exclusive();
         let slice: &'b [T] = self;
         let words = slice.write_target(draft);
-        // SAFETY: the caller's promise is passed on; both kinds of references have one layout.
+        // SAFETY: the caller's promise is passed on; both kinds of references have the same layout.
         unsafe { write_words::<[T::InPlace<'b>]>(slot.cast(), words) };
     }
 
@@ -30,8 +30,8 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
     where
         Self: 'b,
     {
-        // SAFETY: the caller has a value there. As a raw pointer: a reference would be one to memory
-        // that another one has exclusively.
+        // SAFETY: by the caller's promise there is a value. It is read as a raw pointer, because a
+        // second reference would alias memory that the first one borrows exclusively.
         let slice = unsafe { place.cast::<*const [T]>().read() };
         let words = [
             draft.exclusive_back(slice.cast::<T>(), slice.len()),
@@ -57,8 +57,8 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
     }
 }
 
-/// Only what is flat is claimed for one pointer and refers to nothing, so that whoever has the
-/// pointer exclusively has all of it.
+/// Asserts that `T` is flat. A flat target is claimed for a single pointer and refers to nothing
+/// else, so an exclusive reference to it gives exclusive access to everything that it reaches.
 const fn assert_flat<T: InPlace>() {
     assert!(
         T::SHAPE.flat,
@@ -66,8 +66,8 @@ const fn assert_flat<T: InPlace>() {
     );
 }
 
-// SAFETY: a claim is of memory that no other pointer leads to, and the elements are flat, so the
-// pointer that `read` leaves is exclusive. It is derived from the buffer's base, which may write.
+// SAFETY: claimed memory has no other pointer to it, and the elements are flat, so the pointer that
+// `read` stores is exclusive. It is derived from the buffer's base, which allows writes.
 unsafe impl<T: InPlace> InPlace for &mut [T] {
     const SHAPE: Shape = {
         assert_flat::<T>();
@@ -78,15 +78,15 @@ unsafe impl<T: InPlace> InPlace for &mut [T] {
     #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         const { assert_flat::<T>() };
-        // SAFETY: the caller's promise is passed on; both kinds of references have one layout, and
-        // `claim` made the pointer from one that may write.
+        // SAFETY: the caller's promise is passed on; both kinds of references have the same layout,
+        // and `claim` derived the pointer from one that allows writes.
         unsafe { <&[T]>::read(slot.cast(), pass) }
     }
 
     #[inline]
     unsafe fn read_option(slot: *mut Option<Self>, pass: &mut Pass<'_>) -> Result<(), Fault> {
         const { assert_flat::<T>() };
-        // SAFETY: as above, of optional references.
+        // SAFETY: as above, for optional references.
         unsafe { <&[T]>::read_option(slot.cast(), pass) }
     }
 
@@ -105,6 +105,7 @@ unsafe impl<T: InPlace> InPlace for &mut [T] {
     }
 }
 
-// SAFETY: what is flat refers to nothing, but its type may have a lifetime; of the element's
-// form only a type without one is covariant behind an exclusive reference.
+// SAFETY: a flat form refers to nothing, but its type may have a lifetime. The impl is limited to
+// elements that are their own form and have no lifetime, which are covariant even behind an
+// exclusive reference.
 unsafe impl<T> Covariant for &mut [T] where T: for<'b> Transportable<InPlace<'b> = T> + 'static {}

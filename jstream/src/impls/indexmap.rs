@@ -1,4 +1,4 @@
-//! Maps and sets that keep the order of insertion.
+//! Maps and sets that keep the insertion order.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -11,16 +11,16 @@ use crate::model::{Covariant, Transportable};
 use crate::restore::Restore;
 use crate::write::Draft;
 
-/// The form of keys in their order, with a table to find them by.
+/// Returns the form of keys in their order, with a hash table for lookups.
 ///
 /// # Safety
 ///
-/// It must not be used after the draft.
+/// The form must not be used after the draft.
 unsafe fn indexed<'b, K: Hash>(
     keys: impl ExactSizeIterator<Item = &'b K> + Clone,
     draft: &mut Draft<'b>,
 ) -> IndexedSet<'b, ByRef<'b, K>> {
-    // More keys than a place can tell apart have no table.
+    // There is no table if the index of a key may exceed a `u32`.
     let mut entries: Vec<_> = if u32::try_from(keys.len()).is_ok() {
         (0u32..)
             .zip(keys.clone())
@@ -45,7 +45,7 @@ unsafe fn indexed<'b, K: Hash>(
     IndexedSet::new(elements, table, starts)
 }
 
-// SAFETY: the form of the same elements, by reference, is written in its place.
+// SAFETY: the form with the same elements, by reference, is written in place of the set.
 unsafe impl<K: Transportable + Hash, S> Transportable for IndexSet<K, S> {
     type InPlace<'b>
         = IndexedSet<'b, K::InPlace<'b>>
@@ -54,14 +54,14 @@ unsafe impl<K: Transportable + Hash, S> Transportable for IndexSet<K, S> {
     const WIRE_IS_MEMORY: bool = false;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        // SAFETY: it is used by the draft alone.
+        // SAFETY: only the draft uses the form.
         let form = unsafe { indexed(self.iter(), draft) };
         // SAFETY: the caller's promise is passed on.
         unsafe { write_kept(form, slot, draft) };
     }
 }
 
-// SAFETY: as above, with the values beside their keys.
+// SAFETY: as above, with the values next to their keys.
 unsafe impl<K: Transportable + Hash, V: Transportable, S> Transportable for IndexMap<K, V, S> {
     type InPlace<'b>
         = IndexedMap<'b, K::InPlace<'b>, V::InPlace<'b>>
@@ -70,7 +70,7 @@ unsafe impl<K: Transportable + Hash, V: Transportable, S> Transportable for Inde
     const WIRE_IS_MEMORY: bool = false;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        // SAFETY: it is used by the draft alone.
+        // SAFETY: only the draft uses the form.
         let keys = unsafe { indexed(self.keys(), draft) };
         // SAFETY: as above.
         let values = unsafe { draft.keep_slice(self.values().map(ByRef)) };
@@ -79,7 +79,7 @@ unsafe impl<K: Transportable + Hash, V: Transportable, S> Transportable for Inde
     }
 }
 
-// SAFETY: the form is covariant, as its own impl proves, and so are those of its parts.
+// SAFETY: the form is covariant, as its own impl proves, and so are the forms of its parts.
 unsafe impl<K: Covariant + Hash, S> Covariant for IndexSet<K, S> {}
 // SAFETY: as above.
 unsafe impl<K: Covariant + Hash, V: Covariant, S> Covariant for IndexMap<K, V, S> {}

@@ -1,7 +1,7 @@
-//! Times of `jiff`, by value.
+//! Types of `jiff`, which are sent by value.
 //!
-//! A `Zoned` does not travel: its time zone is shared memory, and names rules that another
-//! program may not have. Send its `Timestamp`, and the name of the zone as text.
+//! A `Zoned` can't be sent: its time zone is shared memory, and names rules that another program
+//! may not have. Send its `Timestamp`, and the name of the zone as text.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::{SignedDuration, Timestamp};
@@ -12,7 +12,8 @@ use crate::read::{Fault, FaultKind, Pass, Trace};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
-/// Seconds, and nanoseconds of less than a second and of the same sign.
+/// Returns the seconds and nanoseconds if the nanoseconds are less than a second and have the same
+/// sign.
 fn balanced([seconds, nanoseconds]: [i64; 2]) -> Option<(i64, i32)> {
     let nanoseconds = i32::try_from(nanoseconds).ok()?;
     let one_sign = nanoseconds == 0 || seconds == 0 || (seconds < 0) == (nanoseconds < 0);
@@ -20,7 +21,7 @@ fn balanced([seconds, nanoseconds]: [i64; 2]) -> Option<(i64, i32)> {
     (one_sign && is_part).then_some((seconds, nanoseconds))
 }
 
-/// A [`Date`].
+/// The wire form of a [`Date`].
 #[derive(FromBytes, IntoBytes)]
 #[repr(C)]
 struct Day {
@@ -43,7 +44,7 @@ impl Day {
     }
 }
 
-/// A [`Time`].
+/// The wire form of a [`Time`].
 #[derive(FromBytes, IntoBytes)]
 #[repr(C)]
 struct Clock {
@@ -51,7 +52,7 @@ struct Clock {
     hour: i8,
     minute: i8,
     second: i8,
-    /// 0: in the place of padding.
+    /// Explicit padding, always 0.
     unused: u8,
 }
 
@@ -72,7 +73,7 @@ impl Clock {
     }
 }
 
-/// A [`DateTime`].
+/// The wire form of a [`DateTime`].
 #[derive(FromBytes, IntoBytes)]
 #[repr(C)]
 struct DayAndClock {
@@ -84,7 +85,8 @@ opaque! {
     Timestamp: [i64; 2],
         |time| [time.as_second(), i64::from(time.subsec_nanosecond())],
         |wire| balanced(wire).and_then(|(s, ns)| Self::new(s, ns).ok());
-    // It panics where nanoseconds make too many seconds, which balanced ones don't.
+    // `SignedDuration::new` panics if the nanoseconds overflow the seconds, which is impossible for
+    // balanced ones.
     SignedDuration: [i64; 2],
         |span| [span.as_secs(), i64::from(span.subsec_nanos())],
         |wire| balanced(wire).map(|(s, ns)| Self::new(s, ns));

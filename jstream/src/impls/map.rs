@@ -7,7 +7,7 @@ use crate::map::{Entry, HashedMap, HashedSet, SortedMap, SortedSet, arrange, sta
 use crate::model::{Covariant, Transportable};
 use crate::write::Draft;
 
-/// A value of the program's in a slice that is put together for a message.
+/// A reference to a value of the program, as the element of a slice that is built for a message.
 #[repr(transparent)]
 pub(super) struct ByRef<'a, T>(pub(super) &'a T);
 
@@ -19,7 +19,7 @@ impl<T> Clone for ByRef<'_, T> {
 
 impl<T> Copy for ByRef<'_, T> {}
 
-// SAFETY: it is written as what it refers to.
+// SAFETY: the wrapper is written as its target.
 unsafe impl<T: Transportable> Transportable for ByRef<'_, T> {
     type InPlace<'b>
         = T::InPlace<'b>
@@ -34,7 +34,7 @@ unsafe impl<T: Transportable> Transportable for ByRef<'_, T> {
     }
 }
 
-/// Writes a form that was put together for a message.
+/// Writes a form that was built for a message.
 ///
 /// # Safety
 ///
@@ -44,7 +44,7 @@ pub(super) unsafe fn write_kept<'b, F: Transportable + Copy + 'b>(
     slot: *mut F::InPlace<'b>,
     draft: &mut Draft<'b>,
 ) {
-    // SAFETY: it is used by the draft alone.
+    // SAFETY: only the draft uses the slice.
     let kept = unsafe { draft.keep_slice([form].into_iter()) };
     for form in kept {
         // SAFETY: the caller's promise is passed on.
@@ -52,14 +52,14 @@ pub(super) unsafe fn write_kept<'b, F: Transportable + Copy + 'b>(
     }
 }
 
-/// The keys of entries, in their order, in memory that lasts as long as the draft.
+/// Returns the keys of entries in their order, as references that live as long as the draft.
 pub(super) fn keys<'b, K, W>(
     entries: &[Entry<'b, K, W>],
 ) -> impl ExactSizeIterator<Item = ByRef<'b, K>> {
     entries.iter().map(|entry| ByRef(entry.key))
 }
 
-// SAFETY: the form of the same keys and values, by reference, is written in its place.
+// SAFETY: the form with the same keys and values, by reference, is written in place of the map.
 unsafe impl<K: Transportable> Transportable for BTreeSet<K> {
     type InPlace<'b>
         = SortedSet<'b, K::InPlace<'b>>
@@ -68,7 +68,7 @@ unsafe impl<K: Transportable> Transportable for BTreeSet<K> {
     const WIRE_IS_MEMORY: bool = false;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        // SAFETY: it is used by the draft alone.
+        // SAFETY: only the draft uses the slice.
         let elements = unsafe { draft.keep_slice(self.iter().map(ByRef)) };
         // SAFETY: the caller's promise is passed on.
         unsafe { write_kept(SortedSet::new(elements), slot, draft) };
@@ -84,7 +84,7 @@ unsafe impl<K: Transportable, V: Transportable> Transportable for BTreeMap<K, V>
     const WIRE_IS_MEMORY: bool = false;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        // SAFETY: it is used by the draft alone.
+        // SAFETY: only the draft uses the slice.
         let keys = unsafe { draft.keep_slice(self.keys().map(ByRef)) };
         // SAFETY: as above.
         let values = unsafe { draft.keep_slice(self.values().map(ByRef)) };
@@ -105,7 +105,7 @@ unsafe impl<K: Transportable + Hash, S> Transportable for HashSet<K, S> {
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         let mut entries: Vec<_> = self.iter().map(|key| Entry::new(key, ())).collect();
         arrange(&mut entries);
-        // SAFETY: it is used by the draft alone.
+        // SAFETY: only the draft uses the slice.
         let elements = unsafe { draft.keep_slice(keys(&entries)) };
         // SAFETY: as above.
         let starts = unsafe { draft.keep_slice(starts(&entries)) };
@@ -128,7 +128,7 @@ unsafe impl<K: Transportable + Hash, V: Transportable, S> Transportable for Hash
             .map(|(key, value)| Entry::new(key, value))
             .collect();
         arrange(&mut entries);
-        // SAFETY: it is used by the draft alone.
+        // SAFETY: only the draft uses the slice.
         let elements = unsafe { draft.keep_slice(keys(&entries)) };
         // SAFETY: as above.
         let starts = unsafe { draft.keep_slice(starts(&entries)) };
@@ -140,7 +140,7 @@ unsafe impl<K: Transportable + Hash, V: Transportable, S> Transportable for Hash
     }
 }
 
-// SAFETY: the form is covariant, as its own impl proves, and so are those of its parts.
+// SAFETY: the form is covariant, as its own impl proves, and so are the forms of its parts.
 unsafe impl<K: Covariant> Covariant for BTreeSet<K> {}
 // SAFETY: as above.
 unsafe impl<K: Covariant, V: Covariant> Covariant for BTreeMap<K, V> {}

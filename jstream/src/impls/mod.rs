@@ -1,4 +1,4 @@
-//! The types of the language, of `std`, and of some other crates that can travel.
+//! Implementations for the types of the language, of `std`, and of some other crates.
 
 #[macro_use]
 mod opaque;

@@ -10,10 +10,10 @@ use crate::model::{Covariant, Target};
 use crate::restore::{Restore, RestoreError, Restoring};
 use crate::write::Draft;
 
-/// The in-place form of an array: its shape, and its elements in logical order, the last axis
+/// The in-place form of an array: its shape, and its elements in logical order, with the last axis
 /// varying fastest.
 ///
-/// The shape is a `[usize; N]` of arrays with a fixed number of dimensions, and a `&[usize]` of
+/// The shape is a `[usize; N]` for arrays with a fixed number of dimensions, and a `&[usize]` for
 /// others (`ArrayD`).
 #[derive(Transportable, Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
@@ -25,14 +25,15 @@ pub struct NdArray<'b, T, S> {
 }
 
 impl<'b, T, S: IntoDimension + Copy> NdArray<'b, T, S> {
-    /// The elements as an array.
+    /// Returns the elements as an array.
     ///
     /// # Errors
     ///
-    /// A [`ShapeError`] when the shape is not that of so many elements, as whoever sent it may lie.
+    /// A [`ShapeError`] if the shape does not match the number of elements. The sender is not
+    /// trusted to match them.
     pub fn view(&self) -> Result<ArrayView<'b, T, S::Dim>, ShapeError> {
         let shape = self.shape.into_dimension();
-        // Checked here and there: `from_shape` accepts more elements than the shape has.
+        // Checked here as well, because `from_shape` accepts more elements than the shape has.
         let len = shape.size_checked();
         if len != Some(self.data.len()) {
             return Err(ShapeError::from_kind(ErrorKind::IncompatibleShape));
@@ -41,7 +42,7 @@ impl<'b, T, S: IntoDimension + Copy> NdArray<'b, T, S> {
     }
 }
 
-/// Writes the elements in logical order and the pointer to them, and nothing else in between.
+/// Writes the elements in logical order, and the pointer to them.
 ///
 /// # Safety
 ///
@@ -61,8 +62,8 @@ unsafe fn write_elements<'b, S, T, D>(
         // SAFETY: the caller's promise is passed on.
         return unsafe { write_words(slot, words) };
     }
-    // Targets of one type that are allotted one after another are neighbours: a type's size is a
-    // multiple of its alignment. So the place of the first is that of all.
+    // Targets of one type that are allocated one after another are adjacent, because a type's size
+    // is a multiple of its alignment. So the place of the first element is that of the whole slice.
     let mut first = None;
     for row in array.rows() {
         if let Some(row) = row.to_slice() {
@@ -82,8 +83,8 @@ unsafe fn write_elements<'b, S, T, D>(
 
 macro_rules! array {
     ([$($len:tt)*] $dim:ty, $shape:ty, |$array:ident, $slot:ident, $draft:ident| $write:expr) => {
-        // SAFETY: the shape and the elements are written where the form has them, in the order in
-        // which it reads them, the elements as a slice is.
+        // SAFETY: the shape and the elements are written to their fields of the form, in the order
+        // in which the form reads them, and the elements are written as a slice is.
         unsafe impl<S, T, $($len)*> Transportable for ArrayBase<S, $dim>
         where
             S: Data<Elem = T>,
@@ -98,9 +99,9 @@ macro_rules! array {
                 // SAFETY: the shape lies inside the caller's slot.
                 let $slot = unsafe { &raw mut (*slot).shape };
                 $write
-                // SAFETY: the elements' slot lies inside the caller's.
+                // SAFETY: the slot of the elements lies inside the caller's slot.
                 let elements = unsafe { &raw mut (*slot).data };
-                // SAFETY: it is aligned and writable because the whole is.
+                // SAFETY: the slot is aligned and writable because the caller's slot is.
                 unsafe { write_elements(self, elements, $draft) };
             }
         }
@@ -120,16 +121,16 @@ array!([const N: usize] Dim<[usize; N]>, [usize; N], |array, slot, draft| {
     let Ok(shape) = <&[usize; N]>::try_from(array.shape()) else {
         unreachable!("an array of N dimensions has N axes")
     };
-    // SAFETY: the slot is aligned and writable because the whole is.
+    // SAFETY: the slot is aligned and writable because the caller's slot is.
     unsafe { shape.write(slot, draft) };
 });
 array!([] IxDyn, &'b [usize], |array, slot, draft| {
     let words = array.shape().write_target(draft);
-    // SAFETY: the slot is aligned and writable because the whole is.
+    // SAFETY: the slot is aligned and writable because the caller's slot is.
     unsafe { write_words(slot, words) };
 });
 
-/// Makes an array again; a shape that is not that of so many elements is an error.
+/// Restores an array. Fails if the shape does not match the number of elements.
 fn restore_array<'b, T, S, D>(
     form: &NdArray<'b, T::InPlace<'b>, S>,
     restoring: &mut Restoring,

@@ -9,11 +9,11 @@ use crate::read::{Fault, FaultKind, Pass, Trace};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
-/// An [`IpAddr`].
+/// The wire form of an [`IpAddr`].
 #[derive(FromBytes, IntoBytes)]
 #[repr(C)]
 struct Ip {
-    /// Those of version 4 are four, and zeroes.
+    /// The octets of the address. Version 4 uses the first four, followed by zeroes.
     octets: [u8; 16],
     /// 4 or 6.
     version: u8,
@@ -45,7 +45,7 @@ impl Ip {
     }
 }
 
-/// A [`SocketAddrV4`].
+/// The wire form of a [`SocketAddrV4`].
 #[derive(FromBytes, IntoBytes)]
 #[repr(C)]
 struct SocketV4 {
@@ -53,14 +53,14 @@ struct SocketV4 {
     port: u16,
 }
 
-/// A [`SocketAddrV6`].
+/// The wire form of a [`SocketAddrV6`].
 #[derive(FromBytes, IntoBytes)]
 #[repr(C)]
 struct SocketV6 {
     octets: [u8; 16],
     flow: u32,
     scope: u32,
-    /// A word wide, so that there is no padding.
+    /// The port, extended to 32 bits so that there is no padding.
     port: u32,
 }
 
@@ -81,11 +81,11 @@ impl SocketV6 {
     }
 }
 
-/// A [`SocketAddr`].
+/// The wire form of a [`SocketAddr`].
 #[derive(FromBytes, IntoBytes)]
 #[repr(C)]
 struct Socket {
-    /// Of version 4 it has only octets, as those of an [`Ip`], and the port.
+    /// The address. Version 4 uses only the octets, as in an [`Ip`], and the port.
     address: SocketV6,
     /// 4 or 6.
     version: u32,

@@ -1,7 +1,8 @@
-//! Types without pointers whose layout nobody promises: they travel by value.
+//! Types without pointers and without a guaranteed layout, which are converted when written and
+//! read.
 //!
-//! On the wire a plain type of our own stands at the start of the slot, for which `write` and
-//! `read` convert. Every value has one wire form, so equal values give equal bytes.
+//! On the wire, a plain type of this crate is at the start of the slot; `write` and `read` convert
+//! to and from it. Every value has exactly one wire form, so equal values have equal bytes.
 
 use std::cmp::Ordering;
 use std::mem::size_of;
@@ -13,12 +14,12 @@ use crate::read::{Fault, FaultKind, Pass, Trace};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
-/// Whether the wire form `W` finds room in the slot of a `T`.
+/// Returns true if the wire form `W` fits into the slot of a `T`.
 const fn fits<W, T>() -> bool {
     size_of::<W>() <= size_of::<T>() && align_of::<W>() <= align_of::<T>()
 }
 
-/// Writes a wire form, which has no padding, to the start of the slot of a `T`.
+/// Writes a wire form without padding to the start of the slot of a `T`.
 ///
 /// # Safety
 ///
@@ -26,11 +27,11 @@ const fn fits<W, T>() -> bool {
 #[inline(always)]
 pub(super) unsafe fn put<W: IntoBytes, T>(slot: *mut T, wire: W) {
     const { assert!(fits::<W, T>(), "the slot is too small for its wire form") };
-    // SAFETY: the caller's slot is writable, and as large and as aligned as the wire form.
+    // SAFETY: the caller's slot is writable, and at least as large and as aligned as the wire form.
     unsafe { slot.cast::<W>().write(wire) };
 }
 
-/// Takes a wire form, of which any bytes are a value, from the start of the slot of a `T`.
+/// Loads a wire form, for which any bytes are a value, from the start of the slot of a `T`.
 ///
 /// # Safety
 ///
@@ -38,11 +39,12 @@ pub(super) unsafe fn put<W: IntoBytes, T>(slot: *mut T, wire: W) {
 #[inline(always)]
 pub(super) unsafe fn take<W: FromBytes, T>(slot: *const T) -> W {
     const { assert!(fits::<W, T>(), "the slot is too small for its wire form") };
-    // SAFETY: the caller's slot is initialised, and as large and as aligned as the wire form.
+    // SAFETY: the caller's slot is initialised, and at least as large and as aligned as the wire
+    // form.
     unsafe { slot.cast::<W>().read() }
 }
 
-/// The shape of a `T` whose wire form is a `W`.
+/// Returns the shape of a `T` whose wire form is a `W`.
 pub(super) const fn shape<W, T>() -> Shape {
     Shape {
         dense: size_of::<W>() == size_of::<T>(),
@@ -50,12 +52,12 @@ pub(super) const fn shape<W, T>() -> Shape {
     }
 }
 
-/// An opaque leaf: `$to` makes its wire form, a `$wire`, of the reference `$value`; `$from` makes
-/// `Some` value of the wire form `$bits`, or `None`.
+/// Implements an opaque leaf. `$to` converts the reference `$value` to the wire form `$wire`.
+/// `$from` converts the wire form `$bits` to `Some` value, or to `None` if it is invalid.
 macro_rules! opaque {
     ($($type:ident: $wire:ty, |$value:ident| $to:expr, |$bits:pat_param| $from:expr;)*) => {$(
-        // SAFETY: `put` writes the whole wire form, which `read` takes from the same place. It
-        // fills the slot where the shape is dense.
+        // SAFETY: `put` writes the whole wire form, and `read` loads it from the same place. It
+        // fills the slot if the shape is dense.
         unsafe impl Transportable for $type {
             type InPlace<'b> = Self;
             const WIRE_IS_MEMORY: bool = false;
@@ -69,7 +71,7 @@ macro_rules! opaque {
             }
         }
 
-        // SAFETY: the slot becomes a value that safe code made, or stays as it is.
+        // SAFETY: the slot becomes a value that safe code created, or stays unchanged.
         unsafe impl InPlace for $type {
             const SHAPE: Shape = crate::impls::opaque::shape::<$wire, Self>();
 

@@ -1,8 +1,8 @@
-//! `Option` of anything, where the language says nothing of its layout.
+//! `Option` of a payload for which the language does not guarantee a layout.
 //!
-//! On the wire the payload stands at the start of the slot, as its own wire form. The tag is the
-//! byte behind it where the slot is larger than the payload, else a byte of the text segment that
-//! is taken before the payload's own text.
+//! On the wire, the payload in its own wire form is at the start of the slot. If the slot is larger
+//! than the payload, the byte after the payload is the tag. Otherwise the tag is a byte of the text
+//! segment, before the payload's own text.
 
 use std::mem::{MaybeUninit, size_of};
 use std::ptr;
@@ -12,10 +12,11 @@ use crate::read::{Fault, FaultKind, Pass, Refusal, Trace, choose};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::{Draft, rewrite};
 
-/// Payloads are made native beside their slot, so they must be small.
+/// Maximum size of a payload in bytes. A payload is made native in a temporary on the stack, so it
+/// must be small.
 const LARGEST_PAYLOAD: usize = 1024;
 
-/// Whether the tag stands in the slot.
+/// Returns true if the tag is in the slot.
 const fn has_room<T>() -> bool {
     size_of::<Option<T>>() > size_of::<T>()
 }
@@ -50,8 +51,8 @@ pub(crate) unsafe fn write_tagged<'b, T: Transportable>(
         && T::WIRE_IS_MEMORY
         && size_of::<T>() <= size_of::<[u64; 2]>()
     {
-        // SAFETY: the caller's promise is passed on; any bytes are a value of the form, which has the
-        // type's layout, and so of the type.
+        // SAFETY: the caller's promise is passed on. Any bytes are a value of the form, which has
+        // the type's layout, and therefore of the type.
         unsafe { copy_payload(value, slot.cast()) };
         return;
     }
@@ -59,7 +60,7 @@ pub(crate) unsafe fn write_tagged<'b, T: Transportable>(
         && T::WIRE_IS_MEMORY
         && size_of::<Option<T>>() == 1
     {
-        // SAFETY: the only byte says which variant there is, so it is initialised.
+        // SAFETY: the single byte determines the variant, so it is initialised.
         let byte = unsafe { ptr::from_ref(value).cast::<u8>().read() };
         let mask = 0u8.wrapping_sub(u8::from(value.is_some()));
         // SAFETY: the caller's slot is writable.
@@ -67,7 +68,7 @@ pub(crate) unsafe fn write_tagged<'b, T: Transportable>(
         return;
     }
     if let Some(value) = value {
-        // SAFETY: the slot is as large and as aligned as the payload at least, and zeroed.
+        // SAFETY: the slot is zeroed, and at least as large and as aligned as the payload.
         unsafe { value.write(slot.cast::<T::InPlace<'b>>(), draft) };
     }
 }
@@ -86,9 +87,9 @@ pub(crate) unsafe fn tagged_back<'b, T: Transportable + 'b>(
         && T::WIRE_IS_MEMORY
         && size_of::<Option<T>>() == 1
     {
-        // SAFETY: the only byte says which variant there is, so it is initialised.
+        // SAFETY: the single byte determines the variant, so it is initialised.
         let byte = unsafe { place.cast::<u8>().read() };
-        // SAFETY: the caller has a value there.
+        // SAFETY: by the caller's promise there is a value.
         let tag = unsafe { (*place).is_some() };
         draft.tag_back(tag);
         if draft.commits() {
@@ -105,9 +106,11 @@ pub(crate) unsafe fn tagged_back<'b, T: Transportable + 'b>(
         unsafe { rewrite(place, draft) };
         return;
     }
-    // Part by part: one load of what several stores have made would wait for all of them.
+    // Copied part by part, because a wide load of what several stores have written would stall
+    // until they complete.
     let mut payload = MaybeUninit::<T>::uninit();
-    // SAFETY: the caller has a value there; the borrow is over before it is overwritten.
+    // SAFETY: by the caller's promise there is a value. The borrow ends before the value is
+    // overwritten.
     let value = unsafe { &*place };
     let tag = value.is_some();
     // SAFETY: the temporary is writable and aligned, and any bytes are a value of the type.
@@ -122,25 +125,27 @@ pub(crate) unsafe fn tagged_back<'b, T: Transportable + 'b>(
     unsafe { ptr::write_bytes(place, 0, 1) };
     if has_room::<T>() {
         let at = place.cast::<u8>().wrapping_add(size_of::<T>());
-        // SAFETY: an `Option` that has room is larger than its payload.
+        // SAFETY: an `Option` with room for the tag is larger than its payload.
         unsafe { at.write(u8::from(tag)) };
     }
-    // SAFETY: the place is as large and as aligned as the payload at least.
+    // SAFETY: the place is at least as large and as aligned as the payload.
     unsafe { ptr::copy_nonoverlapping(payload.as_ptr(), place.cast::<T>(), 1) };
 }
 
-/// Copies the payload into a slot, or zeroes for `None`; which can't be foreseen, so there is no branch.
+/// Copies the payload into a slot, or zeroes the slot for `None`. Branchless, because the variant
+/// is unpredictable.
 ///
 /// # Safety
 ///
-/// `slot` must be writable and aligned, and any bytes a value of `T`, which must all be initialised.
+/// `slot` must be writable and aligned. Any bytes must be a value of `T`, and all bytes of a `T`
+/// must be initialised.
 #[inline(always)]
 unsafe fn copy_payload<T>(value: &Option<T>, slot: *mut T) {
     let zeroes = MaybeUninit::<T>::zeroed();
-    // SAFETY: zeroes are a value of the type.
+    // SAFETY: by the caller's promise zeroes are a value of the type.
     let some = Some(unsafe { MaybeUninit::<T>::zeroed().assume_init() });
     let start = ptr::from_ref(&some).addr();
-    // Where a payload stands is the same in all of them.
+    // The offset of the payload is the same in all values.
     let place = some
         .as_ref()
         .map_or(0, |some| ptr::from_ref(some).addr().wrapping_sub(start));
@@ -150,7 +155,7 @@ unsafe fn copy_payload<T>(value: &Option<T>, slot: *mut T) {
         payload.cast_mut(),
         zeroes.as_ptr().cast_mut(),
     );
-    // SAFETY: `from` is an initialised payload, or the zeroes.
+    // SAFETY: `from` points to an initialised payload or to the zeroes.
     unsafe { ptr::copy_nonoverlapping(from.cast_const(), slot, 1) };
 }
 
@@ -177,7 +182,7 @@ pub(crate) unsafe fn read_tagged<T: InPlace>(
         pass.tag(slot)?
     };
     if T::SHAPE.plain {
-        // SAFETY: the slot begins with initialised bytes, any of which are a payload.
+        // SAFETY: the slot begins with initialised bytes, and any bytes are a payload.
         unsafe { write_if(tag, slot) };
         return Ok(());
     }
@@ -188,7 +193,7 @@ pub(crate) unsafe fn read_tagged<T: InPlace>(
         if unsafe { slot.cast::<u8>().read() } > most {
             return Err(Fault::new(slot, FaultKind::Invalid));
         }
-        // SAFETY: the slot begins with a payload, as was just found.
+        // SAFETY: the slot begins with a payload, as was just checked.
         unsafe { write_if(tag, slot) };
         return Ok(());
     }
@@ -201,12 +206,12 @@ pub(crate) unsafe fn read_tagged<T: InPlace>(
     unsafe { read_payload(slot, pass, Some, payload_of) }
 }
 
-/// Makes a slot the payload at its start, or `None`; which of them can't be foreseen, so there is no
-/// branch.
+/// Turns a slot into `Some` of the payload at its start, or into `None`. Branchless, because the
+/// variant is unpredictable.
 ///
 /// # Safety
 ///
-/// `slot` must be aligned, writable, and begin with a value.
+/// `slot` must be aligned and writable, and begin with a value of `T`.
 #[inline(always)]
 unsafe fn write_if<T: InPlace>(tag: bool, slot: *mut Option<T>) {
     // SAFETY: the caller's slot begins with a value.
@@ -215,18 +220,18 @@ unsafe fn write_if<T: InPlace>(tag: bool, slot: *mut Option<T>) {
     unsafe { slot.write(Some(payload)) };
     let mut aside = MaybeUninit::uninit();
     let none = choose(tag, aside.as_mut_ptr(), slot);
-    // SAFETY: both are aligned and writable.
+    // SAFETY: both pointers are aligned and writable.
     unsafe { none.write(None) };
 }
 
-/// Makes the payload at the start of a slot native, and the slot the value that has it.
+/// Makes the payload at the start of a slot native, and the slot the value that contains it.
 ///
-/// A fault inside the payload is blamed on the slot, which stays wire form until then.
+/// A fault inside the payload is attributed to the slot, which then is still in wire form.
 ///
 /// # Safety
 ///
 /// `slot` must be as for [`InPlace::read`], with the wire form of a `P` at its start, and
-/// `payload_of` must say where in `wrap(P)` the payload lies.
+/// `payload_of` must return the address of the payload in `wrap(P)`.
 #[inline(always)]
 pub(super) unsafe fn read_payload<P: InPlace, W>(
     slot: *mut W,
@@ -237,40 +242,43 @@ pub(super) unsafe fn read_payload<P: InPlace, W>(
     const {
         assert!(
             size_of::<P>() <= LARGEST_PAYLOAD,
-            "an Option's payload may have 1,024 bytes at most; put it behind a reference or a Box"
+            "an Option's payload may have at most 1,024 bytes; put it behind a reference or a Box"
         );
         assert!(size_of::<W>() >= size_of::<P>() && align_of::<W>() >= align_of::<P>());
     }
     let mut payload = MaybeUninit::<P>::uninit();
-    // SAFETY: the slot is as large and as aligned as a payload, asserted above, and the temporary
-    // is elsewhere.
+    // SAFETY: the slot is at least as large and as aligned as a payload, asserted above. The
+    // temporary does not overlap it.
     unsafe { ptr::copy_nonoverlapping(slot.cast::<P>().cast_const(), payload.as_mut_ptr(), 1) };
     // SAFETY: the temporary is aligned and holds the payload's wire bytes.
     unsafe { P::read(payload.as_mut_ptr(), pass) }.map_err(|fault| Fault::new(slot, fault.kind))?;
     // SAFETY: `read` made the temporary a value: its references are aligned and lead to memory that
-    // was claimed for their targets. The targets may still be wire form, which a reference may
-    // lead to as long as nobody looks; nothing writes to them before this value is in its slot.
+    // was claimed for their targets. The targets may still be in wire form. A reference may lead to
+    // such memory as long as it is not accessed through the reference. Nothing writes to the
+    // targets before this value is in its slot.
     let value = unsafe { payload.as_ptr().read() };
     // SAFETY: the caller's slot is aligned and writable.
     unsafe { slot.write(wrap(value)) };
-    // Moving the value gave its references a provenance of their own, which later writes to their
-    // targets would end. Its bytes as they were read have that of the buffer.
-    // SAFETY: the slot was just written and only its payload's place is asked for.
+    // Moving the value gave its references a new provenance, which later writes to their targets
+    // would invalidate. The bytes in the temporary have the provenance of the buffer, so they are
+    // copied over the moved payload.
+    // SAFETY: the slot was just written, and only the address of its payload is computed.
     if let Some(place) = unsafe { payload_of(slot) } {
-        // SAFETY: `place` is where the payload lies in the slot; the temporary is elsewhere.
+        // SAFETY: `place` is the address of the payload in the slot. The temporary does not overlap
+        // it.
         unsafe { ptr::copy_nonoverlapping(payload.as_ptr(), place, 1) };
     }
     Ok(())
 }
 
-/// Where the payload lies in an `Option`.
+/// Returns the address of the payload in an `Option`.
 ///
 /// # Safety
 ///
 /// `slot` must hold a value of its type.
 #[inline(always)]
 unsafe fn payload_of<T>(slot: *mut Option<T>) -> Option<*mut T> {
-    // SAFETY: the caller's slot holds a value; the borrow ends with the address taken.
+    // SAFETY: the caller's slot holds a value. The borrow ends once the address is taken.
     unsafe { (*slot).as_mut() }.map(ptr::from_mut)
 }
 
@@ -283,15 +291,16 @@ pub(crate) unsafe fn trace_tagged<T: InPlace>(slot: *const Option<T>, trace: &mu
     if trace.hit(slot) {
         return;
     }
-    // SAFETY: the walk has not reached the fault, so the slot holds a value; where its payload
-    // lies is all that is asked.
+    // SAFETY: the walk has not reached the fault, so the slot holds a value. Only the address of
+    // its payload is computed.
     if let Some(place) = unsafe { payload_of(slot.cast_mut()) } {
         // SAFETY: the payload was read as part of this slot.
         unsafe { T::trace(place, trace) };
     }
 }
 
-// SAFETY: how an `Option` is written and read is chosen by its payload, on both sides alike.
+// SAFETY: the payload type selects how an `Option` is written and how it is read, consistently on
+// both sides.
 unsafe impl<T: Transportable> Transportable for Option<T> {
     type InPlace<'b>
         = Option<T::InPlace<'b>>

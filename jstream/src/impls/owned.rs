@@ -17,7 +17,7 @@ macro_rules! owner {
         @ [$($generics:tt)*] $owner:ty, $target:ty, $form:ty
         $(, |$draft:ident| $before:expr)?
     ) => {
-        // SAFETY: an owner is written as a reference to what it owns, and read as one.
+        // SAFETY: an owner is written and read as a reference to its content.
         unsafe impl<$($generics)*> Transportable for $owner {
             type InPlace<'b> = &'b $form where Self: 'b;
             const WIRE_IS_MEMORY: bool = false;
@@ -56,7 +56,7 @@ owner!([] String, str);
 owner!([T: Transportable] Vec<T>, [T], [T::InPlace<'b>]);
 owner!([T: Target + ?Sized] Box<T>, T);
 
-// SAFETY: the form is a shared reference to a form that is covariant.
+// SAFETY: the form is a shared reference to a covariant form.
 unsafe impl Covariant for String {}
 // SAFETY: as above.
 unsafe impl<T: Covariant> Covariant for Vec<T> {}

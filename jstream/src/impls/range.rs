@@ -12,10 +12,11 @@ use crate::write::Draft;
 
 macro_rules! range {
     ($range:ident, $name:literal, $($field:ident: $bound:ident),+) => {
-        // No bound is missing.
+        // The pattern fails to compile if a bound is missing.
         const _: fn(&$range<()>) = |$range { $($field: _),+ }| ();
 
-        // SAFETY: a range is written and read bound by bound, in one order, each at its place.
+        // SAFETY: the bounds of a range are written and read in the same order, each at its own
+        // offset.
         unsafe impl<T: Transportable> Transportable for $range<T> {
             type InPlace<'b>
                 = $range<T::InPlace<'b>>
@@ -29,13 +30,13 @@ macro_rules! range {
                 $({
                     // SAFETY: the bound lies inside the caller's slot.
                     let bound = unsafe { &raw mut (*slot).$field };
-                    // SAFETY: it is aligned, writable, and zeroed if the whole is.
+                    // SAFETY: the bound is aligned and writable, and it is zeroed if the range is.
                     unsafe { self.$field.write(bound, draft) };
                 })+
             }
         }
 
-        // SAFETY: a range is valid when its bounds are.
+        // SAFETY: a range is valid if its bounds are.
         unsafe impl<T: InPlace> InPlace for $range<T> {
             const SHAPE: Shape =
                 Shape::NOTHING$(.and($bound::SHAPE))+.within(size_of::<Self>());
@@ -45,7 +46,7 @@ macro_rules! range {
                 $({
                     // SAFETY: the bound lies inside the caller's slot.
                     let bound = unsafe { &raw mut (*slot).$field };
-                    // SAFETY: it is aligned, valid and initialised because the whole is.
+                    // SAFETY: the bound is aligned, valid and initialised because the range is.
                     unsafe { $bound::read(bound, pass)? };
                 })+
                 Ok(())
@@ -55,7 +56,7 @@ macro_rules! range {
                 $({
                     // SAFETY: the bound lies inside the caller's slot.
                     let bound = unsafe { &raw const (*slot).$field };
-                    // SAFETY: it is a value because the whole is.
+                    // SAFETY: the bound is a value because the range is.
                     unsafe { $bound::verify(bound)? };
                 })+
                 Ok(())
@@ -116,17 +117,18 @@ unsafe impl Covariant for RangeFull {}
 
 restore_values!(RangeFull);
 
-/// A range of more bytes would be made native beside its slot.
+/// Maximum size in bytes of an inclusive range, because its bounds are made native in a temporary
+/// on the stack.
 const LARGEST: usize = 1024;
 
-/// Whether both bounds stand in the slot, as in an array of two.
+/// Returns true if both bounds fit into the slot, as in an array of two.
 const fn has_both<T>() -> bool {
     size_of::<RangeInclusive<T>>() >= size_of::<[T; 2]>()
         && align_of::<RangeInclusive<T>>() >= align_of::<T>()
 }
 
-// SAFETY: both bounds are written at the slot's start, as `read` below takes them. Where a range has
-// been iterated to its end, only that is lost: it arrives as the range of its bounds.
+// SAFETY: both bounds are written at the slot's start, where `read` below loads them. The state of
+// a range that was iterated to its end is lost: it arrives as a new range with the same bounds.
 unsafe impl<T: Transportable> Transportable for RangeInclusive<T> {
     type InPlace<'b>
         = RangeInclusive<T::InPlace<'b>>
@@ -138,15 +140,15 @@ unsafe impl<T: Transportable> Transportable for RangeInclusive<T> {
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         const { assert!(has_both::<T::InPlace<'b>>()) };
         let bounds = slot.cast::<T::InPlace<'b>>();
-        // SAFETY: the slot is as large and as aligned as two bounds at least, asserted above, and
-        // zeroed.
+        // SAFETY: the slot is zeroed, and at least as large and as aligned as two bounds, as
+        // asserted above.
         unsafe { self.start().write(bounds, draft) };
         // SAFETY: as above.
         unsafe { self.end().write(bounds.wrapping_add(1), draft) };
     }
 }
 
-// SAFETY: the slot becomes a range of bounds that were read, or stays as it is.
+// SAFETY: the slot becomes a range of bounds that were read, or stays unchanged.
 unsafe impl<T: InPlace> InPlace for RangeInclusive<T> {
     const SHAPE: Shape = {
         assert!(
@@ -162,18 +164,18 @@ unsafe impl<T: InPlace> InPlace for RangeInclusive<T> {
             assert!(Self::SHAPE.flat && has_both::<T>());
             assert!(
                 size_of::<Self>() <= LARGEST,
-                "a RangeInclusive may have 1,024 bytes at most; put its bounds behind references"
+                "a RangeInclusive may have at most 1,024 bytes; put its bounds behind references"
             );
         }
         let mut bounds = MaybeUninit::<[T; 2]>::uninit();
         let wire = slot.cast::<[T; 2]>().cast_const();
-        // SAFETY: the slot is as large and as aligned as two bounds, asserted above, and the
-        // temporary is elsewhere.
+        // SAFETY: the slot is at least as large and as aligned as two bounds, as asserted above.
+        // The temporary does not overlap it.
         unsafe { ptr::copy_nonoverlapping(wire, bounds.as_mut_ptr(), 1) };
         // SAFETY: the temporary is aligned and holds the bounds' wire bytes.
         unsafe { T::read_all(bounds.as_mut_ptr().cast::<T>(), 2, pass) }
             .map_err(|fault| Fault::new(slot, fault.kind))?;
-        // SAFETY: `read_all` made both of them values; they are flat, so they refer to nothing.
+        // SAFETY: `read_all` made both bounds values. They are flat, so they refer to nothing.
         let [start, end] = unsafe { bounds.assume_init() };
         // SAFETY: the caller's slot is aligned and writable.
         unsafe { slot.write(RangeInclusive::new(start, end)) };
@@ -183,14 +185,14 @@ unsafe impl<T: InPlace> InPlace for RangeInclusive<T> {
     unsafe fn verify(slot: *const Self) -> Result<(), Refusal> {
         // SAFETY: the caller's slot holds a value.
         let range = unsafe { &*slot };
-        // SAFETY: the bounds are part of it.
+        // SAFETY: the bounds are part of the value.
         unsafe { T::verify(range.start())? };
         // SAFETY: as above.
         unsafe { T::verify(range.end()) }
     }
 
     unsafe fn trace(slot: *const Self, trace: &mut Trace) {
-        // The bounds are flat, and their faults are blamed on the slot.
+        // The bounds are flat, and their faults are attributed to the slot.
         let _ = trace.hit(slot);
     }
 

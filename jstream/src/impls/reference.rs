@@ -1,4 +1,4 @@
-//! References, and what can stand behind them: sized values, slices, `str`.
+//! References and their target types: sized values, slices, and `str`.
 
 use std::any::TypeId;
 use std::mem::{align_of, size_of};
@@ -9,7 +9,7 @@ use crate::read::{Edge, Fault, Pass, Trace};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
-/// Whether a reference to `T` has two words.
+/// Returns true if a reference to `T` has two words.
 pub(super) const fn is_wide<T: ?Sized>() -> bool {
     size_of::<&T>() == size_of::<[u64; 2]>()
 }
@@ -22,26 +22,27 @@ pub(super) const fn is_wide<T: ?Sized>() -> bool {
 #[inline(always)]
 pub(super) unsafe fn write_words<T: ?Sized>(slot: *mut &T, words: [u64; 2]) {
     if is_wide::<T>() {
-        // SAFETY: the caller's slot holds a wide pointer: two words, aligned as one.
+        // SAFETY: the caller's slot is that of a wide pointer: two words, aligned as one.
         unsafe { slot.cast::<[u64; 2]>().write(words) };
     } else {
-        // SAFETY: the caller's slot holds a pointer, which has the size and alignment of a word.
+        // SAFETY: the caller's slot is that of a pointer, which has the size and alignment of a
+        // word.
         unsafe { slot.cast::<u64>().write(words[0]) };
     }
 }
 
-/// The words of a pointer in wire form; the second is 0 where there is one.
+/// Returns the words of a pointer in wire form. The second word of a thin pointer is 0.
 ///
 /// # Safety
 ///
-/// `slot` must be an aligned and initialised slot.
+/// `slot` must be aligned and initialised.
 #[inline(always)]
 pub(super) unsafe fn words<T: ?Sized>(slot: *const &T) -> [u64; 2] {
     if is_wide::<T>() {
-        // SAFETY: the caller's slot is two words, aligned as one.
+        // SAFETY: the caller's slot has two words, aligned as one.
         unsafe { slot.cast::<[u64; 2]>().read() }
     } else {
-        // SAFETY: the caller's slot is one word.
+        // SAFETY: the caller's slot has one word.
         [unsafe { slot.cast::<u64>().read() }, 0]
     }
 }
@@ -54,7 +55,7 @@ const _: () = assert!(
         && size_of::<&dyn Send>() == size_of::<[u64; 2]>()
 );
 
-// SAFETY: the place is that of one value, which `claim` claims with the same shape.
+// SAFETY: the place was allocated for one value, and `claim` claims one value of the same shape.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: Transportable> Target for T {
     type InPlace<'b>
@@ -79,7 +80,7 @@ unsafe impl<T: Transportable> Target for T {
     }
 }
 
-// SAFETY: as for a single value, with the length beside the place.
+// SAFETY: as for a single value, with the length as the second word.
 unsafe impl<T: Transportable> Target for [T] {
     type InPlace<'b>
         = [T::InPlace<'b>]
@@ -103,7 +104,7 @@ unsafe impl<T: Transportable> Target for [T] {
     }
 }
 
-// SAFETY: the bytes of the string go to the text segment, where `claim` claims them.
+// SAFETY: the bytes of the string are written to the text segment, where `claim` claims them.
 unsafe impl Target for str {
     type InPlace<'b> = str;
     const IS_LEAF: bool = true;
@@ -158,7 +159,7 @@ unsafe impl<T: InPlace> Pointee for [T] {
 
     #[inline(always)]
     unsafe fn read_now(target: *const Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
-        // SAFETY: `claim` just returned this target for as many values.
+        // SAFETY: `claim` just returned this target for `target.len()` values.
         unsafe { pass.read_if_flat(target.cast::<T>(), target.len()) }
     }
 
@@ -172,7 +173,7 @@ unsafe impl<T: InPlace> Pointee for [T] {
     }
 }
 
-// SAFETY: the text was claimed, is UTF-8 as a whole, and is cut at character boundaries.
+// SAFETY: the text was claimed, is UTF-8 as a whole, and is split at character boundaries.
 unsafe impl Pointee for str {
     #[inline(always)]
     fn claim(edge: Edge, pass: &mut Pass<'_>) -> Result<*const Self, Fault> {
@@ -191,8 +192,8 @@ unsafe impl Pointee for str {
     }
 }
 
-// SAFETY: a reference is written and read as an edge to its target; `None` is a zero word, which
-// no edge begins with.
+// SAFETY: a reference is written and read as an edge to its target. `None` is a zero word, which no
+// edge begins with.
 unsafe impl<T: Target + ?Sized> Transportable for &T {
     type InPlace<'b>
         = &'b T::InPlace<'b>
@@ -228,7 +229,7 @@ unsafe impl<T: Target + ?Sized> Transportable for &T {
     where
         Self: 'b,
     {
-        // SAFETY: the caller has a value there.
+        // SAFETY: by the caller's promise there is a value.
         let target: &'b T = unsafe { place.read() };
         let words = target.claim_back(draft);
         if draft.commits() {
@@ -242,7 +243,7 @@ unsafe impl<T: Target + ?Sized> Transportable for &T {
     where
         Self: 'b,
     {
-        // SAFETY: the caller has a value there.
+        // SAFETY: by the caller's promise there is a value.
         let target: Option<&'b T> = unsafe { place.read() };
         let words = target.map_or([0; 2], |target| target.claim_back(draft));
         if draft.commits() {
@@ -252,7 +253,7 @@ unsafe impl<T: Target + ?Sized> Transportable for &T {
     }
 }
 
-/// The kind of a pointer to `T`, which stands at `target`.
+/// Returns the kind of a pointer to `T`, whose type has the index `target` in the schema.
 pub(super) fn pointer_to<T: ?Sized>(schema: &Schema, target: TypeIndex) -> Kind {
     let dynamic = schema.get(target).map(|of| &of.kind) == Some(&Kind::Dynamic);
     if is_wide::<T>() && !dynamic {
@@ -262,7 +263,7 @@ pub(super) fn pointer_to<T: ?Sized>(schema: &Schema, target: TypeIndex) -> Kind 
     }
 }
 
-/// Writes an edge, or as many zero bytes for `None`.
+/// Writes an edge, or zeroes for `None`.
 ///
 /// # Safety
 ///
@@ -278,7 +279,7 @@ pub(super) unsafe fn write_optional_edge<'b, T: Target + ?Sized>(
     unsafe { write_words::<T::InPlace<'b>>(slot.cast(), words) };
 }
 
-/// Reads a pointer of which there is one to its target.
+/// Reads a pointer that is the only one to its target.
 ///
 /// # Safety
 ///
@@ -296,8 +297,8 @@ unsafe fn read_words<T: Pointee + ?Sized>(
     unsafe { T::read_now(target, pass) }
 }
 
-// SAFETY: `read` leaves a pointer to memory that was claimed in the slot, `read_option` one or
-// `None`.
+// SAFETY: `read` stores a pointer to claimed memory in the slot. `read_option` stores such a
+// pointer or `None`.
 unsafe impl<T: Pointee + ?Sized> InPlace for &T {
     const SHAPE: Shape = Shape::edge(size_of::<Self>());
     const OPTION_SHAPE: Shape = Self::SHAPE;
@@ -329,7 +330,7 @@ unsafe impl<T: Pointee + ?Sized> InPlace for &T {
         }
         // SAFETY: the walk has not reached the fault, so `read` made this slot a pointer.
         let target = unsafe { slot.cast::<*const T>().read() };
-        // SAFETY: it is what was claimed for this slot.
+        // SAFETY: the pointer is the one that was claimed for this slot.
         unsafe { T::trace_target(slot, target, trace) };
     }
 
@@ -337,8 +338,8 @@ unsafe impl<T: Pointee + ?Sized> InPlace for &T {
         if trace.hit(slot) {
             return;
         }
-        // SAFETY: the walk has not reached the fault, so `read_option` made this slot a value; what
-        // it refers to is not looked at.
+        // SAFETY: the walk has not reached the fault, so `read_option` made this slot a value. Its
+        // target is not accessed.
         if unsafe { (*slot).is_some() } {
             // SAFETY: the slot holds a reference, which was read as one.
             unsafe { Self::trace(slot.cast::<Self>(), trace) }
@@ -353,10 +354,10 @@ unsafe impl<T: Pointee + ?Sized> InPlace for &T {
     }
 }
 
-// SAFETY: a shared reference is covariant in its lifetime and its target, whose form is
+// SAFETY: a shared reference is covariant in its lifetime and in its target, whose form is
 // covariant.
 unsafe impl<T: CovariantTarget + ?Sized> Covariant for &T {}
-// SAFETY: the type's own form is.
+// SAFETY: the type's own form is covariant.
 unsafe impl<T: Covariant> CovariantTarget for T {}
 // SAFETY: a slice is covariant, and so is the element's form.
 unsafe impl<T: Covariant> CovariantTarget for [T] {}

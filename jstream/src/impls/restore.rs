@@ -1,4 +1,4 @@
-//! How types of `std` are made again from their forms.
+//! `Restore` for types of `std`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};
@@ -26,7 +26,7 @@ impl<T: ?Sized> Restore for PhantomData<T> {
     }
 }
 
-/// Implements `restore` of types whose form is `$form`.
+/// Implements `restore` for types whose form is `$form`.
 macro_rules! restore {
     ($([$($generics:tt)*] $type:ty, |$value:ident: $form:ty, $restoring:ident| $body:expr;)*) => {$(
         impl<$($generics)*> $crate::Restore for $type {
@@ -90,11 +90,11 @@ restore! {
     [T: Restore, const N: usize] [T; N], |form: [T::InPlace<'b>; N], restoring| {
         let all = form.iter().map(|one| T::restore(one, restoring));
         let all: Vec<T> = all.collect::<Result<_, _>>()?;
-        all.try_into().map_or_else(|_| unreachable!("there are as many as there were"), Ok)
+        all.try_into().map_or_else(|_| unreachable!("the form has N elements"), Ok)
     };
 }
 
-/// The entry of a map.
+/// Restores an entry of a map.
 pub(super) fn pair<'b, K: Restore + 'b, V: Restore + 'b>(
     key: &K::InPlace<'b>,
     value: &V::InPlace<'b>,

@@ -1,4 +1,4 @@
-//! `Result`: as [`Option`](super::option), with a payload either way.
+//! `Result`: like [`Option`](super::option), with a payload in either variant.
 
 use std::mem::size_of;
 use std::ptr;
@@ -9,7 +9,8 @@ use crate::read::{Fault, FaultKind, Pass, Refusal, Trace};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
-/// Where the tag stands: behind the larger payload, if the slot is larger than that.
+/// Returns the offset of the tag: after the larger payload, if the slot is larger than that
+/// payload.
 const fn tag_offset<T, E>() -> Option<usize> {
     let (ok, err) = (size_of::<T>(), size_of::<E>());
     let larger = if ok > err { ok } else { err };
@@ -20,7 +21,7 @@ const fn tag_offset<T, E>() -> Option<usize> {
     }
 }
 
-// SAFETY: the tag and the payload are written where `read` below takes them, the tag first.
+// SAFETY: the tag and the payload are written where `read` below loads them, the tag first.
 unsafe impl<T: Transportable, E: Transportable> Transportable for Result<T, E> {
     type InPlace<'b>
         = Result<T::InPlace<'b>, E::InPlace<'b>>
@@ -33,13 +34,13 @@ unsafe impl<T: Transportable, E: Transportable> Transportable for Result<T, E> {
         match tag_offset::<T::InPlace<'b>, E::InPlace<'b>>() {
             Some(offset) => {
                 let tag = slot.cast::<u8>().wrapping_add(offset);
-                // SAFETY: the slot is larger than the payloads, so this byte lies inside it.
+                // SAFETY: the slot is larger than either payload, so this byte lies inside it.
                 unsafe { tag.write(u8::from(self.is_err())) };
             }
             None => draft.tag(self.is_err()),
         }
         match self {
-            // SAFETY: the slot is as large and as aligned as the payload at least, and zeroed.
+            // SAFETY: the slot is zeroed, and at least as large and as aligned as the payload.
             Ok(value) => unsafe { value.write(slot.cast(), draft) },
             // SAFETY: as above.
             Err(error) => unsafe { error.write(slot.cast(), draft) },
@@ -47,7 +48,7 @@ unsafe impl<T: Transportable, E: Transportable> Transportable for Result<T, E> {
     }
 }
 
-// SAFETY: the slot becomes a `Result` of a payload that was read, or stays as it is.
+// SAFETY: the slot becomes a `Result` of a payload that was read, or stays unchanged.
 unsafe impl<T: InPlace, E: InPlace> InPlace for Result<T, E> {
     const SHAPE: Shape = {
         let shape = T::SHAPE.and(E::SHAPE).tagged(size_of::<Self>());
@@ -62,7 +63,7 @@ unsafe impl<T: InPlace, E: InPlace> InPlace for Result<T, E> {
         let is_err = match tag_offset::<T, E>() {
             Some(offset) => {
                 let tag = slot.cast::<u8>().wrapping_add(offset);
-                // SAFETY: the slot is larger than the payloads, so this byte lies inside it, and
+                // SAFETY: the slot is larger than either payload, so this byte lies inside it, and
                 // the caller's slot is initialised.
                 match unsafe { tag.read() } {
                     0 => false,
@@ -95,8 +96,8 @@ unsafe impl<T: InPlace, E: InPlace> InPlace for Result<T, E> {
         if trace.hit(slot) {
             return;
         }
-        // SAFETY: the walk has not reached the fault, so the slot holds a value; where its
-        // payload lies is all that is asked.
+        // SAFETY: the walk has not reached the fault, so the slot holds a value. Only the address
+        // of its payload is computed.
         if let Some(place) = unsafe { ok_of(slot.cast_mut()) } {
             // SAFETY: the payload was read as part of this slot.
             unsafe { T::trace(place, trace) };
@@ -116,25 +117,25 @@ unsafe impl<T: InPlace, E: InPlace> InPlace for Result<T, E> {
     }
 }
 
-/// Where an `Ok` has its payload.
+/// Returns the address of the payload of an `Ok`.
 ///
 /// # Safety
 ///
 /// `slot` must hold a value of its type.
 #[inline(always)]
 unsafe fn ok_of<T, E>(slot: *mut Result<T, E>) -> Option<*mut T> {
-    // SAFETY: the caller's slot holds a value; the borrow ends with the address taken.
+    // SAFETY: the caller's slot holds a value. The borrow ends once the address is taken.
     unsafe { (*slot).as_mut() }.ok().map(ptr::from_mut)
 }
 
-/// Where an `Err` has its payload.
+/// Returns the address of the payload of an `Err`.
 ///
 /// # Safety
 ///
 /// `slot` must hold a value of its type.
 #[inline(always)]
 unsafe fn err_of<T, E>(slot: *mut Result<T, E>) -> Option<*mut E> {
-    // SAFETY: the caller's slot holds a value; the borrow ends with the address taken.
+    // SAFETY: the caller's slot holds a value. The borrow ends once the address is taken.
     unsafe { (*slot).as_mut() }.err().map(ptr::from_mut)
 }
 

@@ -1,4 +1,4 @@
-//! Numbers, `bool`, `char`: types whose bytes stand in the slot as they are.
+//! Numbers, `bool`, `char`: types whose wire form equals their representation in memory.
 
 use std::marker::PhantomData;
 use std::mem::size_of;
@@ -12,11 +12,11 @@ use crate::read::{Fault, FaultKind, Pass, Trace};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
-/// A leaf: `$check` says of the slot's bits, read as `$bits`, whether they are a value.
+/// Implements a leaf type. `$check` returns true if the slot's bits, read as `$bits`, are a value.
 macro_rules! leaf {
     ($($type:ty, plain: $plain:literal, $bits:ty, |$value:ident| $check:expr;)*) => {$(
-        // SAFETY: the form is the type itself; `write` stores the whole value, which has no
-        // padding, and `WIRE_IS_MEMORY` is true of such a type.
+        // SAFETY: the form is the type itself. `write` stores the whole value, which has no
+        // padding, so `WIRE_IS_MEMORY` holds.
         unsafe impl Transportable for $type {
             type InPlace<'b> = Self;
             const WIRE_IS_MEMORY: bool = true;
@@ -28,8 +28,8 @@ macro_rules! leaf {
             }
         }
 
-        // SAFETY: `read` accepts exactly the bit patterns that are values; where it is plain, all
-        // of them are.
+        // SAFETY: `read` accepts exactly the bit patterns that are values. If the type is plain,
+        // all bit patterns are values.
         unsafe impl InPlace for $type {
             const SHAPE: Shape = Shape::leaf(size_of::<Self>(), $plain);
 
@@ -38,7 +38,7 @@ macro_rules! leaf {
                 if $plain {
                     return Ok(());
                 }
-                // SAFETY: the caller's slot is aligned and initialised, and the bits have the size
+                // SAFETY: the caller's slot is aligned and initialised, and `$bits` has the size
                 // and alignment of the type.
                 let $value = unsafe { slot.cast::<$bits>().read() };
                 if $check { Ok(()) } else { Err(Fault::new(slot, FaultKind::Invalid)) }
@@ -53,10 +53,10 @@ macro_rules! leaf {
                 if $plain {
                     return Ok(());
                 }
-                // SAFETY: the caller has `count` initialised slots there, of the bits' size and
-                // alignment, and they are only read.
+                // SAFETY: by the caller's promise there are `count` initialised slots, of the size
+                // and alignment of `$bits`. They are only read.
                 let all = unsafe { std::slice::from_raw_parts(first.cast::<$bits>(), count) };
-                // Without an end before the last, so that it is vectorised.
+                // No early exit, so that the loop is vectorised.
                 if all.iter().fold(true, |valid, &$value| valid & $check) {
                     return Ok(());
                 }
@@ -125,7 +125,7 @@ unsafe impl Transportable for bool {
     }
 }
 
-// SAFETY: `read` accepts 0 and 1, which are the values of `bool`.
+// SAFETY: `read` accepts 0 and 1, the only values of `bool`.
 unsafe impl InPlace for bool {
     const SHAPE: Shape = Shape::up_to(1);
 
@@ -151,10 +151,10 @@ unsafe impl InPlace for bool {
 // SAFETY: a form without a lifetime is trivially covariant.
 unsafe impl Covariant for bool {}
 
-/// Types without bytes: nothing to write, nothing to check.
+/// Implements zero-sized types, which have nothing to write or to check.
 macro_rules! nothing {
     ($([$($generics:tt)*] $type:ty, $name:literal;)*) => {$(
-        // SAFETY: there are no bytes.
+        // SAFETY: the type has no bytes.
         unsafe impl<$($generics)*> Transportable for $type {
             type InPlace<'b> = Self where Self: 'b;
             const WIRE_IS_MEMORY: bool = true;
@@ -163,7 +163,7 @@ macro_rules! nothing {
             unsafe fn write<'b>(&'b self, _: *mut Self, _: &mut Draft<'b>) {}
         }
 
-        // SAFETY: a type without bytes and without fields has one value.
+        // SAFETY: a zero-sized type without fields has one value.
         unsafe impl<$($generics)*> InPlace for $type {
             const SHAPE: Shape = Shape::NOTHING;
 
@@ -188,5 +188,5 @@ nothing! {
 
 // SAFETY: a form without a lifetime is trivially covariant.
 unsafe impl Covariant for () {}
-// SAFETY: the form of a type for all time does not depend on the buffer's lifetime.
+// SAFETY: a `'static` form does not depend on the buffer's lifetime.
 unsafe impl<T: ?Sized + 'static> Covariant for PhantomData<T> {}

@@ -1,5 +1,5 @@
-//! Pointers that keep the identity of their targets: `Rc`, `Arc`, [`Shared`], and references in a
-//! `Cell`, which alone may lead in a circle.
+//! Pointers that preserve the identity of their targets: `Rc`, `Arc`, [`Shared`], and references in
+//! a `Cell`. Only the latter may form a cycle.
 
 use std::cell::Cell;
 use std::mem::size_of;
@@ -18,7 +18,8 @@ macro_rules! shared {
         [$($generics:tt)*] $pointer:ty, $target:ty, |$value:ident, $draft:ident| $only:expr
         $(, $back:item, $option_back:item)?
     ) => {
-        // SAFETY: the target is written once, and known again by its number, as it is read.
+        // SAFETY: the target is written once, and further pointers to it are written as its number,
+        // which is how they are read.
         unsafe impl<$($generics)*> Transportable for $pointer {
             type InPlace<'b> = Shared<'b, <$target as Target>::InPlace<'b>> where Self: 'b;
             const WIRE_IS_MEMORY: bool = false;
@@ -40,7 +41,8 @@ macro_rules! shared {
                 draft: &mut Draft<'b>,
             ) {
                 match value {
-                    // SAFETY: the caller's promise; an optional reference has the layout of one.
+                    // SAFETY: the caller's promise; an optional reference has the layout of a
+                    // reference.
                     Some(value) => unsafe { value.write(slot.cast(), draft) },
                     // SAFETY: as above.
                     None => unsafe {
@@ -54,7 +56,7 @@ macro_rules! shared {
     };
 }
 
-// No other pointer leads to what has one owner.
+// A pointer with a count of one is the only owner of its target.
 shared!([T: Target + ?Sized] Rc<T>, T, |value, _draft| Rc::strong_count(value) == 1);
 shared!([T: Target + ?Sized] Arc<T>, T, |value, _draft| Arc::strong_count(value) == 1);
 shared!(
@@ -67,7 +69,7 @@ shared!(
     where
         Self: 'b,
     {
-        // SAFETY: the caller has a value there.
+        // SAFETY: by the caller's promise there is a value.
         let target: &'b T = unsafe { place.read() }.get();
         let words = draft.shared_back(target);
         if draft.commits() {
@@ -80,7 +82,7 @@ shared!(
     where
         Self: 'b,
     {
-        // SAFETY: the caller has a value there.
+        // SAFETY: by the caller's promise there is a value.
         let target: Option<Shared<'b, T>> = unsafe { place.read() };
         let words = target.map_or([0; 2], |target| draft.shared_back(target.get()));
         if draft.commits() {
@@ -96,17 +98,17 @@ const _: () = assert!(
         && size_of::<Cell<Option<&u8>>>() == size_of::<&u8>()
 );
 
-// SAFETY: `read` leaves a pointer to memory that was claimed for the type in the slot,
-// `read_option` one or `None`.
+// SAFETY: `read` stores a pointer to memory that was claimed for the type in the slot.
+// `read_option` stores such a pointer or `None`.
 unsafe impl<T: Pointee + ?Sized> InPlace for Shared<'_, T> {
     const SHAPE: Shape = Shape::edge(size_of::<Self>());
     const OPTION_SHAPE: Shape = Self::SHAPE;
 
     #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
-        // SAFETY: the caller's slot is aligned and initialised, and that of a reference.
+        // SAFETY: the caller's slot is aligned and initialised, and is that of a reference.
         let words = unsafe { words(slot.cast::<&T>()) };
-        // SAFETY: the caller's promise; a `Shared` is a reference and nothing else.
+        // SAFETY: the caller's promise; a `Shared` is a transparent wrapper of a reference.
         unsafe { pass.shared(slot.cast::<&T>(), words, false) }
     }
 
@@ -118,8 +120,8 @@ unsafe impl<T: Pointee + ?Sized> InPlace for Shared<'_, T> {
             unsafe { slot.write(None) };
             return Ok(());
         }
-        // SAFETY: the caller's promise; an optional `Shared` has the layout of one, as `std`
-        // promises of transparent types around a reference.
+        // SAFETY: the caller's promise; an optional `Shared` has the layout of a `Shared`, which
+        // `std` guarantees for transparent types around a reference.
         unsafe { Self::read(slot.cast::<Self>(), pass) }
     }
 
@@ -135,7 +137,7 @@ unsafe impl<T: Pointee + ?Sized> InPlace for Shared<'_, T> {
         if trace.hit(slot) {
             return;
         }
-        // SAFETY: as above, or `None`; what it refers to is not looked at.
+        // SAFETY: as above, or `None`; the target is not accessed.
         if unsafe { (*slot).is_some() } {
             // SAFETY: the slot holds a pointer.
             unsafe { Self::trace(slot.cast::<Self>(), trace) }
@@ -166,8 +168,9 @@ unsafe impl<T: CovariantTarget + ?Sized> Covariant for Rc<T> {}
 // SAFETY: as above.
 unsafe impl<T: CovariantTarget + ?Sized> Covariant for Arc<T> {}
 
-// SAFETY: a zero word is `None`; else the target is written once, and known again by its number.
-// The cell is read once, and its reference lives as long as the cell's borrow.
+// SAFETY: a zero word is `None`. Otherwise the target is written once, and further pointers to it
+// are written as its number. The cell is read once, and its reference lives as long as the cell's
+// borrow.
 unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
     type InPlace<'b>
         = Cell<Option<&'b T::InPlace<'b>>>
@@ -180,8 +183,8 @@ unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
         draft.borrow();
         let target: Option<&'b T> = self.get();
         let words = target.map_or([0; 2], |target| draft.shared(target, false));
-        // SAFETY: the caller's promise; a cell has the layout of what it holds, and that the
-        // layout of a reference.
+        // SAFETY: the caller's promise; a cell has the layout of its content, and an optional
+        // reference that of a reference.
         unsafe { write_words::<T::InPlace<'b>>(slot.cast(), words) };
     }
 
@@ -190,7 +193,8 @@ unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
     where
         Self: 'b,
     {
-        // SAFETY: the caller has a value there, which has the layout of an optional reference.
+        // SAFETY: by the caller's promise there is a value, which has the layout of an optional
+        // reference.
         let target: Option<&'b T> = unsafe { place.cast::<Option<&'b T>>().read() };
         let words = target.map_or([0; 2], |target| draft.shared_back(target));
         if draft.commits() {
@@ -200,21 +204,22 @@ unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
     }
 }
 
-// SAFETY: `read` leaves `None` or a pointer to memory that was claimed for the type in the slot.
+// SAFETY: `read` stores `None`, or a pointer to memory that was claimed for the type, in the slot.
 unsafe impl<T: Pointee + ?Sized> InPlace for Cell<Option<&T>> {
     const SHAPE: Shape = Shape::edge(size_of::<Self>());
 
     #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         pass.note_cell();
-        // SAFETY: the caller's slot is aligned and initialised, and that of a reference.
+        // SAFETY: the caller's slot is aligned and initialised, and is that of a reference.
         let words = unsafe { words(slot.cast::<&T>()) };
         if words[0] == 0 {
             // SAFETY: the caller's slot is writable.
             unsafe { slot.write(Self::new(None)) };
             return Ok(());
         }
-        // SAFETY: the caller's promise; a cell of an optional reference has the layout of one.
+        // SAFETY: the caller's promise; a cell of an optional reference has the layout of a
+        // reference.
         unsafe { pass.shared(slot.cast::<&T>(), words, true) }
     }
 
@@ -222,8 +227,8 @@ unsafe impl<T: Pointee + ?Sized> InPlace for Cell<Option<&T>> {
         if trace.hit(slot) {
             return;
         }
-        // SAFETY: the walk has not reached the fault, so `read` made this slot a value; what it
-        // refers to is not looked at.
+        // SAFETY: the walk has not reached the fault, so `read` made this slot a value. Its target
+        // is not accessed.
         if unsafe { (*slot).get().is_some() } {
             // SAFETY: the slot holds a pointer, which `read` made.
             unsafe { trace.shared(slot.cast::<&T>()) };

@@ -1,4 +1,4 @@
-//! `SmallVec`, which arrives as a slice, wherever its elements were.
+//! `SmallVec`, which arrives as a slice, whether its elements are inline or on the heap.
 
 use smallvec::{Array, SmallVec};
 
@@ -9,7 +9,7 @@ use crate::write::Draft;
 
 owner!([A: Array<Item: Transportable>] SmallVec<A>, [A::Item]);
 
-// SAFETY: the form is a shared reference to a form that is covariant.
+// SAFETY: the form is a shared reference to a covariant form.
 unsafe impl<A: Array<Item: Covariant>> Covariant for SmallVec<A> {}
 
 restore! {

@@ -1,4 +1,4 @@
-//! Spans and points of time.
+//! Durations and points in time.
 
 use std::time::Duration;
 #[cfg(unix)]
@@ -9,7 +9,7 @@ use crate::read::{Fault, FaultKind, Pass, Trace};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
-/// The span of so many seconds, and nanoseconds, of which there must be less than a second.
+/// Creates a duration. Returns `None` unless the nanoseconds are less than a second.
 fn span(seconds: u64, nanoseconds: u64) -> Option<Duration> {
     let nanoseconds = u32::try_from(nanoseconds).ok()?;
     (nanoseconds < 1_000_000_000).then(|| Duration::new(seconds, nanoseconds))
@@ -21,11 +21,12 @@ opaque! {
         |[seconds, nanoseconds]| span(seconds, nanoseconds);
 }
 
-/// Set in the nanoseconds of a time before the epoch.
+/// Flag in the nanoseconds of a time before the epoch.
 #[cfg(unix)]
 const BEFORE: u64 = 1 << 63;
 
-// Elsewhere a `SystemTime` may be smaller, and coarser than a nanosecond.
+// On other platforms a `SystemTime` may be smaller, and have a resolution coarser than a
+// nanosecond.
 #[cfg(unix)]
 opaque! {
     SystemTime: [u64; 2],

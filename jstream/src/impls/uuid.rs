@@ -1,4 +1,4 @@
-//! `Uuid`, whose bytes stand in the slot as they are.
+//! `Uuid`, whose wire form equals its representation in memory.
 
 use std::mem::size_of;
 
@@ -11,7 +11,7 @@ use crate::write::Draft;
 
 const _: () = assert!(size_of::<Uuid>() == size_of::<Bytes>() && align_of::<Uuid>() == 1);
 
-// SAFETY: the form is the type itself, which is documented to be its 16 bytes.
+// SAFETY: the form is the type itself, which is documented to consist of its 16 bytes.
 unsafe impl Transportable for Uuid {
     type InPlace<'b> = Self;
     const WIRE_IS_MEMORY: bool = true;

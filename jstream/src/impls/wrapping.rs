@@ -1,4 +1,4 @@
-//! `Wrapping` and `Saturating`: what they wrap.
+//! `Wrapping` and `Saturating`, which are sent as their content.
 
 use std::mem::{offset_of, size_of};
 use std::num::{Saturating, Wrapping};
@@ -11,7 +11,8 @@ use crate::write::Draft;
 
 macro_rules! wrapper {
     ($wrapper:ident, $name:literal) => {
-        // SAFETY: the wrapper has the layout of what it wraps, which is written and read alone.
+        // SAFETY: the wrapper has the layout of its content, and only the content is written and
+        // read.
         unsafe impl<T: Transportable> Transportable for $wrapper<T> {
             type InPlace<'b>
                 = $wrapper<T::InPlace<'b>>
@@ -23,13 +24,13 @@ macro_rules! wrapper {
             unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
                 // SAFETY: the value lies inside the caller's slot.
                 let value = unsafe { &raw mut (*slot).0 };
-                // SAFETY: it is aligned, writable, and zeroed if the whole is.
+                // SAFETY: the value is aligned and writable, and it is zeroed if the wrapper is.
                 unsafe { self.0.write(value, draft) };
             }
         }
 
-        // SAFETY: a wrapper is valid when what it wraps is. It has no other bytes, which is asserted
-        // where it is read, and so may be plain.
+        // SAFETY: a wrapper is valid if its content is. It has no other bytes, which is asserted by
+        // `SHAPE`, so it may be plain.
         unsafe impl<T: InPlace> InPlace for $wrapper<T> {
             const SHAPE: Shape = {
                 assert!(is_transparent::<T, Self>() && offset_of!(Self, 0) == 0);
@@ -38,7 +39,8 @@ macro_rules! wrapper {
 
             #[inline]
             unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
-                // SAFETY: the caller's slot is one of the value, of the same size and alignment.
+                // SAFETY: the caller's slot is also a slot of the content, with the same size and
+                // alignment.
                 unsafe { T::read(slot.cast::<T>(), pass) }
             }
 
@@ -48,18 +50,18 @@ macro_rules! wrapper {
                 count: usize,
                 pass: &mut Pass<'_>,
             ) -> Result<(), Fault> {
-                // SAFETY: as above, for each of them.
+                // SAFETY: as above, for each slot.
                 unsafe { T::read_all(first.cast::<T>(), count, pass) }
             }
 
             unsafe fn verify(slot: *const Self) -> Result<(), Refusal> {
-                // SAFETY: the caller's slot is one of the value.
+                // SAFETY: the caller's slot is also a slot of the content.
                 unsafe { T::verify(slot.cast::<T>()) }
             }
 
             unsafe fn trace(slot: *const Self, trace: &mut Trace) {
                 trace.enter("0");
-                // SAFETY: the value was read as this slot.
+                // SAFETY: the content was read as this slot.
                 unsafe { T::trace(slot.cast::<T>(), trace) };
                 let _ = trace.leave();
             }
@@ -71,7 +73,7 @@ macro_rules! wrapper {
             }
         }
 
-        // SAFETY: the wrapper is covariant, and so is the form of what it wraps.
+        // SAFETY: the wrapper is covariant, and so is the form of its content.
         unsafe impl<T: Covariant> Covariant for $wrapper<T> {}
 
         impl<T: Restore> Restore for $wrapper<T> {
@@ -88,7 +90,7 @@ macro_rules! wrapper {
     };
 }
 
-/// Whether a wrapper has only the bytes of what it wraps.
+/// Returns true if a wrapper has the size and alignment of its content.
 const fn is_transparent<T, W>() -> bool {
     size_of::<W>() == size_of::<T>() && align_of::<W>() == align_of::<T>()
 }

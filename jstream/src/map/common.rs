@@ -1,24 +1,24 @@
-//! What all maps have, and what all sets have.
+//! Methods and traits common to all maps, and to all sets.
 
-/// For a set whose elements are the slice `elements`.
+/// Implements a set whose elements are the slice `elements`.
 macro_rules! set {
     ($set:ident) => {
         impl<'b, K> $set<'b, K> {
-            /// How many elements there are.
+            /// Returns the number of elements.
             #[inline]
             #[must_use]
             pub const fn len(&self) -> usize {
                 self.elements.len()
             }
 
-            /// Whether there are none.
+            /// Returns true if there are no elements.
             #[inline]
             #[must_use]
             pub const fn is_empty(&self) -> bool {
                 self.elements.is_empty()
             }
 
-            /// The elements in order.
+            /// Returns an iterator over the elements, in order.
             #[inline]
             pub fn iter(&self) -> slice::Iter<'b, K> {
                 self.elements.iter()
@@ -62,17 +62,18 @@ macro_rules! set {
     };
 }
 
-/// For a map that has the set `keys`, and the slice `values` beside it.
+/// Implements a map with the set `keys` and the slice `values`.
 macro_rules! map {
     ($map:ident, $set:ident) => {
         impl<'b, K, V> $map<'b, K, V> {
-            /// A map of keys, and the values beside them.
+            /// Creates a map of keys and their values.
             #[inline]
             pub(crate) const fn new(keys: $set<'b, K>, values: &'b [V]) -> Self {
                 Self { keys, values }
             }
 
-            /// Keys and values, as many of both: a message may have more of one.
+            /// Returns keys and values, truncated to the same length, because the columns of a
+            /// forged message may differ in length.
             #[inline]
             fn columns(&self) -> (&'b [K], &'b [V]) {
                 let (keys, values) = (self.keys.elements, self.values);
@@ -82,39 +83,39 @@ macro_rules! map {
                 )
             }
 
-            /// How many entries there are.
+            /// Returns the number of entries.
             #[inline]
             #[must_use]
             pub fn len(&self) -> usize {
                 self.keys.len().min(self.values.len())
             }
 
-            /// Whether there are none.
+            /// Returns true if there are no entries.
             #[inline]
             #[must_use]
             pub fn is_empty(&self) -> bool {
                 self.len() == 0
             }
 
-            /// The entries in order.
+            /// Returns an iterator over the entries, in order.
             #[inline]
             pub fn iter(&self) -> Iter<'b, K, V> {
                 Iter::new(self.columns())
             }
 
-            /// The keys in order.
+            /// Returns an iterator over the keys, in order.
             #[inline]
             pub fn keys(&self) -> slice::Iter<'b, K> {
                 self.columns().0.iter()
             }
 
-            /// The values in the order of their keys.
+            /// Returns an iterator over the values, in the order of their keys.
             #[inline]
             pub fn values(&self) -> slice::Iter<'b, V> {
                 self.columns().1.iter()
             }
 
-            /// The entry at a place in the order.
+            /// Returns the entry at an index.
             #[inline]
             fn entry(&self, at: usize) -> Option<(&'b K, &'b V)> {
                 Some((self.keys.elements.get(at)?, self.values.get(at)?))
@@ -164,11 +165,11 @@ macro_rules! map {
     };
 }
 
-/// For a set in which elements are found by their hash.
+/// Implements lookup by hash in a set.
 macro_rules! hashed_set {
     ($set:ident) => {
         impl<'b, K> $set<'b, K> {
-            /// The element that equals `key`.
+            /// Returns the element equal to `key`.
             #[inline]
             pub fn get<Q>(&self, key: &Q) -> Option<&'b K>
             where
@@ -178,7 +179,7 @@ macro_rules! hashed_set {
                 self.elements.get(self.place(key)?)
             }
 
-            /// Whether there is an element that equals `key`.
+            /// Returns true if there is an element equal to `key`.
             #[inline]
             pub fn contains<Q>(&self, key: &Q) -> bool
             where
@@ -189,13 +190,14 @@ macro_rules! hashed_set {
             }
         }
 
-        /// Sets are equal that have the same elements, in whatever order.
+        /// Compares the elements of two sets, regardless of their order.
         ///
-        /// The sets are compared element by element, and if these differ, each element is looked up in
-        /// the other set. See [the limits of lookups](crate::map#what-is-not-checked).
+        /// The sets are first compared element by element. If these differ, each element is looked
+        /// up in the other set. See [the limits of lookups](crate::map#what-is-not-checked).
         impl<K: Hash + Eq> PartialEq for $set<'_, K> {
             fn eq(&self, other: &Self) -> bool {
-                // A forged set can have elements twice, so each side is looked up in the other one.
+                // A forged set may contain an element twice, so each side is looked up in the other
+                // one.
                 let is_within = |one: &Self, other: &Self| {
                     other.is_searchable() && one.iter().all(|key| other.contains(key))
                 };
@@ -209,11 +211,11 @@ macro_rules! hashed_set {
     };
 }
 
-/// For a map in which keys are found by their hash.
+/// Implements lookup by hash in a map.
 macro_rules! hashed_map {
     ($map:ident) => {
         impl<'b, K, V> $map<'b, K, V> {
-            /// The value of the key that equals `key`.
+            /// Returns the value of `key`.
             #[inline]
             pub fn get<Q>(&self, key: &Q) -> Option<&'b V>
             where
@@ -223,7 +225,7 @@ macro_rules! hashed_map {
                 self.values.get(self.keys.place(key)?)
             }
 
-            /// The key that equals `key`, and its value.
+            /// Returns the key equal to `key`, and its value.
             #[inline]
             pub fn get_key_value<Q>(&self, key: &Q) -> Option<(&'b K, &'b V)>
             where
@@ -233,7 +235,7 @@ macro_rules! hashed_map {
                 self.entry(self.keys.place(key)?)
             }
 
-            /// Whether there is a key that equals `key`.
+            /// Returns true if there is a key equal to `key`.
             #[inline]
             pub fn contains_key<Q>(&self, key: &Q) -> bool
             where
@@ -244,10 +246,10 @@ macro_rules! hashed_map {
             }
         }
 
-        /// Maps are equal that have equal values for the same keys, in whatever order.
+        /// Compares the entries of two maps, regardless of their order.
         ///
-        /// The maps are compared entry by entry, and if their keys differ, each key is looked up in the
-        /// other map. See [the limits of lookups](crate::map#what-is-not-checked).
+        /// The maps are first compared entry by entry. If their keys differ, each key is looked up
+        /// in the other map. See [the limits of lookups](crate::map#what-is-not-checked).
         impl<K: Hash + Eq, V: PartialEq> PartialEq for $map<'_, K, V> {
             fn eq(&self, other: &Self) -> bool {
                 let ((keys, values), (other_keys, other_values)) =
@@ -255,7 +257,7 @@ macro_rules! hashed_map {
                 if keys == other_keys {
                     return values == other_values;
                 }
-                // A forged map can have keys twice, so each side is looked up in the other one.
+                // A forged map may contain a key twice, so each side is looked up in the other one.
                 let is_within = |one: &Self, other: &Self| {
                     let mut entries = one.iter();
                     other.keys.is_searchable()

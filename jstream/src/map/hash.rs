@@ -1,11 +1,12 @@
-//! The hashes of keys, the same on all platforms, and for an owner and its form.
+//! Portable hash functions for keys. A key and its in-place form have the same hash on all
+//! platforms.
 //!
-//! An integer is hashed by its value, whatever its width: a `usize` is not as wide everywhere, and
-//! the tag of an enum is an `isize`, but a `u8` in a form that was given a `#[repr(u8)]`.
+//! An integer is hashed by its value, whatever its width: the width of a `usize` depends on the
+//! platform, and the tag of an enum is an `isize`, but a `u8` in a form with `#[repr(u8)]`.
 
 use std::hash::{Hash, Hasher};
 
-/// A hash to find a bucket by: fast, and not hard to find collisions of.
+/// Returns the hash that selects a bucket. It is fast, but collisions are easy to construct.
 #[inline]
 pub(super) fn first<Q: Hash + ?Sized>(key: &Q) -> u64 {
     let mut hasher = ByValue(Fold(SEED));
@@ -13,21 +14,22 @@ pub(super) fn first<Q: Hash + ?Sized>(key: &Q) -> u64 {
     hasher.finish()
 }
 
-/// A hash to tell keys of one bucket apart: `SipHash`, of which nobody knows many collisions.
+/// Returns the hash that distinguishes keys of one bucket: `SipHash`, for which it is hard to
+/// construct many collisions.
 pub(super) fn second<Q: Hash + ?Sized>(key: &Q) -> u64 {
     let mut hasher = ByValue(Sip::default());
     key.hash(&mut hasher);
     hasher.finish()
 }
 
-/// What a hash is made of.
+/// The state of a hash function.
 trait Absorb {
     fn word(&mut self, word: u64);
     fn bytes(&mut self, bytes: &[u8]);
     fn digest(&self) -> u64;
 }
 
-/// Hashes each integer as one word.
+/// A hasher that hashes each integer as one word.
 struct ByValue<A>(A);
 
 macro_rules! by_value {
@@ -66,7 +68,7 @@ impl<A: Absorb> Hasher for ByValue<A> {
     }
 }
 
-/// The low and the high half.
+/// Returns the low and the high half.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "each half is a word")]
 fn halves(n: u128) -> (u64, u64) {
@@ -78,14 +80,15 @@ const SEED: u64 = 0x243f_6a88_85a3_08d3;
 const FACTOR: u64 = 0x1319_8a2e_0370_7345;
 const LAST: u64 = 0xa409_3822_299f_31d1;
 
-/// The halves of the product, each of whose bits depends on many of both numbers.
+/// Multiplies two words and combines the halves of the product, so that each bit of the result
+/// depends on many bits of both.
 #[inline(always)]
 fn fold(a: u64, b: u64) -> u64 {
     let (low, high) = halves(u128::from(a).wrapping_mul(u128::from(b)));
     low ^ high
 }
 
-/// Folds up to sixteen bytes with one multiplication, as wyhash does.
+/// A hash function that absorbs up to sixteen bytes per multiplication, like wyhash.
 struct Fold(u64);
 
 impl Absorb for Fold {
@@ -114,7 +117,8 @@ impl Absorb for Fold {
     }
 }
 
-/// Two words that hold all of up to sixteen bytes, whose number is known otherwise.
+/// Returns two words that together contain up to sixteen bytes. The number of bytes is hashed
+/// separately.
 #[inline(always)]
 fn ends(bytes: &[u8]) -> (u64, u64) {
     if let (Some(a), Some(b)) = (bytes.first_chunk(), bytes.last_chunk()) {
@@ -154,7 +158,7 @@ impl Absorb for Sip {
     }
 }
 
-/// Keys that differ, and have one first hash: the second word takes back what the first one did.
+/// Returns distinct keys with the same first hash: the second word cancels the effect of the first.
 #[cfg(test)]
 pub(super) fn colliding(count: u64) -> Vec<[u64; 2]> {
     (0..count).map(|of| [of, fold(SEED ^ of, FACTOR)]).collect()
@@ -205,7 +209,7 @@ mod tests {
         }
     }
 
-    /// The most keys that share one of as many buckets as there are keys.
+    /// Returns the largest number of keys in one bucket, with as many buckets as keys.
     fn fullest<Q: Hash>(keys: impl Iterator<Item = Q>) -> usize {
         let mut hashes: Vec<u64> = keys.map(|key| first(&key)).collect();
         hashes.sort_unstable();

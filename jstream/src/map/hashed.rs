@@ -1,4 +1,4 @@
-//! Maps and sets in which keys are found by their hash.
+//! Maps and sets with lookup by hash.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -9,17 +9,17 @@ use super::common::{hashed_map, hashed_set, map, set};
 use super::{Iter, table};
 use crate::Transportable;
 
-/// The in-place form of a `HashSet`: its elements in the order of their hashes.
+/// The in-place form of a `HashSet`: its elements ordered by hash.
 #[derive(Transportable)]
 #[transportable(crate = crate)]
 #[repr(C)]
 pub struct HashedSet<'b, K> {
     elements: &'b [K],
-    /// Where each bucket of the table begins, and the last one ends.
+    /// The start of each bucket of the table, followed by the end of the last bucket.
     starts: &'b [u32],
 }
 
-/// The in-place form of a `HashMap`: its keys in the order of their hashes, and their values.
+/// The in-place form of a `HashMap`: its keys ordered by hash, and their values.
 #[derive(Transportable)]
 #[transportable(crate = crate)]
 #[repr(C)]
@@ -39,7 +39,7 @@ impl<'b, K> HashedSet<'b, K> {
         Self { elements, starts }
     }
 
-    /// Returns whether the cost of a lookup has a limit.
+    /// Returns true if the cost of a lookup is bounded.
     #[expect(
         clippy::unused_self,
         reason = "other sets ask how many elements there are"

@@ -1,4 +1,4 @@
-//! Maps and sets in the order of insertion, in which keys are found by their hash.
+//! Maps and sets in insertion order, with lookup by hash.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -9,19 +9,19 @@ use super::common::{hashed_map, hashed_set, map, set};
 use super::{Iter, table};
 use crate::Transportable;
 
-/// The in-place form of an `IndexSet`: its elements in order.
+/// The in-place form of an `IndexSet`: its elements in insertion order.
 #[derive(Transportable)]
 #[transportable(crate = crate)]
 #[repr(C)]
 pub struct IndexedSet<'b, K> {
     elements: &'b [K],
-    /// The places of the elements, in the order of a table.
+    /// The indexes of the elements, in the order of a hash table.
     table: &'b [u32],
-    /// Where each bucket of the table begins, and the last one ends.
+    /// The start of each bucket of the table, followed by the end of the last bucket.
     starts: &'b [u32],
 }
 
-/// The in-place form of an `IndexMap`: its keys in order, and their values.
+/// The in-place form of an `IndexMap`: its keys in insertion order, and their values.
 #[derive(Transportable)]
 #[transportable(crate = crate)]
 #[repr(C)]
@@ -65,12 +65,14 @@ impl<'b, K> IndexedSet<'b, K> {
         place(table::find(starts, table.len(), element, key)?)
     }
 
-    /// Returns whether the cost of a lookup has a limit. It has none without a table for many elements.
+    /// Returns true if the cost of a lookup is bounded. It is unbounded for many elements without a
+    /// table.
     fn is_searchable(&self) -> bool {
         !self.starts.is_empty() || u32::try_from(self.len()).is_ok()
     }
 
-    /// Few elements have no table; nor have more than it could tell apart.
+    /// Looks up a key in a set without a table. Such a set has few elements, or too many for the
+    /// indexes of a table.
     fn place_without_table<Q>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
@@ -85,14 +87,14 @@ impl<'b, K> IndexedSet<'b, K> {
         searched.position(|element| element.borrow() == key)
     }
 
-    /// The element at a place in the order.
+    /// Returns the element at an index.
     #[inline]
     #[must_use]
     pub fn get_index(&self, index: usize) -> Option<&'b K> {
         self.elements.get(index)
     }
 
-    /// The place of the element that equals `key`.
+    /// Returns the index of the element equal to `key`.
     #[inline]
     pub fn get_index_of<Q>(&self, key: &Q) -> Option<usize>
     where
@@ -102,14 +104,14 @@ impl<'b, K> IndexedSet<'b, K> {
         self.place(key).filter(|place| *place < self.len())
     }
 
-    /// The first element.
+    /// Returns the first element.
     #[inline]
     #[must_use]
     pub const fn first(&self) -> Option<&'b K> {
         self.elements.first()
     }
 
-    /// The last element.
+    /// Returns the last element.
     #[inline]
     #[must_use]
     pub const fn last(&self) -> Option<&'b K> {
@@ -118,14 +120,14 @@ impl<'b, K> IndexedSet<'b, K> {
 }
 
 impl<'b, K, V> IndexedMap<'b, K, V> {
-    /// The entry at a place in the order.
+    /// Returns the entry at an index.
     #[inline]
     #[must_use]
     pub fn get_index(&self, index: usize) -> Option<(&'b K, &'b V)> {
         self.entry(index)
     }
 
-    /// The place of the key that equals `key`.
+    /// Returns the index of the key equal to `key`.
     #[inline]
     pub fn get_index_of<Q>(&self, key: &Q) -> Option<usize>
     where
@@ -135,14 +137,14 @@ impl<'b, K, V> IndexedMap<'b, K, V> {
         self.keys.place(key).filter(|place| *place < self.len())
     }
 
-    /// The first entry.
+    /// Returns the first entry.
     #[inline]
     #[must_use]
     pub fn first(&self) -> Option<(&'b K, &'b V)> {
         self.entry(0)
     }
 
-    /// The last entry.
+    /// Returns the last entry.
     #[inline]
     #[must_use]
     pub fn last(&self) -> Option<(&'b K, &'b V)> {

@@ -1,10 +1,10 @@
-//! Going through the entries of a map.
+//! The iterator over the entries of a map.
 
 use std::fmt;
 use std::iter::{FusedIterator, Zip};
 use std::slice;
 
-/// The entries of a map in its order.
+/// An iterator over the entries of a map, in the order of the map.
 pub struct Iter<'b, K, V>(Zip<slice::Iter<'b, K>, slice::Iter<'b, V>>);
 
 impl<'b, K, V> Iter<'b, K, V> {

@@ -1,10 +1,10 @@
 //! The in-place forms of maps and sets.
 //!
-//! | sent | arrives as | found by |
+//! | sent | arrives as | lookup |
 //! |---|---|---|
-//! | `BTreeMap<K, V>`, `BTreeSet<K>` | [`SortedMap`], [`SortedSet`] | `Ord`, by halving |
-//! | `HashMap<K, V, S>`, `HashSet<K, S>` | [`HashedMap`], [`HashedSet`] | `Hash` and `Eq`, in a table of buckets |
-//! | `IndexMap<K, V, S>`, `IndexSet<K, S>` (feature `indexmap`) | [`IndexedMap`], [`IndexedSet`] | the same, in the order of insertion |
+//! | `BTreeMap<K, V>`, `BTreeSet<K>` | [`SortedMap`], [`SortedSet`] | `Ord`, binary search |
+//! | `HashMap<K, V, S>`, `HashSet<K, S>` | [`HashedMap`], [`HashedSet`] | `Hash` and `Eq`, hash table |
+//! | `IndexMap<K, V, S>`, `IndexSet<K, S>` (feature `indexmap`) | [`IndexedMap`], [`IndexedSet`] | the same, iterated in insertion order |
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -31,29 +31,30 @@
 //! # }
 //! ```
 //!
-//! Lookups and iteration allocate nothing. Keys stand in one column, values in another, so that
-//! columns of plain values are sent and read whole. Reading runs no code of the key's type.
+//! Lookups and iteration allocate nothing. Keys and values are stored in separate columns, so
+//! columns of plain values are sent and read as a whole. Reading runs no code of the key's type.
 //!
 //! # What is not checked
 //!
-//! That keys are sorted, differ, or stand in the right bucket is not checked when a map is read,
-//! nor is anything known of the program's `Ord`, `Hash` and `Eq`. Where that is not so, lookups
-//! give wrong answers; they don't panic unless these do, and take no longer than on a right map.
+//! Reading a map does not check that its keys are sorted, distinct, or in the right bucket. It
+//! makes no assumption about the program's `Ord`, `Hash` and `Eq` either. If these properties do
+//! not hold, lookups return wrong results. They do not panic unless the program's functions do, and
+//! take no longer than in a valid map.
 //!
-//! A lookup compares at most 1,024 keys of one 64-bit hash. Keys beyond those are not found. Only a
-//! map whose keys have a poor `Hash`, or one that somebody forged, has more of them.
-//! Two maps of such keys are equal if their keys stand in the same order; in another order they may
-//! differ. `==` makes at most one lookup for each key of either map.
+//! A lookup compares at most 1,024 keys with the same 64-bit hash, and does not find keys beyond
+//! those. Only a map with a poor `Hash`, or a forged one, has more of them. Two maps of such keys
+//! are equal if their keys are in the same order; in another order they may compare as different.
+//! `==` makes at most one lookup for each key of either map.
 //!
 //! # Hashes
 //!
-//! Whoever sends a map hashes its keys through [`Hash`](std::hash::Hash), and so does whoever looks
-//! one up, with hash functions of this crate. So a key that owns its parts and its in-place form
-//! must hash alike, as derived `Hash`es do, and a hash must not depend on addresses or anything else
-//! that differs from one process to another. Integers hash by their value, whatever their width.
+//! Both the sender and a lookup hash keys through [`Hash`](std::hash::Hash), with hash functions of
+//! this crate. So a key that owns its parts must have the same hash as its in-place form, which
+//! derived `Hash` implementations guarantee, and a hash must not depend on addresses or anything
+//! else that differs between processes. Integers hash by their value, whatever their width.
 //!
-//! Equal maps become equal bytes, whatever order they were filled in; of the maps that are not
-//! ordered that is true unless several keys agree in two hashes of 64 bits.
+//! Equal maps are written as equal bytes, whatever the order of insertion. For unordered maps this
+//! holds unless several keys agree in two hashes of 64 bits.
 
 mod common;
 mod hash;

@@ -1,4 +1,4 @@
-//! Maps and sets that are sorted by their keys.
+//! Maps and sets that are sorted by key.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ use super::Iter;
 use super::common::{map, set};
 use crate::Transportable;
 
-/// The in-place form of a `BTreeSet`: its elements in order.
+/// The in-place form of a `BTreeSet`: its elements in ascending order.
 #[derive(Transportable)]
 #[transportable(crate = crate)]
 #[repr(C)]
@@ -20,7 +20,7 @@ pub struct SortedSet<'b, K> {
     elements: &'b [K],
 }
 
-/// The in-place form of a `BTreeMap`: its keys in order, and their values.
+/// The in-place form of a `BTreeMap`: its keys in ascending order, and their values.
 #[derive(Transportable)]
 #[transportable(crate = crate)]
 #[repr(C)]
@@ -44,8 +44,8 @@ impl<'b, K> SortedSet<'b, K> {
         K: Borrow<Q>,
         Q: Ord + ?Sized,
     {
-        // Small keys are compared without a branch. Where others are compared, a guess at the result
-        // lets the text that the next key refers to be fetched meanwhile.
+        // Small keys are compared without a branch. For larger keys a predicted branch is better,
+        // because the text of the next key can then be fetched during the comparison.
         if size_of::<K>() <= size_of::<u64>() {
             let compare = |element: &K| element.borrow().cmp(key);
             return self.elements.binary_search_by(compare).ok();
@@ -62,7 +62,8 @@ impl<'b, K> SortedSet<'b, K> {
         None
     }
 
-    /// The places of the elements in a range; from where it begins where it ends before that.
+    /// Returns the indexes of the elements in a range. If the range ends before it starts, the
+    /// result is empty.
     fn places<Q>(&self, range: &impl RangeBounds<Q>) -> Range<usize>
     where
         K: Borrow<Q>,
@@ -83,7 +84,7 @@ impl<'b, K> SortedSet<'b, K> {
         start..end.max(start)
     }
 
-    /// The element that equals `key`.
+    /// Returns the element equal to `key`.
     #[inline]
     pub fn get<Q>(&self, key: &Q) -> Option<&'b K>
     where
@@ -93,7 +94,7 @@ impl<'b, K> SortedSet<'b, K> {
         self.elements.get(self.place(key)?)
     }
 
-    /// Whether there is an element that equals `key`.
+    /// Returns true if there is an element equal to `key`.
     #[inline]
     pub fn contains<Q>(&self, key: &Q) -> bool
     where
@@ -103,7 +104,8 @@ impl<'b, K> SortedSet<'b, K> {
         self.place(key).is_some()
     }
 
-    /// The elements in a range, in order. A range that ends before it starts has none.
+    /// Returns an iterator over the elements in a range, in order. A range that ends before it
+    /// starts is empty.
     pub fn range<Q, R>(&self, range: R) -> slice::Iter<'b, K>
     where
         K: Borrow<Q>,
@@ -114,14 +116,14 @@ impl<'b, K> SortedSet<'b, K> {
         elements.unwrap_or_default().iter()
     }
 
-    /// The least element.
+    /// Returns the least element.
     #[inline]
     #[must_use]
     pub const fn first(&self) -> Option<&'b K> {
         self.elements.first()
     }
 
-    /// The greatest element.
+    /// Returns the greatest element.
     #[inline]
     #[must_use]
     pub const fn last(&self) -> Option<&'b K> {
@@ -130,7 +132,7 @@ impl<'b, K> SortedSet<'b, K> {
 }
 
 impl<'b, K, V> SortedMap<'b, K, V> {
-    /// The value of the key that equals `key`.
+    /// Returns the value of `key`.
     #[inline]
     pub fn get<Q>(&self, key: &Q) -> Option<&'b V>
     where
@@ -140,7 +142,7 @@ impl<'b, K, V> SortedMap<'b, K, V> {
         self.values.get(self.keys.place(key)?)
     }
 
-    /// The key that equals `key`, and its value.
+    /// Returns the key equal to `key`, and its value.
     #[inline]
     pub fn get_key_value<Q>(&self, key: &Q) -> Option<(&'b K, &'b V)>
     where
@@ -150,7 +152,7 @@ impl<'b, K, V> SortedMap<'b, K, V> {
         self.entry(self.keys.place(key)?)
     }
 
-    /// Whether there is a key that equals `key`.
+    /// Returns true if there is a key equal to `key`.
     #[inline]
     pub fn contains_key<Q>(&self, key: &Q) -> bool
     where
@@ -160,8 +162,8 @@ impl<'b, K, V> SortedMap<'b, K, V> {
         self.get(key).is_some()
     }
 
-    /// The entries whose keys are in a range, in order. A range that ends before it starts has
-    /// none.
+    /// Returns an iterator over the entries whose keys are in a range, in order. A range that ends
+    /// before it starts is empty.
     pub fn range<Q, R>(&self, range: R) -> Iter<'b, K, V>
     where
         K: Borrow<Q>,
@@ -176,14 +178,14 @@ impl<'b, K, V> SortedMap<'b, K, V> {
         ))
     }
 
-    /// The least key, and its value.
+    /// Returns the least key and its value.
     #[inline]
     #[must_use]
     pub fn first_key_value(&self) -> Option<(&'b K, &'b V)> {
         self.entry(0)
     }
 
-    /// The greatest key, and its value.
+    /// Returns the greatest key and its value.
     #[inline]
     #[must_use]
     pub fn last_key_value(&self) -> Option<(&'b K, &'b V)> {
@@ -217,7 +219,7 @@ impl<K: Ord> Ord for SortedSet<'_, K> {
     }
 }
 
-/// Hashes as a `BTreeSet` does.
+/// Produces the same hash as a `BTreeSet`.
 impl<K: Hash> Hash for SortedSet<'_, K> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_usize(self.len());
@@ -245,7 +247,7 @@ impl<K: Ord, V: Ord> Ord for SortedMap<'_, K, V> {
     }
 }
 
-/// Hashes as a `BTreeMap` does.
+/// Produces the same hash as a `BTreeMap`.
 impl<K: Hash, V: Hash> Hash for SortedMap<'_, K, V> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_usize(self.len());

@@ -1,24 +1,25 @@
-//! Keys in buckets, each found through the hash of the key.
+//! A hash table over a sorted column of keys.
 //!
-//! The keys of a table are sorted by their first hash, so that those of one bucket stand side by
-//! side; for each bucket the table says where its keys begin. A bucket with many keys is sorted by
-//! their second hash, and is halved until few are left, so that neither keys that were made to
-//! collide nor a forged table have all keys compared. Keys that share their second hash are compared
-//! one by one, up to [`MOST_ALIKE`].
+//! The keys of a table are sorted by their first hash, so the keys of one bucket are adjacent. For
+//! each bucket, the table holds the index at which its keys begin. A bucket with many keys is
+//! sorted by their second hash and searched by bisection, so that neither keys that were made to
+//! collide nor a forged table cause a comparison with all keys. Keys with the same second hash are
+//! compared one by one, up to [`MOST_ALIKE`] of them.
 
 use std::borrow::Borrow;
 use std::hash::Hash;
 
 use super::hash::{first, second};
 
-/// As many keys are compared one by one.
+/// Maximum number of keys of a bucket that are compared one by one without bisection.
 pub(super) const FEW: usize = 8;
 
-/// The most keys of one second hash that a lookup compares. A sender that knows two keys of one
-/// hash can repeat one of them without end, so this bounds the cost of each lookup.
+/// Maximum number of keys with the same second hash that a lookup compares. A sender can repeat a
+/// key, or one of two keys with the same hash, any number of times, so this bounds the cost of a
+/// lookup.
 pub(super) const MOST_ALIKE: usize = 1024;
 
-/// The bucket of a hash: buckets divide the hashes in order.
+/// Returns the bucket of a hash. Buckets are consecutive ranges of hashes.
 #[inline(always)]
 #[expect(
     clippy::cast_possible_truncation,
@@ -29,8 +30,8 @@ fn bucket_of(hash: u64, buckets: usize) -> usize {
     (product >> 64) as usize
 }
 
-/// How many buckets a table of so many keys has. With one, the table says nothing about it: few
-/// keys need none, and of more than 2^32 it could not say where they are.
+/// Returns the number of buckets of a table with this many keys. A single bucket is not stored: few
+/// keys need no buckets, and the indexes of more than 2^32 keys do not fit into the table.
 fn buckets_of(keys: usize) -> usize {
     if keys <= FEW || u32::try_from(keys).is_err() {
         1
@@ -39,7 +40,7 @@ fn buckets_of(keys: usize) -> usize {
     }
 }
 
-/// Where in a table the key stands that equals `key`.
+/// Returns the index of the key equal to `key`.
 #[inline]
 pub(super) fn find<'k, K, Q>(
     starts: &[u32],
@@ -92,8 +93,8 @@ where
     (alike..end).find(|at| key_at(*at).is_some_and(|other| other.borrow() == key))
 }
 
-/// The first place from `start` to before `end` for which `is_before` is false, or `end`. If places
-/// for which it is true follow others, the result is any place.
+/// Returns the first index from `start` to before `end` for which `is_before` is false, or `end`.
+/// If the range is not partitioned by `is_before`, the result is any index of the range or `end`.
 fn partition_point(mut start: usize, end: usize, is_before: impl Fn(usize) -> bool) -> usize {
     let mut many = end.saturating_sub(start);
     while many > 0 {
@@ -109,7 +110,7 @@ fn partition_point(mut start: usize, end: usize, is_before: impl Fn(usize) -> bo
     start
 }
 
-/// A key of the program's on its way into a table, and what goes with it.
+/// A key of the program that is to be put into a table, with associated data.
 pub(crate) struct Entry<'b, K, W> {
     hash: u64,
     pub(crate) key: &'b K,
@@ -126,9 +127,10 @@ impl<'b, K: Hash, W> Entry<'b, K, W> {
     }
 }
 
-/// Brings the entries of a table in order, which does not depend on the one they had.
+/// Sorts the entries of a table. The result does not depend on their initial order.
 ///
-/// A key is hashed once for each order: one whose hash is another each time does no harm.
+/// A key is hashed once for each order, so a `Hash` that returns another value each time does no
+/// harm.
 pub(crate) fn arrange<K: Hash, W>(entries: &mut [Entry<'_, K, W>]) {
     let buckets = buckets_of(entries.len());
     entries.sort_unstable_by_key(|entry| entry.hash);
@@ -150,7 +152,7 @@ fn by_second_hash<K: Hash, W>(entries: &mut [Entry<'_, K, W>]) {
     }
 }
 
-/// Where each bucket of a table in order begins, and the last one ends.
+/// Returns the start of each bucket of sorted entries, followed by the end of the last bucket.
 pub(crate) fn starts<K, W>(entries: &[Entry<'_, K, W>]) -> impl ExactSizeIterator<Item = u32> {
     let buckets = buckets_of(entries.len());
     let count = if buckets > 1 {
@@ -179,7 +181,7 @@ mod tests {
     use super::super::hash::colliding;
     use super::*;
 
-    /// Two words, each hashed as one, which count how often they are compared.
+    /// Two words that are hashed as one word each, and count comparisons.
     #[derive(Debug)]
     struct Words([u64; 2]);
 

@@ -1,6 +1,6 @@
-//! Functions of the program that have to approve of what was read.
+//! Functions of the program that verify values after they were read.
 //!
-//! They run when the whole graph is final, so that no user code ever sees memory that is still wire
+//! They run once the whole graph is final, so user code never sees memory that is still in wire
 //! form.
 
 use std::any::TypeId;
@@ -10,15 +10,15 @@ use super::KEEP;
 use crate::keep::clear;
 use crate::model::InPlace;
 
-/// What a function of the program does not like about a value.
+/// An error returned by a function of the program that verifies a value.
 #[derive(Debug)]
 pub struct Refusal(pub(super) Box<Refused>);
 
 #[derive(Debug)]
 pub(super) struct Refused {
-    /// Where the value stands.
+    /// The address of the value.
     pub(super) slot: usize,
-    /// Which type it has: a struct and its first field stand at one address.
+    /// The type of the value, because a struct and its first field have the same address.
     pub(super) key: TypeId,
     pub(super) why: String,
 }
@@ -33,36 +33,36 @@ impl Refusal {
         }))
     }
 
-    /// What the function said.
+    /// Returns the reason given by the function.
     #[cold]
     pub(crate) fn into_why(self) -> String {
         self.0.why
     }
 }
 
-/// Values of one type, side by side, that are to be approved of.
+/// Adjacent values of one type that are to be verified.
 #[derive(Debug, Clone, Copy)]
 struct Check {
     verify: unsafe fn(*const u8, usize) -> Result<(), Refusal>,
     start: *const u8,
     count: usize,
-    /// Where the values end.
+    /// The end of the values.
     end: *const u8,
 }
 
-/// What is to be approved of at the end of a pass.
+/// The values to be verified at the end of a pass.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     list: Vec<Check>,
     most: usize,
-    /// What an adapter of the program said when it refused a value.
+    /// The error message of an adapter of the program that rejected a value.
     pub(super) said: Option<String>,
 }
 
-// SAFETY: within a pass its pointers lead into the buffer that the pass borrows; what is left of them
-// afterwards nobody looks at, as a pass begins with emptying the list.
+// SAFETY: during a pass the pointers lead into the buffer that the pass borrows. After the pass
+// they are not used any more, because every pass begins by emptying the list.
 unsafe impl Send for Checks {}
-// SAFETY: as above, and shared access hands out nothing.
+// SAFETY: as above, and shared access does not give out the pointers.
 unsafe impl Sync for Checks {}
 
 /// # Safety
@@ -77,15 +77,15 @@ unsafe fn verify_all<T: InPlace>(start: *const u8, count: usize) -> Result<(), R
 }
 
 impl Checks {
-    /// Notes values that were claimed; false when there are too many.
+    /// Adds values that were claimed. Returns false if the list is full.
     #[must_use]
     pub(super) fn push<T: InPlace>(&mut self, start: *mut T, count: usize) -> bool {
         let verify = verify_all::<T> as unsafe fn(*const u8, usize) -> Result<(), Refusal>;
         let start = start.cast_const().cast::<u8>();
         let end = start.wrapping_add(count.wrapping_mul(size_of::<T>()));
         if let Some(last) = self.list.last_mut() {
-            // Equal function pointers are the same code, which verifies the same whatever type it
-            // was made for.
+            // Equal function pointers refer to the same code, which verifies any of the values
+            // whatever type it was instantiated for.
             if last.end == start && std::ptr::fn_addr_eq(last.verify, verify) {
                 last.end = end;
                 last.count = last.count.wrapping_add(count);
@@ -104,11 +104,11 @@ impl Checks {
         true
     }
 
-    /// Asks for approval of everything, in the order in which it was claimed.
+    /// Verifies all values in the order in which they were claimed.
     ///
     /// # Safety
     ///
-    /// The pass must have ended without a fault, in a buffer that nothing has touched since.
+    /// The pass must have ended without a fault, and nothing may have touched the buffer since.
     #[inline]
     pub(super) unsafe fn run(&mut self) -> Result<(), Refusal> {
         for check in &self.list {
@@ -118,7 +118,7 @@ impl Checks {
         Ok(())
     }
 
-    /// Forgets everything, and lets `most` be noted.
+    /// Clears the list and sets its maximum length to `most`.
     #[inline(always)]
     pub(super) fn reset(&mut self, most: usize) {
         clear(&mut self.list, KEEP);

@@ -1,7 +1,8 @@
-//! A choice without a branch.
+//! Branchless selection.
 
-/// One of two pointers. Where it can't be foreseen which, a wrong guess of the processor would cost
-/// more than the rest of a small value's check, and the compiler takes a branch whatever is written.
+/// Returns `a` if `first` is true, otherwise `b`. If the condition is unpredictable, a branch
+/// misprediction would cost more than the rest of the check of a small value, and the compiler
+/// emits a branch however the expression is written.
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 #[inline(always)]
 pub(crate) fn choose<T>(first: bool, a: *mut T, b: *mut T) -> *mut T {
@@ -10,8 +11,8 @@ pub(crate) fn choose<T>(first: bool, a: *mut T, b: *mut T) -> *mut T {
         clippy::pointers_in_nomem_asm_block,
         reason = "they are passed on, not followed"
     )]
-    // SAFETY: the code does what `if first { chosen = a }` does. It touches no memory, and of the
-    // flags, which it is not told to preserve, nothing else.
+    // SAFETY: the code does the same as `if first { chosen = a }`. It touches no memory, and it
+    // changes no state but the flags, which need not be preserved.
     unsafe {
         std::arch::asm!(
             "test {first:e}, {first:e}",
@@ -25,7 +26,7 @@ pub(crate) fn choose<T>(first: bool, a: *mut T, b: *mut T) -> *mut T {
     chosen
 }
 
-/// One of two pointers.
+/// Returns `a` if `first` is true, otherwise `b`.
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 #[inline(always)]
 pub(crate) fn choose<T>(first: bool, a: *mut T, b: *mut T) -> *mut T {

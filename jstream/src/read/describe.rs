@@ -1,13 +1,13 @@
-//! What a fault is called.
+//! Descriptions of faults.
 
 use super::pass::{Fault, FaultKind};
 use super::trace::Found;
 
-/// What is wrong with the slot at fault.
+/// Describes the error in the slot at fault.
 ///
 /// # Safety
 ///
-/// `found.size` initialised bytes must stand at the fault.
+/// `found.size` initialised bytes must be at the slot at fault.
 pub(super) unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) -> String {
     let name = short(found.type_name);
     match fault.kind {
@@ -29,7 +29,7 @@ pub(super) unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) ->
                 None => format!("the bytes are not {}", with_article(&name)),
             }
         }
-        FaultKind::Tag => format!("the tag of the {name}, in the text, is neither 0 nor 1"),
+        FaultKind::Tag => format!("the tag of the {name} in the text segment is neither 0 nor 1"),
         FaultKind::Misplaced => {
             format!("the {name} does not point to the next free place of its segment")
         }
@@ -39,14 +39,14 @@ pub(super) unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) ->
             format!("the {name} has more elements without size than Limits::zero_sized allows")
         }
         FaultKind::Pending => {
-            format!("the {name} puts off more work than Limits::pending allows")
+            format!("the {name} queues more runs than Limits::pending allows")
         }
         FaultKind::Shared => format!(
-            "the {name} is one of more shared objects, or pointers to them, than Limits::shared allows"
+            "the {name} exceeds the number of shared objects, or of pointers to them, that Limits::shared allows"
         ),
         FaultKind::Depth => format!("the {name} leads deeper than Limits::depth allows"),
         FaultKind::NotShared => format!(
-            "the {name} names a shared object of its type that was not met before, or another one"
+            "the {name} names a shared object of its type that was not met before, or an object of another type"
         ),
         FaultKind::Circle => format!(
             "{} is reached from itself although no Cell is on the way",
@@ -55,33 +55,34 @@ pub(super) unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) ->
         FaultKind::Far => format!(
             "the {name}, or what it leads to, is deeper than Limits::depth allows on another way"
         ),
-        FaultKind::Adapter => said.unwrap_or("the adapter refuses it").to_owned(),
+        FaultKind::Adapter => said.unwrap_or("the adapter rejects it").to_owned(),
         FaultKind::Class => {
             let mut class = [0u8; 8];
             for (i, byte) in (8usize..).zip(&mut class) {
-                // SAFETY: a pointer to a trait object is two words, the second of which is the
+                // SAFETY: a pointer to a trait object has two words, the second of which is the
                 // class.
                 *byte = unsafe { fault.slot.as_ptr().wrapping_add(i).read() };
             }
             let class = u64::from_le_bytes(class);
-            // Without the pointer around it.
+            // The name of the trait object without the pointer around it.
             let of = name.find("dyn ").and_then(|at| name.get(at..));
             format!(
-                "class {class:#018x} is no registered implementation of {}; where it should be \
-                 one, see that the crate which registers it is linked: `use that_crate as _;`",
+                "class {class:#018x} is no registered implementation of {}; if it should be one, \
+                 make sure that the crate that registers it is linked: `use that_crate as _;`",
                 of.unwrap_or(&name).trim_end_matches('>')
             )
         }
     }
 }
 
-/// A type's name behind the article that it takes.
+/// Returns a type's name after its indefinite article.
 fn with_article(name: &str) -> String {
     let vowel = name.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']);
     format!("{} {name}", if vowel { "an" } else { "a" })
 }
 
-/// A type's name without modules and lifetimes, which some compilers name and some don't.
+/// Returns a type's name without module paths and without lifetimes, which only some compilers
+/// print.
 pub(crate) fn short(name: &str) -> String {
     let mut out = String::new();
     let mut rest = name;

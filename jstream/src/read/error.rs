@@ -1,4 +1,4 @@
-//! Why a message was not read.
+//! Errors of reading a message.
 
 use std::error::Error;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::fmt;
 use crate::buffer::Spent;
 use crate::schema::Mismatch;
 
-/// A part of the message with its own order of targets.
+/// A segment of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Segment {
-    /// The root and targets that hold pointers or text.
+    /// The root, and the targets that hold pointers or text.
     Objects,
-    /// Targets that hold neither.
+    /// The targets that hold neither pointers nor text.
     Bulk,
     /// The bytes of strings.
     Text,
@@ -28,64 +28,65 @@ impl fmt::Display for Segment {
     }
 }
 
-/// What is wrong with a message. In the alternate form (`{:#}`) a mismatch of descriptors shows both
-/// structures, where they are known.
+/// The reason why a message was not read. In the alternate form (`{:#}`), a descriptor mismatch
+/// shows both structures if they are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// Shorter than a header.
+    /// The message is shorter than a header.
     Short {
         /// The message's length in bytes.
         len: usize,
     },
-    /// Does not begin as a message of this version does.
+    /// The message does not begin with the magic number of this version of the format.
     Magic {
-        /// Its first four bytes.
+        /// The first four bytes of the message.
         found: [u8; 4],
     },
-    /// Longer than [`Limits::bytes`](super::Limits::bytes).
+    /// The message is longer than [`Limits::bytes`](super::Limits::bytes).
     TooLong {
         /// The message's length in bytes.
         len: usize,
-        /// The limit.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The lengths in the header don't add up to the message's.
+    /// The lengths in the header don't add up to the length of the message.
     Lengths {
         /// The message's length in bytes.
         len: usize,
     },
-    /// Written as another type, or by a program in which the type has another layout.
+    /// The message was written as another type, or by a program in which the type has another
+    /// layout.
     Descriptor {
-        /// The type that was to be read.
+        /// The type to be read.
         expected_type: String,
-        /// Its descriptor.
+        /// The descriptor of that type.
         expected: u64,
         /// The message's descriptor.
         found: u64,
-        /// Both structures, if this process knows the message's: see
+        /// Both structures, if this process knows the structure of the message's type: see
         /// [`Reader::learn`](super::Reader::learn).
         mismatch: Option<Box<Mismatch>>,
     },
     /// The text segment is not UTF-8.
     NotUtf8 {
-        /// Where, in bytes from the message's start.
+        /// The offset of the first invalid byte, from the start of the message.
         offset: usize,
     },
-    /// A value is not what its type allows.
+    /// A value is invalid for its type.
     Value {
-        /// The fields that lead to it from the root.
+        /// The path of fields from the root to the value.
         path: String,
-        /// What is wrong with it.
+        /// The error.
         what: String,
-        /// Where it stands, in bytes from the message's start.
+        /// The offset of the value in bytes, from the start of the message.
         offset: usize,
     },
-    /// A segment holds more than what the root reaches.
+    /// A segment holds bytes that no object reachable from the root uses.
     Unused {
-        /// Which one.
+        /// The segment.
         segment: Segment,
-        /// How many bytes are left over.
+        /// Number of unused bytes.
         bytes: usize,
     },
 }
@@ -94,11 +95,14 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Short { len } => {
-                write!(f, "{len} bytes are no message: a header alone has 40")
+                write!(
+                    f,
+                    "a message of {len} bytes is shorter than its 40-byte header"
+                )
             }
             Self::Magic { found } => write!(
                 f,
-                "the bytes are no message of this version: they begin with {found:02x?}"
+                "not a message of this format version: the bytes begin with {found:02x?}"
             ),
             Self::TooLong { len, limit } => write!(
                 f,
@@ -106,7 +110,7 @@ impl fmt::Display for ReadError {
             ),
             Self::Lengths { len } => write!(
                 f,
-                "the lengths in the header don't fit the message's {len} bytes"
+                "the lengths in the header don't add up to the message's {len} bytes"
             ),
             Self::Descriptor {
                 expected_type,
@@ -142,13 +146,13 @@ impl fmt::Display for ReadError {
 
 impl Error for ReadError {}
 
-/// A message that was not read, and its jbuf.
+/// A message that could not be read, with its buffer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ReadFailure {
-    /// What is wrong.
+    /// The reason.
     pub error: ReadError,
-    /// The jbuf: its bytes mean nothing any more, it can be used again.
+    /// The buffer, which can be reused. The content of its bytes is unspecified.
     pub spent: Spent,
 }
 

@@ -1,8 +1,8 @@
-//! Checks of many small values at once.
+//! Range checks of many one-byte values at once.
 //!
-//! Slices of a few bytes are as common as long ones, and their lengths can't be foreseen: a loop over
-//! such a one costs more by a wrong guess of its end than by its rounds. So what fits a block is
-//! checked as a block, in which the bytes behind the slice do not count.
+//! Slices of a few bytes are as common as long ones and their lengths are unpredictable. For a
+//! short slice, mispredicting the end of a loop costs more than its iterations. So a slice that
+//! fits into a block is checked as one block, with the bytes after the slice masked out.
 
 use super::pass::{Fault, FaultKind};
 
@@ -12,7 +12,7 @@ type Block = [u8; BLOCK];
 
 const ALL: Block = [u8::MAX; BLOCK];
 
-/// The mask of the first `n` bytes of a block begins at `BLOCK - n`.
+/// The mask of the first `n` bytes of a block begins at index `BLOCK - n`.
 static MASK: [u8; 2 * BLOCK] = {
     let mut mask = [0; 2 * BLOCK];
     let mut i = 0;
@@ -26,17 +26,18 @@ static MASK: [u8; 2 * BLOCK] = {
     mask
 };
 
-/// Is 0 if no byte exceeds `most`.
+/// Returns 0 if no byte exceeds `most`.
 #[inline(always)]
 const fn excess(bytes: u64, most: u8) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
     if most & most.wrapping_add(1) == 0 {
-        // The bits that `most` has not.
+        // The bits that are not set in `most`.
         return bytes & !(ONES.wrapping_mul(most as u64));
     }
     if most >= 0x80 {
-        // A byte exceeds it that has the high bit, and the other bits exceed the others.
+        // A byte exceeds `most` if its high bit is set and its low seven bits exceed those of
+        // `most`.
         let rest =
             (bytes & !HIGH).wrapping_add(ONES.wrapping_mul(0xff_u8.wrapping_sub(most) as u64));
         return rest & bytes & HIGH;
@@ -45,7 +46,7 @@ const fn excess(bytes: u64, most: u8) -> u64 {
     (rest | bytes) & HIGH
 }
 
-/// Whether no byte of the block that `mask` keeps exceeds `most`.
+/// Returns true if no byte of the block that `mask` selects exceeds `most`.
 #[inline(always)]
 fn block_at_most(block: &Block, mask: &Block, most: u8) -> bool {
     let words = |of: &Block| -> [u64; BLOCK / 8] {
@@ -62,7 +63,8 @@ fn block_at_most(block: &Block, mask: &Block, most: u8) -> bool {
     kept.fold(0, |all, bytes| all | excess(bytes, most)) == 0
 }
 
-/// Whether no byte of `bytes` exceeds `most`. Kept out of line, as it is unrolled a lot.
+/// Returns true if no byte of `bytes` exceeds `most`. Kept out of line because it is heavily
+/// unrolled.
 #[inline(never)]
 fn at_most(bytes: &[u8], most: u8) -> bool {
     let Some(last) = bytes.last_chunk() else {
@@ -82,11 +84,11 @@ fn at_most(bytes: &[u8], most: u8) -> bool {
 ///
 /// # Errors
 ///
-/// A [`Fault`] of the first that does.
+/// A [`Fault`] of the first byte that exceeds `most`.
 ///
 /// # Safety
 ///
-/// The bytes must be as [`InPlace::read_all`](crate::model::InPlace::read_all) is given them.
+/// As for [`InPlace::read_all`](crate::model::InPlace::read_all), for `count` values of one byte.
 #[inline(never)]
 pub(crate) unsafe fn bytes_at_most(first: *mut u8, count: usize, most: u8) -> Result<(), Fault> {
     // SAFETY: the caller's bytes are initialised, and only read.
@@ -98,7 +100,8 @@ pub(crate) unsafe fn bytes_at_most(first: *mut u8, count: usize, most: u8) -> Re
     Err(Fault::new(first.wrapping_add(bad), FaultKind::Invalid))
 }
 
-/// As [`bytes_at_most`], for bytes with `rest` initialised ones after the first.
+/// Like [`bytes_at_most`], with `rest` initialised bytes from `first` on, so that a whole block can
+/// be loaded.
 ///
 /// # Errors
 ///
@@ -117,8 +120,8 @@ pub(super) unsafe fn bytes_with_more(
 ) -> Result<(), Fault> {
     if count <= BLOCK && rest >= BLOCK {
         let mask = MASK.get(BLOCK.wrapping_sub(count)..);
-        // SAFETY: the caller has that many initialised bytes there, which nothing writes to while
-        // they are compared.
+        // SAFETY: `rest` is at least the size of a block, so by the caller's promise these bytes
+        // are initialised and in one allocation. Nothing writes to them while they are compared.
         let block = unsafe { &*first.cast::<Block>().cast_const() };
         if mask
             .and_then(<[u8]>::first_chunk)

@@ -1,10 +1,10 @@
-//! Where the segments of a message are.
+//! The positions of the segments in a message.
 
 use super::{Limits, ReadError};
 use crate::buffer::ALIGNMENT;
 use crate::wire::{Header, MAGIC, align_up, in_memory};
 
-/// The segments of a message, as its header tells and its length confirms.
+/// The segments of a message according to its header, checked against the message's length.
 pub(crate) struct Layout {
     pub(super) descriptor: u64,
     pub(super) objects_end: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Layout {
     pub(super) bulk_align: usize,
     pub(super) text_start: usize,
     pub(super) text_len: usize,
-    /// Whether all text is ASCII.
+    /// True if all text is ASCII.
     pub(super) ascii: bool,
 }
 
@@ -41,7 +41,7 @@ impl Layout {
         if !bulk_align.is_power_of_two() || bulk_align > ALIGNMENT {
             return Err(wrong());
         }
-        // Comparing with the message's length first keeps the sums from wrapping.
+        // Checking each value against the message's length first keeps the sums from wrapping.
         if objects_end > len || header.bulk_len > len as u64 || header.text_len > len as u64 {
             return Err(wrong());
         }
@@ -63,7 +63,7 @@ impl Layout {
         })
     }
 
-    /// That of a message whose root ends at `end`, and is all there is.
+    /// Returns the layout of a message that consists of a root ending at `end`.
     #[inline(always)]
     pub(super) const fn of_root(descriptor: u64, end: usize) -> Self {
         Self {
@@ -78,13 +78,13 @@ impl Layout {
         }
     }
 
-    /// Whether the objects end there, and there are no other segments.
+    /// Returns true if the objects end at `end` and the other segments are empty.
     #[inline(always)]
     pub(super) const fn ends_at(&self, end: usize) -> bool {
         self.objects_end == end && self.bulk_len == 0 && self.text_len == 0
     }
 
-    /// Checks that the text segment is UTF-8, and says whether it is ASCII.
+    /// Checks that the text segment is UTF-8. Returns true if it is ASCII.
     pub(super) fn check_text(&self, message: &[u8]) -> Result<bool, ReadError> {
         let text = message.get(self.text_start..).unwrap_or_default();
         if text.is_empty() {

@@ -42,30 +42,33 @@ use crate::received::{Received, Wire};
 use crate::schema::{Descriptors, Learnt, Schema, SchemaError, TypeIndex};
 use crate::wire::{Header, ORIGIN, root_end};
 
-/// What a reader accepts. Memory and work are bounded by the length of the message in any case.
+/// Limits on the messages that a reader accepts. Memory and work are linear in the length of the
+/// message, whatever the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The longest message in bytes (default 4 GiB).
+    /// Maximum length of a message in bytes (default 4 GiB).
     pub bytes: usize,
-    /// How many elements without size a message may have in all (default 65,536): they cost the
-    /// sender no bytes, and whoever walks them time.
+    /// Maximum number of zero-sized elements in a message (default 65,536). They cost the sender no
+    /// bytes, but they cost time in code that iterates over them.
     pub zero_sized: usize,
-    /// How many pointers may lead from the root to an object that holds pointers itself, on any way
-    /// without a `Cell` (default 1,000; `None` for no limit). Reading needs no stack whatever the
-    /// depth; functions of the program that recurse over what they received do, a derived `Debug` or
-    /// `PartialEq` among them. Ways through a `Cell` count as far as they are the first: they may lead
-    /// in a circle. Within an archive of rkyv's each pointer counts, and 128 are the most.
+    /// Maximum number of pointers on a path without a `Cell` from the root to an object that holds
+    /// pointers itself (default 1,000; `None` for no limit). Reading uses constant stack at any
+    /// depth, but recursive functions of the program do not, such as a derived `Debug` or
+    /// `PartialEq`. A path through a `Cell` counts only if it is the first path to the object,
+    /// because such paths may form a cycle. Within an rkyv archive each pointer counts, and the
+    /// maximum is 128.
     pub depth: Option<u32>,
-    /// How many runs of neighbours of one type may wait to be read (default 2^22, which take 96
-    /// MiB, and twice that where shared objects are among them). A list, a tree, or a slice of structs with strings has a few at most; many objects of
-    /// several types in turn have one each. Answers the threat of messages that cost us several
-    /// times their length.
+    /// Maximum number of runs that may wait to be read, where a run is a sequence of adjacent
+    /// values of one type (default 2^22, which take 96 MiB, or twice that if shared objects are
+    /// among them). A list, a tree, or a slice of structs with strings needs a few; many objects of
+    /// alternating types need one each. Limits messages that cost the reader several times their
+    /// length in memory.
     pub pending: usize,
-    /// How many shared objects a message may have, and how many further pointers to them (default
-    /// 2^22 each, which take 400 MiB). Answers the same threat. Functions of the program that walk a
-    /// shared object on each way to it, as a derived `PartialEq` does, need a limit of their own: thirty
-    /// objects can have a thousand million ways.
+    /// Maximum number of shared objects in a message, and of further pointers to them (default 2^22
+    /// each, which take 400 MiB). Limits the same attack as `pending`. Functions of the program
+    /// that visit a shared object on every path to it, such as a derived `PartialEq`, need a limit
+    /// of their own: thirty objects can have 10^9 paths.
     pub shared: usize,
 }
 
@@ -81,12 +84,11 @@ impl Default for Limits {
     }
 }
 
-/// Entries of a work list that a reader keeps room for between messages; more only if the last one
-/// needed them.
+/// Capacity, in entries, that a work list of a reader keeps between messages. A list keeps more
+/// only if the last message needed it.
 const KEEP: usize = 1 << 16;
 
-/// Reads messages. Keeps its work lists from one to the next, so that reading allocates nothing
-/// in steady state.
+/// Reads messages. A reader reuses its work lists, so reading allocates nothing in steady state.
 #[derive(Debug, Default)]
 pub struct Reader {
     limits: Limits,
@@ -100,7 +102,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader with limits of one's own.
+    /// Creates a reader with these limits.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -113,31 +115,31 @@ impl Reader {
         &self.limits
     }
 
-    /// The descriptor of a form.
+    /// Returns the descriptor of a form.
     #[inline]
     pub(crate) fn descriptor_of<F: InPlace>(&mut self) -> u64 {
         self.descriptors.of::<F>()
     }
 
-    /// Changes what is accepted from the next message on.
+    /// Sets the limits for all further messages.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
 
-    /// Learns the structure of a peer's type, so that the error for a message of that type can say in
-    /// what the types differ, and gives its descriptor. Structures of types that this process has
-    /// written, read, or asked for the [`descriptor`](crate::descriptor) of are known anyway.
+    /// Learns the structure of a peer's type, so that the error for a message of that type can
+    /// describe how the types differ. Returns its descriptor. Types that this process has written,
+    /// read, or passed to [`descriptor`](crate::descriptor) are known already.
     ///
     /// # Errors
     ///
-    /// A reader takes 256 structures, of 4 MiB in all as [`Schema::to_bytes`] encodes them; then the
-    /// error is [`SchemaError::Full`].
+    /// [`SchemaError::Full`] if the reader already holds 256 structures, or 4 MiB of them as
+    /// [`Schema::to_bytes`] encodes them.
     pub fn learn(&mut self, schema: &Schema, root: TypeIndex) -> Result<u64, SchemaError> {
         self.learnt.learn(schema, root)
     }
 
-    /// As [`learn`](Self::learn), from what [`Schema::to_bytes`] made of it. The bytes may come from
-    /// anywhere.
+    /// Like [`learn`](Self::learn), from the output of [`Schema::to_bytes`]. The bytes may come
+    /// from an untrusted source.
     ///
     /// # Errors
     ///
@@ -151,20 +153,21 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// A [`ReadFailure`] says where the message is wrong, and gives the jbuf back.
+    /// A [`ReadFailure`] says where the message is invalid, and returns its buffer.
     pub fn read<T>(&mut self, message: Filled) -> Result<Received<T>, ReadFailure>
     where
         T: Transportable + 'static,
     {
-        // SAFETY: a slot is aligned to 128 and its first `len` bytes are initialised; its only handle
-        // is here, and becomes a `Received` or a `Spent`.
+        // SAFETY: a slot is aligned to 128 and its first `len` bytes are initialised. `message` is
+        // its only handle, and becomes a `Received` or a `Spent`.
         match unsafe { self.read_in_place::<T>(message.base(), message.len()) } {
             Ok(root) => {
                 let wire = self.wire_of::<T::InPlace<'static>>();
-                // SAFETY: `read_in_place` made `root` a value of the form inside this very slot, and
-                // the slot's only handle moves in.
+                // SAFETY: `read_in_place` made `root` a value of the form inside this very slot,
+                // and the slot's only handle moves in.
                 let received = unsafe { Received::new(message.into_slot(), root) };
-                // SAFETY: it was the root of the message whose header the slot begins with.
+                // SAFETY: `root` is the root of the message whose header is at the start of the
+                // slot.
                 Ok(unsafe { received.with_wire(wire) })
             }
             Err(error) => Err(ReadFailure {
@@ -174,7 +177,7 @@ impl Reader {
         }
     }
 
-    /// That messages with this descriptor are of the type `T`.
+    /// Checks that a message with the descriptor `found` is of type `T`.
     #[inline]
     pub(crate) fn expect<T>(&mut self, found: u64) -> Result<(), ReadError>
     where
@@ -192,14 +195,15 @@ impl Reader {
         })
     }
 
-    /// The checks and the pass, over the message that stands in the `len` bytes from `start` on. These mean
-    /// nothing any more when it fails; else they are what the root reaches.
+    /// Checks the message in the `len` bytes at `start` and makes it native. If this fails, the
+    /// content of the bytes is unspecified; otherwise they hold the root and everything that it
+    /// reaches.
     ///
     /// # Safety
     ///
-    /// `start` must be aligned to [`ALIGNMENT`], and have provenance over the `len` bytes, which must
-    /// be initialised. Nothing else may access them until this returns, nor write to them as long as
-    /// the root, or what it leads to, is used.
+    /// `start` must be aligned to [`ALIGNMENT`], and have provenance over the `len` bytes, which
+    /// must be initialised. Nothing else may access the bytes until this function returns, nor
+    /// write to them while the root, or anything that it reaches, is in use.
     pub(crate) unsafe fn read_in_place<T>(
         &mut self,
         start: NonNull<u8>,
@@ -208,21 +212,22 @@ impl Reader {
     where
         T: Transportable + 'static,
     {
-        // SAFETY: the bytes are initialised, and nothing writes to them before the pass begins, where
-        // this is not used any more.
+        // SAFETY: the bytes are initialised. Nothing writes to them before the pass begins, and
+        // this slice is not used after that.
         let message = unsafe { slice::from_raw_parts(start.as_ptr().cast_const(), len) };
         let layout = match self.examine_alone::<T>(message) {
             Some(layout) => layout,
             None => self.examine::<T>(message)?,
         };
         let mut zero_sized = self.limits.zero_sized;
-        // SAFETY: the layout is that of this message, which the caller lends, aligned to 128 bytes, as
-        // forms are to no more; it was initialised.
+        // SAFETY: the layout is that of this message. The caller lends the message; it is
+        // initialised and aligned to 128 bytes, the largest alignment of any form.
         unsafe { self.make_native::<T>(start, &layout, ALIGNMENT, &mut zero_sized) }
     }
 
-    /// As [`examine`](Self::examine), of the message of a form to which nothing belongs but its slot, as
-    /// writers make it: its header is known to the last bit. `None` of all others, which may be messages too.
+    /// Fast path of [`examine`](Self::examine) for a flat root with no other content: the header
+    /// that writers produce for it is known in full and compared as a whole. Returns `None` for all
+    /// other messages, which may be valid too.
     #[inline(always)]
     fn examine_alone<T>(&mut self, message: &[u8]) -> Option<Layout>
     where
@@ -239,7 +244,7 @@ impl Reader {
         (found == Header::of_root(descriptor, len)).then(|| Layout::of_root(descriptor, len))
     }
 
-    /// What is known of a message of this form that was just read.
+    /// Returns what is known about the message that an object of this form was just read from.
     #[inline(always)]
     fn wire_of<F: InPlace>(&self) -> Wire {
         if F::SHAPE.flat {
@@ -249,7 +254,8 @@ impl Reader {
         }
     }
 
-    /// Checks what can be checked without changing the message, its descriptor before all.
+    /// Checks everything that can be checked without changing the message, beginning with its
+    /// descriptor.
     #[inline(always)]
     pub(crate) fn examine<T>(&mut self, message: &[u8]) -> Result<Layout, ReadError>
     where
@@ -265,7 +271,7 @@ impl Reader {
         Ok(layout)
     }
 
-    /// Forgets the message before.
+    /// Clears the state of the previous message.
     #[inline(always)]
     fn begin<F: InPlace>(&mut self, root: *const F) {
         self.queue.reset(self.limits.pending);
@@ -275,15 +281,16 @@ impl Reader {
         clear(&mut self.classes, KEEP);
     }
 
-    /// The pass itself. `zero_sized` is how many elements without size there may be, and then how many
-    /// more there might have been.
+    /// Runs the pass. `zero_sized` is the remaining allowance of zero-sized elements; the pass
+    /// deducts those that it finds.
     ///
     /// # Safety
     ///
-    /// [`examine`](Self::examine) must have returned `layout` for the message at `base`, and for this
-    /// type. The message must be initialised, valid for writes, and reached by nothing else; `base`
-    /// aligned to `align`, a power of two that is at most 128 and no less than the alignment of the
-    /// type's form. Whatever the result, the message's bytes are never to be read as bytes again.
+    /// [`examine`](Self::examine) must have returned `layout` for the message at `base` and for
+    /// this type. The message must be initialised, valid for writes, and not accessible in any
+    /// other way. `base` must be aligned to `align`, a power of two that is at most 128 and at
+    /// least the alignment of the type's form. Whatever the result, the message's bytes must never
+    /// be read as bytes again.
     #[inline(always)]
     pub(crate) unsafe fn make_native<T>(
         &mut self,
@@ -297,7 +304,7 @@ impl Reader {
     {
         let after = root_end::<T::InPlace<'static>>();
         let root = after.wrapping_sub(size_of::<T::InPlace<'static>>());
-        // SAFETY: `examine` found that the root lies inside the message.
+        // SAFETY: `examine` checked that the root lies inside the message.
         let slot = unsafe { base.add(root) }.cast::<T::InPlace<'static>>();
         let shape = <T::InPlace<'static> as InPlace>::SHAPE;
         if shape.flat && shape.plain && !shape.verified && layout.ends_at(after) {
@@ -305,7 +312,7 @@ impl Reader {
         }
         let base = base.as_ptr();
         if shape.flat {
-            // It looks at none of the lists.
+            // A flat form uses none of the lists.
             self.checks.said = None;
         } else {
             self.begin(slot.as_ptr().cast_const());
@@ -353,9 +360,9 @@ impl Reader {
             what: located.what,
             offset: address.wrapping_sub(base.addr()),
         };
-        // SAFETY: the slot is aligned, because the message is aligned for the form and the root's
-        // place in it is too, lies inside the message as `examine` found, and was initialised; it is
-        // derived from the message's base, which the caller lends.
+        // SAFETY: the slot is aligned, because both the message and the root's offset in it are
+        // aligned for the form. The slot lies inside the message, as `examine` checked, and is
+        // initialised. Its pointer is derived from the message's base, which the caller lends.
         let read = unsafe { T::InPlace::read(slot.as_ptr(), &mut pass) };
         let read = match read {
             Ok(()) if !shape.flat => pass.drain().and_then(|()| pass.assert_no_circle()),
@@ -370,8 +377,8 @@ impl Reader {
         pass.assert_used_up()?;
         let mut approved = Ok(());
         if !shape.flat {
-            // SAFETY: the pass has just ended without a fault, and nothing writes to the message while
-            // it is lent.
+            // SAFETY: the pass has just ended without a fault, and nothing writes to the message
+            // while the caller lends it.
             approved = unsafe { pass.checks.run() };
         }
         if approved.is_ok() && shape.verified {
@@ -390,14 +397,15 @@ impl Reader {
 }
 
 impl Pass<'_> {
-    /// No object may reach itself without a `Cell` on the way, nor be deeper on any way than allowed.
+    /// Checks that no object reaches itself without a `Cell` on the path, and that no path exceeds
+    /// the depth limit.
     #[inline]
     fn assert_no_circle(&mut self) -> Result<(), Fault> {
         let found = self.shared.circle(self.depth.now, self.depth.max);
         found.map_or(Ok(()), |(slot, kind)| Err(Fault { slot, kind }))
     }
 
-    /// Every segment must have been used exactly to its end.
+    /// Checks that the pass consumed every segment exactly to its end.
     #[inline]
     fn assert_used_up(&self) -> Result<(), ReadError> {
         let segments = [

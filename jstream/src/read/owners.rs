@@ -1,8 +1,8 @@
-//! Which shared target each object belongs to.
+//! The shared target that owns each object.
 //!
-//! Every object belongs to the shared target that was met last on the way to it from the root, which
-//! is number 0. Objects are claimed and read in one order, so the owners of all are a list of the
-//! places where they change, of which most messages have none.
+//! Every object belongs to the last shared target on the path to it from the root. The root itself
+//! has number 0. Objects are claimed and read in the same order, so a list of the offsets at which
+//! the owner changes is enough. Most messages have no such change.
 
 use std::mem;
 
@@ -12,36 +12,38 @@ use super::queue::COMPACT;
 use super::shared::NONE;
 use crate::keep::clear_after;
 
-/// From a place on, objects belong to one target, or are such targets themselves.
+/// A change of owner: from an offset on, objects belong to one target, or are shared targets
+/// themselves.
 #[derive(Debug, Clone, Copy, Default)]
 struct Change {
     start: usize,
-    /// The target, or the first of them.
+    /// The number of the target, or of the first one of several.
     number: u32,
-    /// The size of each, where they are targets themselves; else 0.
+    /// The size of each target if the objects are targets themselves; otherwise 0.
     stride: usize,
 }
 
-/// The stride of a message in which all objects belong to the root, as far as is known.
+/// The stride of a pass in which all objects so far belong to the root.
 pub(super) const NO_OWNERS: usize = usize::MAX;
 
-/// The changes that were claimed and not yet come to.
+/// The changes of owner that the pass has claimed but not yet reached.
 #[derive(Debug, Default)]
 pub(crate) struct Owners {
     list: Vec<Change>,
-    /// How many of `list` have been taken; when it is all of them, `list` is emptied.
+    /// Number of changes in `list` that have been taken. `list` is emptied once all of them are
+    /// taken.
     head: usize,
     had: usize,
     most: usize,
     current: Change,
-    /// What would continue the last change: where, with which number, in steps of which size.
+    /// The offset, number and stride of an object that would continue the last change.
     end: usize,
     next: u32,
     stride: usize,
 }
 
 impl Owners {
-    /// Forgets everything, and lets `most` changes wait.
+    /// Clears the list and sets the maximum number of waiting changes to `most`.
     #[inline(always)]
     pub(super) fn reset(&mut self, most: usize) {
         clear_after(&mut self.list, KEEP, mem::take(&mut self.had));
@@ -52,7 +54,7 @@ impl Owners {
         self.next = 0;
     }
 
-    /// Whether the target of this number was claimed last, and is objects.
+    /// Returns true if the target with this number was claimed last, in the objects segment.
     pub(super) fn has_claimed(&self, number: u32) -> bool {
         self.next == number.wrapping_add(1)
     }
@@ -70,7 +72,7 @@ impl Owners {
         true
     }
 
-    /// Takes the changes up to the place `at`; returns where the next is.
+    /// Takes the changes up to the offset `at`. Returns the offset of the next change.
     fn take_up_to(&mut self, at: usize) -> usize {
         while let Some(next) = self.list.get(self.head) {
             if next.start > at {
@@ -86,7 +88,8 @@ impl Owners {
 }
 
 impl Pass<'_> {
-    /// Notes that the objects claimed from `start` on belong to the target that is being read.
+    /// Records that the objects claimed from `start` on belong to the owner of the object being
+    /// read.
     #[cold]
     pub(super) fn belong(&mut self, start: usize) -> Result<(), FaultKind> {
         self.claimed = self.owner;
@@ -99,7 +102,7 @@ impl Pass<'_> {
         self.change(change)
     }
 
-    /// Notes that the objects claimed from `start` to `end` are one shared target.
+    /// Records that the objects claimed from `start` to `end` are one shared target.
     #[inline(never)]
     pub(super) fn belong_to_shared(
         &mut self,
@@ -113,7 +116,8 @@ impl Pass<'_> {
         let continues = is_one
             && self.claimed == NONE
             && (owners.stride, owners.end, owners.next) == (stride, start, number);
-        // Of a target of several objects all are one, and what comes next is another.
+        // The objects of a target with several values all belong to it, and a following target
+        // begins a new change.
         self.claimed = NONE;
         owners.stride = stride;
         owners.end = end;
@@ -132,7 +136,7 @@ impl Pass<'_> {
 
     fn change(&mut self, change: Change) -> Result<(), FaultKind> {
         if self.stride == NO_OWNERS {
-            // The first one lies behind all that was claimed before.
+            // The first change lies behind all objects that were claimed before it.
             self.stride = 0;
             self.turn = self.event;
         }
@@ -143,7 +147,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Comes to an object with which a level begins, or whose owner is another than that before it.
+    /// Called at an object that begins a level or has another owner than the object before it.
     #[inline(always)]
     pub(super) fn turn(&mut self, at: usize) {
         if self.stride == NO_OWNERS {
@@ -151,7 +155,7 @@ impl Pass<'_> {
             self.depth.end = self.objects.cursor;
             self.event = self.depth.end;
         } else if at < self.turn {
-            // The next of several targets side by side.
+            // The next one of several adjacent targets.
             self.owner = self.owner.wrapping_add(1);
             self.event = self.turn.min(at.wrapping_add(self.stride));
         } else {
@@ -183,7 +187,8 @@ impl Pass<'_> {
         };
     }
 
-    /// Notes how deep the objects lie that were read and belong to a target that is not the root.
+    /// Records the depth of the objects read so far, if they belong to a target other than the
+    /// root.
     pub(super) fn note_last(&mut self) {
         let Change { number, stride, .. } = self.owners.current;
         if stride == 0 && number != 0 {
@@ -207,7 +212,7 @@ mod tests {
             stride: 0,
         };
         assert!(owners.push(change(0)));
-        // Never empty.
+        // The list is never empty.
         for start in 1..100_000usize {
             assert!(owners.push(change(start)));
             assert_eq!(owners.take_up_to(start.wrapping_sub(1)), start);

@@ -1,13 +1,13 @@
-//! The one pass over a message that checks its bytes and makes them native.
+//! The single pass over a message that checks its bytes and makes them native.
 //!
 //! Invariants of a [`Pass`], on which every unsafe block here relies:
-//! 1. `origin` of each segment, advanced by any place from `cursor` up to `end`, lies inside the
-//!    buffer that the pass walks (or one past its end), with provenance over all of it.
-//! 2. The segments are disjoint, and what lies below a segment's `cursor` has been claimed, each
-//!    byte by one target.
+//! 1. In each segment, `origin` advanced by any offset from `cursor` up to `end` lies inside the
+//!    buffer that the pass reads (or one past its end), with provenance over all of it.
+//! 2. The segments are disjoint. All bytes below a segment's `cursor` have been claimed, each byte
+//!    by one target.
 //! 3. Every byte from `cursor` to `end` is initialised.
-//! 4. A run in the queue is memory that was claimed for values of the run's type, aligned for it,
-//!    and not yet read.
+//! 4. A run in the queue is memory that was claimed for values of the run's type, is aligned for
+//!    it, and has not been read yet.
 
 use std::mem::{align_of, size_of};
 use std::ptr::{self, NonNull};
@@ -22,55 +22,56 @@ use crate::class::Noted;
 use crate::model::InPlace;
 use crate::wire::{align_up, in_memory};
 
-/// Where in the buffer the bytes are not what they should be.
+/// An error found by the pass: the slot with the invalid bytes and the kind of the error.
 ///
-/// Carries no text: the path and the message are worked out from it once the pass has ended.
+/// Carries no text: the path and the message are computed from it after the pass has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     pub(crate) slot: NonNull<u8>,
     pub(crate) kind: FaultKind,
 }
 
-/// What is wrong with a slot.
+/// The kind of error found in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// The value's bytes are none of the type's values.
+    /// The bytes are not a valid value of the type.
     Invalid,
-    /// The tag that stands in the text for a value without room for it is none.
+    /// The tag that a value keeps in the text segment is neither 0 nor 1.
     Tag,
-    /// A pointer names another place than the next free one.
+    /// A pointer names a place other than the next free one.
     Misplaced,
-    /// A target begins or ends past its segment.
+    /// A target begins or ends beyond the end of its segment.
     PastEnd,
     /// A string begins or ends inside a character.
     SplitCharacter,
-    /// More elements without size than [`Limits::zero_sized`](super::Limits::zero_sized).
+    /// More zero-sized elements than [`Limits::zero_sized`](super::Limits::zero_sized).
     ZeroSized,
     /// Deeper than [`Limits::depth`](super::Limits::depth).
     Depth,
-    /// More work put off than [`Limits::pending`](super::Limits::pending).
+    /// More queued runs than [`Limits::pending`](super::Limits::pending).
     Pending,
     /// More shared objects, or pointers to them, than [`Limits::shared`](super::Limits::shared).
     Shared,
-    /// A shared pointer names no target that was met before, or one of another type or length.
+    /// A shared pointer names a target that was not read before, or one of another type or length.
     NotShared,
-    /// An object reaches itself although no pointer on the way may change.
+    /// An object reaches itself on a path without a `Cell`.
     Circle,
-    /// An object is deeper than [`Limits::depth`](super::Limits::depth) on another way than the first.
+    /// An object is deeper than [`Limits::depth`](super::Limits::depth) on a path other than the
+    /// first.
     Far,
-    /// An adapter of the program refuses the wire value.
+    /// An adapter of the program rejects the wire value.
     Adapter,
-    /// A pointer to a trait object names a class that is not registered.
+    /// A pointer to a trait object names an unregistered class.
     Class,
 }
 
 impl Fault {
-    /// A fault of the slot at `slot`.
+    /// Creates a fault of the slot at `slot`.
     ///
     /// # Panics
     ///
-    /// When `slot` is null, which no slot is.
+    /// Panics if `slot` is null.
     #[cold]
     pub fn new<T>(slot: *mut T, kind: FaultKind) -> Self {
         Self {
@@ -80,7 +81,7 @@ impl Fault {
     }
 }
 
-/// A part of the message with its own order of targets.
+/// A part of the message that is claimed from start to end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Segment {
     pub(super) origin: *mut u8,
@@ -91,8 +92,8 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Claims `size` bytes, at most `isize::MAX`, aligned to `align`, which must be where `place`
-    /// says.
+    /// Claims `size` bytes, at most `isize::MAX`, aligned to `align`. Fails unless `place` is the
+    /// next free place.
     #[inline(always)]
     fn claim(&mut self, place: u64, align: usize, size: usize) -> Result<*mut u8, FaultKind> {
         debug_assert!(size <= isize::MAX.unsigned_abs());
@@ -100,8 +101,9 @@ impl Segment {
         if place != at as u64 {
             return Err(FaultKind::Misplaced);
         }
-        // `end` is a length in memory plus 128 at most, and `at` at most 127 beyond it. So this is
-        // negative where `at` is past the end, and one comparison finds both ways to be.
+        // `end` is a length in memory plus at most 128, and `at` exceeds it by at most 127. So the
+        // difference is negative if `at` is past the end, and a single comparison detects both
+        // errors.
         let rest = self.end.wrapping_sub(at) as isize;
         if rest < size as isize || align > 1 && align > self.align {
             return Err(FaultKind::PastEnd);
@@ -111,59 +113,62 @@ impl Segment {
     }
 }
 
-/// The state of a read: a cursor in each segment, and what has been claimed but not yet read.
+/// The state of a read: a cursor in each segment, and the targets that were claimed but not yet
+/// read.
 #[derive(Debug)]
 pub struct Pass<'r> {
     pub(super) objects: Segment,
     pub(super) bulk: Segment,
     pub(super) text: Segment,
-    /// Whether all text is ASCII, so that no string can split a character.
+    /// True if all text is ASCII, so that no string can split a character.
     pub(super) ascii: bool,
     pub(super) zero_sized: usize,
     pub(super) depth: Depth,
-    /// The place of the next object with which a level begins or whose owner is another.
+    /// The offset of the next object that begins a level or has another owner than the object
+    /// before it.
     pub(super) event: usize,
-    /// The same, but for targets side by side, of the size `stride`.
+    /// Like `event`, but ignores the change of owner between adjacent targets of the size `stride`.
     pub(super) turn: usize,
     pub(super) stride: usize,
-    /// The number of the shared target that what is being read belongs to.
+    /// The number of the shared target that owns the object being read.
     pub(super) owner: u32,
-    /// The number of that which the objects claimed last belong to, or [`NONE`].
+    /// The number of the shared target that owns the objects claimed last, or [`NONE`].
     pub(super) claimed: u32,
     pub(super) owners: &'r mut Owners,
     pub(super) queue: &'r mut Queue,
     pub(super) shared: &'r mut Table,
     pub(super) checks: &'r mut Checks,
-    /// The classes of all trait objects met, in the order of their pointers.
+    /// The classes of all trait objects, in the order of their pointers.
     pub(crate) classes: &'r mut Vec<Noted>,
 }
 
-/// How many edges lie between the root and what is being read.
+/// Number of pointers between the root and the object being read.
 ///
-/// Objects are read level by level, so this takes no more than a look at where the level ends.
+/// Objects are read level by level, so tracking the depth only needs a comparison with the end of
+/// the current level.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Depth {
     pub(super) now: usize,
-    /// Where the objects of this level end.
+    /// Offset of the end of the current level.
     pub(super) end: usize,
     pub(super) max: usize,
 }
 
-/// A pointer in wire form, taken out of its slot.
+/// A pointer in wire form, loaded from its slot.
 #[derive(Debug, Clone, Copy)]
 pub struct Edge {
-    /// Where it stands: what a fault is blamed on.
+    /// The slot that held the pointer, to which a fault is attributed.
     pub(crate) slot: *mut u8,
-    /// Where its target stands.
+    /// The wire offset of the target.
     pub(crate) place: u64,
-    /// What else a wide pointer says: a length, or a class.
+    /// The second word of a wide pointer: a length or a class.
     pub(crate) meta: u64,
-    /// The number of its target, if that is shared; else [`NONE`].
+    /// The number of the target if it is shared; otherwise [`NONE`].
     number: u32,
 }
 
 impl Edge {
-    /// The fault of this pointer. Inlined, so that only the slot leaves its register.
+    /// Returns a fault of this pointer. Inlined so that only the slot has to leave its register.
     #[inline(always)]
     pub(crate) fn fault(self, kind: FaultKind) -> Fault {
         Fault::new(self.slot, kind)
@@ -171,7 +176,7 @@ impl Edge {
 }
 
 impl Pass<'_> {
-    /// The edge of a pointer with one way to its target.
+    /// Creates the edge of a pointer whose target is not shared.
     #[inline(always)]
     pub(crate) fn edge<S>(slot: *mut S, place: u64, meta: u64) -> Edge {
         Edge {
@@ -182,7 +187,7 @@ impl Pass<'_> {
         }
     }
 
-    /// The edge of the first pointer to the shared target of this number.
+    /// Creates the edge of the first pointer to the shared target with this number.
     #[inline(always)]
     pub(super) fn shared_edge(slot: *mut u8, place: u64, meta: u64, number: u32) -> Edge {
         Edge {
@@ -193,14 +198,14 @@ impl Pass<'_> {
         }
     }
 
-    /// Claims the target of a pointer: `count` values of `T`, side by side.
+    /// Claims the target of a pointer: `count` adjacent values of `T`.
     ///
-    /// Flat targets are to be read at once, with [`read_if_flat`](Self::read_if_flat); the others
-    /// are queued to be read after everything that was claimed before them.
+    /// The caller must read a flat target at once, with [`read_if_flat`](Self::read_if_flat). Other
+    /// targets are queued and read after everything that was claimed before them.
     ///
     /// # Errors
     ///
-    /// A [`Fault`] of the pointer when the target is not where it must be.
+    /// A [`Fault`] of the pointer if the target is not at the next free place, or exceeds a limit.
     #[inline(always)]
     pub(crate) fn claim<T: InPlace>(&mut self, edge: Edge, count: u64) -> Result<*mut T, Fault> {
         const { assert_form::<T>() };
@@ -250,7 +255,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Reads a target that was not queued.
+    /// Reads a target that was not queued because it is flat.
     ///
     /// # Errors
     ///
@@ -271,14 +276,14 @@ impl Pass<'_> {
                 .end
                 .wrapping_sub(self.bulk.cursor)
                 .wrapping_add(count);
-            // SAFETY: `claim` has just moved the cursor behind the target, so by invariants 1 and 3
-            // that many bytes from its start on lie inside the buffer and are initialised.
+            // SAFETY: `claim` has just moved the cursor past the target, so by invariants 1 and 3
+            // the `rest` bytes from its start lie inside the buffer and are initialised.
             return unsafe { fold::bytes_with_more(target.cast_mut().cast(), count, rest, most) };
         }
         if T::SHAPE.flat {
-            // SAFETY: the claim is aligned for `T`, inside the buffer, initialised and derived from
-            // its base by invariants 1 and 3, so it may be written to, and has room for `count`
-            // values.
+            // SAFETY: by invariants 1 and 3 the claimed memory is inside the buffer, initialised
+            // and derived from its base, so it may be written to. It is aligned for `T` and has
+            // room for `count` values.
             unsafe { T::read_all(target.cast_mut(), count, self)? };
         }
         Ok(())
@@ -288,7 +293,8 @@ impl Pass<'_> {
     ///
     /// # Errors
     ///
-    /// A [`Fault`] of the pointer when the text is not where it must be, or splits a character.
+    /// A [`Fault`] of the pointer if the text is not at the next free place, or if it splits a
+    /// character.
     #[inline(always)]
     pub(crate) fn string(&mut self, edge: Edge) -> Result<*const str, Fault> {
         let len = in_memory(edge.meta);
@@ -297,18 +303,19 @@ impl Pass<'_> {
         }
         let text = self.text.claim(edge.place, 1, len);
         let text = text.map_err(|kind| edge.fault(kind))?;
-        // What lies before the cursor was cut at boundaries, so only the new end can be none.
+        // The text before the cursor was split at character boundaries, so only the new end can be
+        // wrong.
         if !self.ascii && !self.at_boundary() {
             return Err(edge.fault(FaultKind::SplitCharacter));
         }
         Ok(ptr::slice_from_raw_parts(text.cast_const(), len) as *const str)
     }
 
-    /// Takes the tag of `slot` off the text.
+    /// Consumes the tag of `slot` from the text segment.
     ///
     /// # Errors
     ///
-    /// A [`Fault`] of `slot` when the text has ended or the byte is neither 0 nor 1.
+    /// A [`Fault`] of `slot` if the text has ended or the byte is neither 0 nor 1.
     #[inline(always)]
     pub(crate) fn tag<S>(&mut self, slot: *mut S) -> Result<bool, Fault> {
         if self.text.cursor >= self.text.end {
@@ -325,7 +332,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether no character of the text continues across the cursor.
+    /// Returns true if no character of the text extends across the cursor.
     #[inline(always)]
     fn at_boundary(&self) -> bool {
         if self.text.cursor >= self.text.end {
@@ -347,19 +354,19 @@ impl Pass<'_> {
         }
     }
 
-    /// How many pointers may follow one another from what is being read on.
+    /// Returns the number of pointers that may follow one another below the object being read.
     #[cfg(feature = "rkyv")]
     pub(crate) fn levels_left(&self) -> usize {
         self.depth.max.saturating_sub(self.depth.now)
     }
 
-    /// Says why an adapter refuses a value, for the fault that comes next.
+    /// Records why an adapter rejects a value, for the fault that the caller returns next.
     #[cold]
     pub(crate) fn say(&mut self, why: String) {
         self.checks.said = Some(why);
     }
 
-    /// Reads what is queued until nothing is left.
+    /// Reads queued runs until the queue is empty.
     #[inline]
     pub(super) fn drain(&mut self) -> Result<(), Fault> {
         while let Some(run) = self.queue.pop() {
@@ -373,7 +380,7 @@ impl Pass<'_> {
     }
 }
 
-/// Reads the values of one run, and of runs that continue it.
+/// Reads the values of one run, and of the runs that continue it.
 ///
 /// # Safety
 ///
@@ -387,12 +394,12 @@ unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: Run) -> Result<(), Fault>
                 pass.turn(at);
             }
             let slot = pass.objects.origin.wrapping_add(at).cast::<T>();
-            // SAFETY: the run was claimed for values of `T`: aligned, inside the buffer and
-            // initialised, and this one has not been read yet.
+            // SAFETY: the run was claimed for values of `T`. So the slot is aligned, inside the
+            // buffer and initialised, and it has not been read yet.
             unsafe { T::read(slot, pass)? };
             at = at.wrapping_add(size_of::<T>());
         }
-        // In a list or a tree the next run starts where this one ended, so it is taken without
+        // In a list or a tree the next run starts where this one ended, so it is read without
         // leaving the loop.
         match pass.queue.pop_same(run::<T> as ReadRun, of.end) {
             Some(next) => of = next,
@@ -401,7 +408,7 @@ unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: Run) -> Result<(), Fault>
     }
 }
 
-/// As many values as an object in memory can have. Of a type without size, all.
+/// Returns the maximum number of values of `T` in one allocation; unlimited for zero-sized types.
 const fn most_of<T>() -> usize {
     match isize::MAX.unsigned_abs().checked_div(size_of::<T>()) {
         Some(most) => most,
@@ -409,11 +416,11 @@ const fn most_of<T>() -> usize {
     }
 }
 
-/// What must hold of every form that is read through a pointer or as a root.
+/// Asserts the requirements on every form that is read through a pointer or as a root.
 ///
 /// # Panics
 ///
-/// When it does not; called in constants, so that the program does not compile.
+/// Panics if a requirement is violated. Called in constants, so that the program does not compile.
 pub const fn assert_form<T: InPlace>() {
     assert!(
         align_of::<T>() <= ALIGNMENT,
@@ -421,7 +428,7 @@ pub const fn assert_form<T: InPlace>() {
     );
     assert!(
         !std::mem::needs_drop::<T>(),
-        "an in-place form must not need dropping: nobody would drop it"
+        "an in-place form must not need dropping: its drop would never run"
     );
     assert!(
         T::SHAPE.flat || size_of::<T>() > 0,

@@ -1,8 +1,8 @@
-//! The order of the pass: first claimed, first read.
+//! The work queue of the pass: targets are read in the order in which they were claimed.
 //!
-//! Reading in the order of claims means scanning the objects segment from its start to its end
-//! (Cheney's order): no stack, no depth, and memory is touched strictly forward. Neighbours of one
-//! type are one run, so a homogeneous tree or list never holds more than one.
+//! The pass therefore scans the objects segment from start to end (Cheney's order): it needs no
+//! stack and touches memory strictly forward. Adjacent values of one type form one run, so a
+//! homogeneous tree or list never has more than one run in the queue.
 
 use std::mem;
 
@@ -10,10 +10,11 @@ use super::KEEP;
 use super::pass::{Fault, Pass};
 use crate::keep::clear_after;
 
-/// Reads the values of a run. Calling it is sound only for a run that was pushed with it.
+/// Function that reads the values of a run. Calling it is sound only for a run that was pushed with
+/// it.
 pub(super) type ReadRun = unsafe fn(&mut Pass<'_>, Run) -> Result<(), Fault>;
 
-/// Values of one type, side by side in the objects segment, claimed and not yet read.
+/// Adjacent values of one type in the objects segment, claimed and not yet read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Run {
     pub(super) read: ReadRun,
@@ -23,22 +24,22 @@ pub(super) struct Run {
 
 /// Runs in the order in which they were claimed.
 ///
-/// The last one is kept apart, and stays when it has been taken: neighbours are added to it, which
-/// makes a list, whose every node claims the next, one run that is never done until it ends.
+/// The last run is stored separately and remains extensible after it has been popped. In a linked
+/// list, where each node claims the next, the whole list is thus a single run.
 #[derive(Debug)]
 pub(crate) struct Queue {
     closed: Vec<Run>,
-    /// How many of `closed` have been taken.
+    /// Number of runs in `closed` that have been popped.
     head: usize,
-    /// Behind all of `closed`; empty when its start has come to its end.
+    /// The run after all of `closed`; empty if its start equals its end.
     open: Run,
-    /// How many runs may wait in `closed`.
+    /// Maximum number of runs that may wait in `closed`.
     most: usize,
-    /// How many it had at most.
+    /// Peak length of `closed`.
     had: usize,
 }
 
-/// Taken runs are kept at the front of the list until this many have gathered.
+/// Number of popped runs that may accumulate at the front of the list before it is compacted.
 pub(super) const COMPACT: usize = 1024;
 
 impl Default for Queue {
@@ -53,7 +54,7 @@ impl Default for Queue {
     }
 }
 
-/// No run: no target is ever claimed at 0.
+/// An empty run. No target is ever claimed at offset 0.
 const NOTHING: Run = {
     unsafe fn nothing(_: &mut Pass<'_>, _: Run) -> Result<(), Fault> {
         Ok(())
@@ -66,10 +67,10 @@ const NOTHING: Run = {
 };
 
 impl Queue {
-    /// Adds a run behind all others; false when there are too many.
+    /// Adds a run at the end. Returns false if the queue is full.
     ///
-    /// Equal function pointers are the same code, so a neighbour with an equal one is read the
-    /// same whatever type it was pushed for.
+    /// Equal function pointers refer to the same code, so adjacent runs with equal functions can be
+    /// merged whatever types they were pushed for.
     #[inline(always)]
     #[must_use]
     pub(super) fn push(&mut self, run: Run) -> bool {
@@ -82,7 +83,7 @@ impl Queue {
         closed.start == closed.end || self.close(closed)
     }
 
-    /// Kept out of line: what pushes is part of every pointer's read.
+    /// Kept out of line because `push` is inlined into the read of every pointer.
     #[inline(never)]
     fn close(&mut self, run: Run) -> bool {
         if self.closed.len().wrapping_sub(self.head) >= self.most {
@@ -97,7 +98,7 @@ impl Queue {
         true
     }
 
-    /// Takes the run that was claimed first.
+    /// Pops the oldest run.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Run> {
         if let Some(run) = self.closed.get(self.head) {
@@ -116,12 +117,11 @@ impl Queue {
         (run.start < run.end).then_some(run)
     }
 
-    /// Takes the run that was claimed first if it is read by the same code. `end` is where the run
-    /// before it ended.
+    /// Pops the oldest run if it is read by the same code. `end` is the end of the run before it.
     #[inline(always)]
     pub(super) fn pop_same(&mut self, read: ReadRun, end: usize) -> Option<Run> {
-        // A closed run is not empty, lies at `end` or beyond, and ends where the open one starts or
-        // before. So there is none if the open one starts at `end`.
+        // Closed runs are not empty, lie at or beyond `end`, and end at or before the start of the
+        // open run. So if the open run starts at `end`, no closed run is left.
         if self.open.start != end && self.head < self.closed.len() {
             let next = self.closed.get(self.head)?;
             if !std::ptr::fn_addr_eq(next.read, read) {
@@ -135,7 +135,7 @@ impl Queue {
         }
     }
 
-    /// Forgets everything, and lets `most` runs wait.
+    /// Clears the queue and sets the maximum number of waiting runs to `most`.
     #[inline(always)]
     pub(super) fn reset(&mut self, most: usize) {
         self.most = most;
@@ -182,7 +182,7 @@ mod tests {
     fn taken_runs_do_not_pile_up() {
         let mut queue = Queue::default();
         queue.reset(usize::MAX);
-        // Two kinds in turn, and never empty: nothing merges.
+        // Runs of two types alternate and the queue is never empty, so no runs are merged.
         assert!(queue.push(run(one, 0, 1)));
         for i in 0..100_000usize {
             let read: ReadRun = if i % 2 == 0 { other } else { one };
@@ -212,7 +212,8 @@ mod tests {
         assert!(queue.pop_same(other, 0).is_none());
         assert!(queue.pop_same(one, 0).is_some());
         assert!(queue.pop_same(one, 8).is_none());
-        // A run that starts where the last ended is taken; one that was closed before it is first.
+        // The open run is popped if it starts at the end of the last one, but a run that was closed
+        // before it comes first.
         assert!(queue.push(run(one, 8, 16)));
         assert_eq!(queue.pop_same(one, 8).map(|run| run.end), Some(16));
         assert!(queue.push(run(other, 16, 24)));

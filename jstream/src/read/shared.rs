@@ -1,12 +1,13 @@
-//! Targets that several pointers may lead to.
+//! Targets of several pointers.
 //!
-//! The first pointer to a shared target claims it, like any other; each further one names it by its
-//! number in the table of those that were met. The table knows the pointer that was made for each,
-//! so identity is kept without a map from addresses.
+//! The first pointer to a shared target claims it, like any other pointer. Each further pointer
+//! names the target by its number in the table of the shared targets that were read. The table
+//! holds the pointer that was made for each target, so object identity is preserved without a map
+//! from addresses.
 //!
-//! A pointer in a `Cell` may lead back to what holds it. Any other must not: nothing could build
-//! such a graph without a `Cell`, and every derived `Debug` or `PartialEq` would walk it for ever. Nor
-//! must other ways to a target than the first be longer than a message may be deep.
+//! A pointer in a `Cell` may form a cycle. A cycle of other pointers is rejected: no program could
+//! build it, and every derived `Debug` or `PartialEq` would recurse forever on it. A path that is
+//! not the first one to a target must not exceed the depth limit either.
 
 use std::any::TypeId;
 use std::mem::{MaybeUninit, size_of};
@@ -22,33 +23,34 @@ use crate::wire::SHARED;
 /// A shared target.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
-    /// The type that the pointer was made for, lifetimes aside.
+    /// The type that the pointer was made for, without lifetimes.
     key: TypeId,
     /// The second word of the pointer's wire form.
     meta: u64,
-    /// The pointer, of one word or two.
+    /// The pointer, which has one word or two.
     pointer: MaybeUninit<[*const u8; 2]>,
-    /// The shared target that it was first reached from, unless through a `Cell`.
+    /// The shared target from which it was first reached; [`NONE`] if through a `Cell`.
     pub(super) from: u32,
-    /// How many pointers led to it first; [`NONE`] where it holds none itself.
+    /// Depth at which it was first reached; [`NONE`] if the target itself holds no pointers.
     pub(super) level: u32,
-    /// How many led to the last of the objects that belong to it.
+    /// Depth of the deepest object that belongs to it.
     pub(super) last: u32,
 }
 
-/// A further pointer to a target, not in a `Cell`.
+/// A further pointer to a target, outside a `Cell`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Again {
     pub(super) from: u32,
     pub(super) to: u32,
-    /// How many pointers lead to the target where the one that holds this was met.
+    /// Depth of the target along this pointer, given the depth at which its holder was first
+    /// reached.
     pub(super) level: u32,
 }
 
 impl Entry {
-    /// Where the target stands.
+    /// Returns the address of the target.
     pub(super) fn address(&self) -> Option<ptr::NonNull<u8>> {
-        // SAFETY: every pointer begins with its address, a word.
+        // SAFETY: every pointer begins with its address, which is one word.
         let address = unsafe { self.pointer.as_ptr().cast::<*const u8>().read() };
         ptr::NonNull::new(address.cast_mut())
     }
@@ -59,7 +61,7 @@ impl Entry {
     fn of<T: Pointee + ?Sized>(pointer: *const T, meta: u64, from: u32, level: u32) -> Self {
         const { assert!(size_of::<*const T>() <= size_of::<[*const u8; 2]>()) };
         let mut erased = MaybeUninit::<[*const u8; 2]>::uninit();
-        // SAFETY: a pointer has one word or two, asserted above, and `erased` room for two.
+        // SAFETY: a pointer has one word or two, asserted above, and `erased` has room for two.
         unsafe { erased.as_mut_ptr().cast::<*const T>().write(pointer) };
         Self {
             key: typeid::of::<T>(),
@@ -72,25 +74,25 @@ impl Entry {
     }
 }
 
-/// No shared target.
+/// The number of no shared target.
 pub(super) const NONE: u32 = u32::MAX;
-/// First and further pointers together are counted in 32 bits.
+/// Maximum number of first pointers, and of further pointers. Their sum is counted in 32 bits.
 const MOST: usize = 1 << 30;
 
-/// The shared targets of a message, the root being the first.
+/// The shared targets of a message, beginning with the root.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     pub(super) entries: Vec<Entry>,
-    /// The first of them, before it is needed.
+    /// The entry of the root, until the list of entries is needed.
     root: Option<Entry>,
-    /// Which target leads to which, beyond the first pointer to each; `Cell`s left out.
+    /// Edges between targets beyond the first pointer to each, without pointers in `Cell`s.
     pub(super) again: Vec<Again>,
-    /// Whether one of `again` leads to a target that was not met later.
+    /// True if an edge in `again` leads to a target that was not reached later than its holder.
     pub(super) backward: bool,
     most: usize,
-    /// Whether a pointer was met that stands in a `Cell`, or nothing in its place.
+    /// True if the message has a pointer in a `Cell`, or an empty `Cell` in its place.
     cells: bool,
-    /// Room for the search for circles and for the longest ways.
+    /// Scratch memory for the search for cycles and for the longest paths.
     pub(super) degree: Vec<u32>,
     pub(super) starts: Vec<u32>,
     pub(super) targets: Vec<u32>,
@@ -99,30 +101,30 @@ pub(crate) struct Table {
     pub(super) longest: Vec<u32>,
 }
 
-// SAFETY: within a pass its pointers lead into the buffer that the pass borrows; what is left of them
-// afterwards nobody looks at, as a pass begins with emptying the table.
+// SAFETY: during a pass the pointers lead into the buffer that the pass borrows. After the pass
+// they are not used any more, because every pass begins by emptying the table.
 unsafe impl Send for Table {}
-// SAFETY: as above, and shared access hands out nothing.
+// SAFETY: as above, and shared access does not give out the pointers.
 unsafe impl Sync for Table {}
 
 impl Pass<'_> {
-    /// Notes a pointer in a `Cell`.
+    /// Records that the message has a pointer in a `Cell`.
     #[inline(always)]
     pub(crate) fn note_cell(&mut self) {
         self.shared.cells = true;
     }
 
-    /// Reads a pointer to a shared target, which may lead in a circle if it stands in a `Cell`.
+    /// Reads a pointer to a shared target. If the pointer is in a `Cell`, it may form a cycle.
     ///
     /// # Errors
     ///
-    /// A [`Fault`] of the slot when it names no target, or one of another type; else as for
+    /// A [`Fault`] of the slot if it names no target, or a target of another type; otherwise as for
     /// [`Pointee::claim`] and [`Pointee::read_now`].
     ///
     /// # Safety
     ///
-    /// As for [`InPlace::read`](crate::model::InPlace::read), with a slot of the layout of a
-    /// reference that holds these words.
+    /// As for [`InPlace::read`](crate::model::InPlace::read). The slot must have the layout of a
+    /// reference and hold these words.
     #[inline]
     pub(crate) unsafe fn shared<T: Pointee + ?Sized>(
         &mut self,
@@ -166,15 +168,15 @@ impl Pass<'_> {
         unsafe { T::read_now(target, self) }
     }
 
-    /// How many pointers lead to what is claimed next.
+    /// Returns the depth of the target that is claimed next.
     fn next_level(&self) -> u32 {
         u32::try_from(self.depth.now.saturating_add(1)).unwrap_or(NONE.wrapping_sub(1))
     }
 }
 
 impl Table {
-    /// What is known of a message that was read. Only a pointer in a `Cell` can be changed through a
-    /// shared reference.
+    /// Returns what is known about a message that was read. A shared reference allows no other
+    /// change than to a pointer in a `Cell`.
     pub(super) fn wire(&self) -> Wire {
         if self.cells {
             Wire::Changed
@@ -183,27 +185,27 @@ impl Table {
         }
     }
 
-    /// Adds a target, to which `pointer` was made.
+    /// Adds a target together with the pointer that was made to it.
     #[inline(always)]
     fn push<T: Pointee + ?Sized>(&mut self, pointer: *const T, meta: u64, from: u32, level: u32) {
         self.entries.push(Entry::of(pointer, meta, from, level));
     }
 
-    /// Notes that an object which belongs to a target lies as deep as `level`.
+    /// Records that an object of the target `number` is at the depth `level`.
     pub(super) fn note_last(&mut self, number: u32, level: u32) {
         if let Some(entry) = self.entries.get_mut(number as usize) {
             entry.last = entry.last.max(level);
         }
     }
 
-    /// The number of the target that is added next, unless there are too many.
+    /// Returns the number of the target that is added next, or `None` if there are too many.
     #[inline(always)]
     fn next(&self) -> Option<u32> {
         let number = u32::try_from(self.entries.len()).ok()?;
         (self.entries.len() < MOST.min(self.most)).then_some(number)
     }
 
-    /// The target of this number, if it is one of this type.
+    /// Returns the target with this number if it has this type.
     #[inline(always)]
     fn get<T: Pointee + ?Sized>(&self, number: u64, meta: u64) -> Option<(u32, *const T)> {
         let number = u32::try_from(number).ok()?;
@@ -211,13 +213,14 @@ impl Table {
         if entry.key != typeid::of::<T>() || entry.meta != meta {
             return None;
         }
-        // SAFETY: the entry was made from a pointer to a type with this key: this one, as no type has
-        // another's, lifetimes aside, and all references in a message have one.
+        // SAFETY: the entry was made from a pointer to a type with this key. That is this type,
+        // because different types have different keys, apart from lifetimes, and all references in
+        // a message have the same lifetime.
         let pointer = unsafe { entry.pointer.as_ptr().cast::<*const T>().read() };
         Some((number, pointer))
     }
 
-    /// Notes that a target leads to one that was met before; false when there are too many.
+    /// Records a further pointer to a target. Returns false if there are too many.
     #[inline(always)]
     fn note(&mut self, again: Again) -> bool {
         self.backward |= again.to <= again.from;
@@ -225,18 +228,19 @@ impl Table {
         self.again.len() < MOST.min(self.most)
     }
 
-    /// The targets behind the root, for a walk that meets them again in the same order.
+    /// Returns the targets other than the root, for a walk that meets them in the same order.
     pub(super) fn firsts(&self) -> Firsts {
         Firsts(self.entries.iter().skip(1).rev().copied().collect())
     }
 
-    /// Forgets everything, lets `most` be added, and begins with the root as number 0.
+    /// Clears the table, sets the maximum number of targets to `most`, and registers the root as
+    /// number 0.
     #[inline(always)]
     pub(super) fn reset<T: InPlace>(&mut self, most: usize, root: *const T) {
         self.most = most;
         self.cells = false;
         self.root = Some(Entry::of(root, 0, NONE, 0));
-        // Without entries there is nothing else.
+        // If there are no entries, all other lists are empty too.
         if self.entries.capacity() > 0 {
             self.forget();
         }
@@ -259,15 +263,15 @@ impl Table {
     }
 }
 
-/// Shared targets that a walk has not met yet, the last one first.
+/// Shared targets that a walk has not met yet, in reverse order.
 #[derive(Debug)]
 pub(super) struct Firsts(Vec<Entry>);
 
 impl Firsts {
-    /// Whether this pointer is the first to the next target.
+    /// Returns true if this pointer is the first one to the next target, and removes that target.
     ///
-    /// Further pointers to a target without size may be taken for the first to another one of the
-    /// same type at its place: it makes no difference.
+    /// A further pointer to a zero-sized target may be taken for the first pointer to another
+    /// target of the same type at the same address. This makes no difference.
     pub(super) fn take<T: Pointee + ?Sized>(&mut self, pointer: *const T) -> bool {
         let next = self.0.last().filter(|next| next.key == typeid::of::<T>());
         // SAFETY: the entry was made from a pointer to a type with this key.

@@ -1,14 +1,14 @@
-//! From a fault's address back to the path of the field.
+//! Search for the path of the field that a fault is attributed to.
 //!
-//! A pass records nothing of how it came to a slot; it would cost every message what only a
-//! broken one needs. When a pass has failed, the walk is repeated over what it made native, in
-//! the same order and by the same types, until it meets the slot at fault. What lies behind that
-//! slot is still wire form and is never looked at. No reference is made to any target; `Option`s
-//! that were read are asked, by reference, where their payload lies.
+//! A pass does not record how it reached a slot, because every message would pay for what only an
+//! invalid one needs. Instead, after a failed pass, the walk is repeated over the part that is
+//! native, in the same order and with the same types, until it reaches the slot at fault.
+//! Everything beyond that slot is still in wire form and is never accessed. The walk creates no
+//! reference to a target; it only borrows `Option`s that were read, to find their payload.
 //!
-//! When a function of the program has refused a value, all of the message is native, but such functions
-//! may have changed the cells: the walk then relies on no order, and follows only pointers to what the
-//! pass claimed, each target once.
+//! If a function of the program rejected a value, the whole message is native, but such functions
+//! may have changed cells. The walk then does not rely on any order: it follows only pointers to
+//! targets that the pass claimed, and each target once.
 
 use std::any::{TypeId, type_name};
 use std::fmt::Write as _;
@@ -22,42 +22,43 @@ use super::shared::Firsts;
 use crate::class::Noted;
 use crate::model::{InPlace, Pointee};
 
-/// A walk in search of one slot.
+/// A walk over a message in search of one slot.
 #[derive(Debug)]
 pub struct Trace {
     wanted: usize,
     sought: Sought,
-    /// The shared targets of the pass that have not been met yet.
+    /// The shared targets of the pass that the walk has not reached yet.
     firsts: Firsts,
-    /// The classes of the pass's trait objects that have not been met yet, the last one first.
+    /// The classes of the pass's trait objects that the walk has not reached yet, in reverse order.
     classes: Vec<Noted>,
     path: Vec<Step>,
     found: Option<Found>,
-    /// Whether there were too many targets to go on.
+    /// True if the walk was given up because there are too many targets.
     lost: bool,
-    /// Targets met, in the order of the pass; `None` while only a path is wanted.
+    /// The targets found so far, in the order of the pass; `None` while only a path is being
+    /// computed.
     targets: Option<Vec<Targets>>,
-    /// The value that is being walked.
+    /// The value being walked.
     at: Place,
 }
 
-/// One value of those in the list of targets.
+/// The position of one value in the list of targets.
 #[derive(Debug, Clone, Copy)]
 struct Place {
-    /// Where its target stands in the list.
+    /// The index of its target in the list.
     entry: usize,
-    /// Which of the target's values it is.
+    /// The index of the value in that target.
     index: usize,
 }
 
-/// What stands at the address sought.
+/// The kind of the item at the wanted address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sought {
-    /// The slot that a fault is blamed on.
+    /// The slot that a fault is attributed to.
     Slot,
-    /// A value of this type that a function of the program refused.
+    /// A value of this type that a function of the program rejected.
     Refused(TypeId),
-    /// A target, to which a pointer is sought.
+    /// A target; the path to it is wanted.
     Target,
 }
 
@@ -67,14 +68,14 @@ enum Step {
     Index(usize),
 }
 
-/// What stands in the slot at fault.
+/// The type found in the slot at fault.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
     pub(super) type_name: &'static str,
     pub(super) size: usize,
 }
 
-/// The targets of one pointer.
+/// The target of one pointer: one or several adjacent values.
 #[derive(Debug, Clone, Copy)]
 struct Targets {
     start: *const u8,
@@ -82,12 +83,12 @@ struct Targets {
     stride: usize,
     many: bool,
     trace: unsafe fn(*const u8, &mut Trace),
-    /// The pointer; `None` for the root.
+    /// The pointer that leads here; `None` for the root.
     pointer: Option<Pointer>,
 }
 
 impl Targets {
-    /// Where one of them stands.
+    /// Returns the address of the value at `index`.
     fn value(&self, index: usize) -> *const u8 {
         self.start.wrapping_add(index.wrapping_mul(self.stride))
     }
@@ -95,25 +96,27 @@ impl Targets {
 
 /// A pointer that the walk has met.
 ///
-/// Who holds it is noted, not looked up by its address: a function of the program that changed cells
-/// before another one refused a value may have put the targets into any order.
+/// Its holder is recorded, not looked up by its address: functions of the program may have changed
+/// cells before another one rejected a value, so the targets may be in any order.
 #[derive(Debug, Clone, Copy)]
 struct Pointer {
     slot: usize,
-    /// The value that it is a part of, of a target that stands earlier in the list.
+    /// The value that contains the pointer, in a target that is earlier in the list.
     holder: Place,
 }
 
-/// A walk that meets more targets than this ends without a path: words are not worth more memory.
+/// Maximum number of targets of a walk. A walk that meets more ends without a path, because the
+/// text of an error does not justify more memory.
 const MOST_TARGETS: usize = 1 << 20;
 
-/// Paths longer than this many pointers are shown by their end.
+/// Maximum number of pointers of a path that are shown; of a longer path, the end is shown.
 const SHOWN: usize = 12;
 
 impl Trace {
-    /// Whether the walk is over: it was before, or the slot sought is this one.
+    /// Returns true if the walk is over, because it was before or because `slot` is the wanted one.
     ///
-    /// Called for each slot that `read` could have blamed, before anything is made of its bytes.
+    /// Called for each slot that `read` could have attributed a fault to, before its bytes are
+    /// interpreted.
     #[must_use]
     pub fn hit<T>(&mut self, slot: *const T) -> bool {
         if self.sought == Sought::Slot {
@@ -122,7 +125,7 @@ impl Trace {
         self.is_over()
     }
 
-    /// The same for a value that a function of the program may have refused.
+    /// Like [`hit`](Self::hit), for a value that a function of the program may have rejected.
     #[must_use]
     pub fn hit_verified<T: InPlace>(&mut self, slot: *const T) -> bool {
         if self.sought == Sought::Refused(typeid::of::<T>()) {
@@ -131,7 +134,7 @@ impl Trace {
         self.is_over()
     }
 
-    /// The walk is over if a `T` at `address` is what is sought.
+    /// Ends the walk if `address` is the wanted one.
     fn hit_if<T>(&mut self, address: usize) {
         if !self.is_over() && address == self.wanted {
             self.found = Some(Found {
@@ -141,20 +144,22 @@ impl Trace {
         }
     }
 
-    /// Whether the walk is over.
+    /// Returns true if the walk is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.found.is_some() || self.lost
     }
 
-    /// Which of `count` values from `first` on may hold the slot sought: one, or where two meet, both,
-    /// as a slot without size may stand at the end of the value that it belongs to.
+    /// Returns the indexes of the values from `first` on that may contain the wanted slot. This is
+    /// one value, or two at a boundary, because a zero-sized slot may lie at the end of the value
+    /// that it belongs to.
     pub(crate) fn elements_of<T>(&self, first: *const T, count: usize) -> Range<usize> {
         let Some(offset) = self.wanted.checked_sub(first.addr()) else {
             return 0..0;
         };
         let Some(index) = offset.checked_div(size_of::<T>()) else {
-            // Without size they all stand in one place, and the first says what is wrong.
+            // Zero-sized values all have the same address, and the first one is enough for the
+            // message.
             return 0..count.min(usize::from(offset == 0));
         };
         let is_at_end = offset == index.wrapping_mul(size_of::<T>());
@@ -162,17 +167,17 @@ impl Trace {
         start.min(count)..index.saturating_add(1).min(count)
     }
 
-    /// Steps into a field.
+    /// Enters a field.
     pub fn enter(&mut self, field: &'static str) {
         self.path.push(Step::Field(field));
     }
 
-    /// Steps into an element.
+    /// Enters an element.
     pub fn enter_index(&mut self, index: usize) {
         self.path.push(Step::Index(index));
     }
 
-    /// Steps out again, and says whether the walk is over; if so the path stays as it is.
+    /// Leaves a field or an element. Returns true if the walk is over; the path is then kept.
     #[must_use]
     pub fn leave(&mut self) -> bool {
         if !self.is_over() {
@@ -181,7 +186,7 @@ impl Trace {
         self.is_over()
     }
 
-    /// Notes that the pointer in `slot` leads to `count` values from `start` on.
+    /// Records that the pointer in `slot` leads to `count` values at `start`.
     ///
     /// # Safety
     ///
@@ -222,8 +227,9 @@ impl Trace {
             if many {
                 self.enter_index(index);
             }
-            // SAFETY: the pointer was read, so `count` values of `T` were claimed at `start`. The slot
-            // at fault is in this one or in the next, if in any, so all before it were read.
+            // SAFETY: the pointer was read, so `count` values of `T` were claimed at `start`. If
+            // the slot at fault is in this target, it is in this value or in the next one of the
+            // range, so all slots before it were read.
             unsafe { T::trace(start.wrapping_add(index), self) };
             if self.is_over() {
                 return;
@@ -234,11 +240,12 @@ impl Trace {
         }
     }
 
-    /// Walks a pointer to a shared target, unless it is a further one to it.
+    /// Walks the target of a shared pointer if this is the first pointer to it.
     ///
     /// # Safety
     ///
-    /// `slot` must be a pointer that [`Pass::shared`] made, in the order of the pass.
+    /// `slot` must hold a pointer that [`Pass::shared`] made, and pointers must be walked in the
+    /// order of the pass.
     pub(crate) unsafe fn shared<T: Pointee + ?Sized>(&mut self, slot: *const &T) {
         if self.targets.is_none() {
             return;
@@ -261,8 +268,8 @@ impl Trace {
         if self.targets.is_none() {
             return;
         }
-        // A function of the program that changed a cell before another one refused a value may have
-        // taken pointers out of the graph: the classes noted for them are not met.
+        // A function of the program that changed a cell before another one rejected a value may
+        // have removed pointers from the graph. The classes recorded for these are skipped.
         while let Some(noted) = self.classes.pop() {
             if noted.is_of(target) {
                 // SAFETY: the pass claimed a target of this class at this address.
@@ -281,19 +288,19 @@ unsafe fn trace_at<T: InPlace>(slot: *const u8, trace: &mut Trace) {
     unsafe { T::trace(slot.cast(), trace) }
 }
 
-/// Where a fault lies, in words.
+/// The location of a fault and its description.
 #[derive(Debug)]
 pub(crate) struct Located {
     pub(crate) path: String,
     pub(crate) what: String,
 }
 
-/// Says in words where the fault of a pass lies and what it is.
+/// Describes the location and the kind of the fault of a pass.
 ///
 /// # Safety
 ///
-/// `fault` must be that of `pass` over the message whose root of type `T` stands at `root`, and
-/// the buffer must not have been touched since.
+/// `fault` must be the fault of `pass` over the message whose root of type `T` is at `root`. The
+/// buffer must not have been touched since.
 pub(super) unsafe fn locate<T: InPlace>(
     root: *const T,
     name: &str,
@@ -307,14 +314,14 @@ pub(super) unsafe fn locate<T: InPlace>(
     // SAFETY: the caller's promise is passed on.
     let (path, found) = unsafe { search(root, name, fault.slot.addr().get(), sought, pass) };
     let what = match found {
-        // SAFETY: `found` says that `size` bytes of a slot begin at the fault, in the buffer.
+        // SAFETY: `found` says that a slot of `size` bytes begins at the fault, in the buffer.
         Some(found) => unsafe { describe(fault, found, pass.checks.said.as_deref()) },
-        None => "the bytes are not valid here".to_owned(),
+        None => "the bytes are invalid".to_owned(),
     };
     Located { path, what }
 }
 
-/// Says in words where a value stands that a function of the program refused, and why.
+/// Describes the location of a value that a function of the program rejected, and the reason.
 ///
 /// # Safety
 ///
@@ -334,7 +341,7 @@ pub(super) unsafe fn locate_refused<T: InPlace>(
     }
 }
 
-/// The path to what is sought, and what was found there.
+/// Returns the path to the wanted item, and the type found there.
 ///
 /// # Safety
 ///
@@ -374,7 +381,7 @@ unsafe fn search<T: InPlace>(
     let found = trace.found;
     let targets = trace.targets.take().unwrap_or_default();
     let path = match found {
-        // SAFETY: the walk collected the targets, and found what is sought in the value at `at`.
+        // SAFETY: the walk collected the targets, and found the wanted item in the value at `at`.
         Some(_) => unsafe { path_of(trace, &targets) },
         None => "…".to_owned(),
     };
@@ -382,7 +389,7 @@ unsafe fn search<T: InPlace>(
 }
 
 impl Trace {
-    /// Walks all targets in order until the slot is found; `at` says in which value.
+    /// Walks all targets in order until the wanted item is found in the value at `at`.
     ///
     /// # Safety
     ///
@@ -398,9 +405,10 @@ impl Trace {
             for index in 0..targets.count {
                 self.path.clear();
                 self.at = Place { entry, index };
-                // SAFETY: after a fault no function of the program has run on the graph: the pass met
-                // these values in this order and the walk ends at the fault, so this one was read, or
-                // begun. After a refusal all targets were read, whatever the order is now.
+                // SAFETY: after a fault, no function of the program has run on the graph. The pass
+                // reached these values in this order and the walk ends at the fault, so this value
+                // was read completely or in part. After a rejection, all targets were read,
+                // whatever their order is now.
                 unsafe { (targets.trace)(targets.value(index), self) };
                 if self.is_over() {
                     return;
@@ -411,15 +419,16 @@ impl Trace {
     }
 }
 
-/// The path from the root to the slot that `trace` found.
+/// Returns the path from the root to the slot that `trace` found.
 ///
 /// # Safety
 ///
-/// `targets` must be what `trace` collected on its walk, over a buffer that has not been changed since.
+/// `targets` must be those that `trace` collected on its walk, and the buffer must not have been
+/// changed since.
 unsafe fn path_of(mut trace: Trace, targets: &[Targets]) -> String {
     let mut pieces = Vec::new();
     let mut hidden = 0usize;
-    // Each step leads to an earlier target, so this ends.
+    // Each step leads to an earlier target, so this loop terminates.
     while let Some(of) = targets.get(trace.at.entry) {
         let mut piece = String::new();
         if of.many {
@@ -446,8 +455,8 @@ unsafe fn path_of(mut trace: Trace, targets: &[Targets]) -> String {
             trace.sought = Sought::Slot;
             trace.found = None;
             trace.path.clear();
-            // SAFETY: the walk met the pointer in this value, and nothing has changed since: this one
-            // ends there, too, and what stands before it was read.
+            // SAFETY: the first walk met the pointer in this value, and nothing has changed since.
+            // This walk ends at the same pointer, and everything before it was read.
             unsafe { (holder.trace)(holder.value(trace.at.index), &mut trace) };
         }
     }

@@ -1,4 +1,4 @@
-//! Ways through a graph from one shared target to the next: circles, and those that are too long.
+//! Detection of cycles, and of paths that are too long, in the graph of shared targets.
 
 use std::ptr;
 
@@ -6,11 +6,13 @@ use super::pass::FaultKind;
 use super::shared::{Again, NONE, Table};
 
 impl Table {
-    /// Looks for an object that reaches itself without a `Cell`, and for one to which a way leads over
-    /// more pointers than `most`; gives its address. `deepest` is what led first to any object.
+    /// Searches for an object that reaches itself without a `Cell`, and for an object to which a
+    /// path of more than `most` pointers leads. Returns the address of such an object. `deepest` is
+    /// the largest depth at which an object was first reached.
     ///
-    /// A first pointer always leads from a target to one that is met later, so there is no circle
-    /// unless a further pointer leads back. A way passes each target and each further pointer once.
+    /// A first pointer always leads from a target to one that is reached later, so a cycle needs a
+    /// further pointer that leads backward. An acyclic path visits each target and each further
+    /// pointer at most once.
     #[inline]
     pub(super) fn circle(
         &mut self,
@@ -48,7 +50,7 @@ impl Table {
                 level: entry.level,
             });
         let edges = || first.clone().chain(again.iter().copied());
-        // How many edges leave each target, then where each one's list of targets begins.
+        // Number of edges that leave each target; later the start of each target's adjacency list.
         let count = entries.len();
         self.starts.clear();
         self.starts.resize(count.saturating_add(1), 0);
@@ -69,7 +71,7 @@ impl Table {
         self.steps.resize(sum as usize, 0);
         let level_of = |of: u32| entries.get(of as usize).map_or(0, |entry| entry.level);
         for edge in edges() {
-            // Filled from the end of each list, whose start is thereby found.
+            // Each list is filled from its end, which leaves `starts` at its start.
             add(&mut self.starts, edge.from, u32::MAX);
             let at = at(&self.starts, edge.from) as usize;
             if let Some(target) = self.targets.get_mut(at) {
@@ -81,7 +83,8 @@ impl Table {
         }
         self.longest.clear();
         self.longest.extend(entries.iter().map(|entry| entry.level));
-        // Whatever no edge leads to is taken away with the edges that leave it.
+        // Topological sort: a target without incoming edges is removed together with the edges that
+        // leave it.
         self.ready.clear();
         self.ready.extend(
             (0u32..)
@@ -111,8 +114,9 @@ impl Table {
         self.far(most)
     }
 
-    /// Works out the longest ways where all pointers lead to targets met later, and further ones stand
-    /// in the order of what holds them: then each target's way is known when it is come to.
+    /// Computes the longest paths if all pointers lead to targets that are reached later, and the
+    /// further pointers are in the order of their holders. The longest path to a target is then
+    /// known when the loop reaches it.
     fn walk_forward(&mut self) {
         let Self {
             entries,
@@ -142,7 +146,8 @@ impl Table {
         }
     }
 
-    /// A target that, or whose last object, lies deeper than `most` on its longest way.
+    /// Returns a target for which the target itself, or the last object that belongs to it, lies
+    /// deeper than `most` on its longest path.
     fn far(&self, most: usize) -> Option<(ptr::NonNull<u8>, FaultKind)> {
         let mut ways = self.entries.iter().zip(&self.longest);
         let (far, _) = ways.find(|(entry, longest)| {
@@ -152,10 +157,12 @@ impl Table {
         Some((far.address()?, FaultKind::Far))
     }
 
-    /// A target on a circle, once only circles and what they lead to have a degree left.
+    /// Returns a target on a cycle. Only targets on cycles, and targets reachable from these, have
+    /// a nonzero in-degree when this is called.
     #[cold]
     fn on_circle(&mut self) -> Option<ptr::NonNull<u8>> {
-        // Each of these has one before it that is of these, so going back ends in a circle.
+        // Each of the remaining targets has a predecessor among them, so following predecessors
+        // ends in a cycle.
         let left = |degree: &[u32], i: u32| at(degree, i) > 0;
         self.ready.clear();
         self.ready.resize(self.entries.len(), 0);
@@ -180,7 +187,7 @@ impl Table {
     }
 }
 
-/// The number at `i`, 0 where there is none.
+/// Returns the number at `i`, or 0 if there is none.
 fn at(numbers: &[u32], i: u32) -> u32 {
     numbers.get(i as usize).copied().unwrap_or(0)
 }

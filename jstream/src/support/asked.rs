@@ -1,9 +1,9 @@
-//! What generated code asks of a field's type.
+//! Trait checks for the field types of generated code.
 //!
-//! Each generated function that deals with a field asks first, by the same call in the same place of
-//! the program: where the answer is no, the compiler says so once, for it drops what it has said
-//! before. Whatever is asked afterwards is asked of the form, which is unknown then, and of what is
-//! unknown nothing is said.
+//! Each generated function that handles a field first makes the same check call at the same place
+//! of the program. If a check fails, the compiler reports it once and drops the duplicates. All
+//! further checks are on the form's type, which is then unknown, and the compiler reports no errors
+//! about an unknown type.
 
 use std::marker::PhantomData;
 
@@ -17,31 +17,31 @@ use crate::write::Draft;
 use super::Field;
 use super::fields::Like;
 
-/// The type of a field, to be asked about.
+/// The type of a field, to be checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<F>(PhantomData<*const F>);
 
-/// The type of a field.
+/// Returns the type of a field.
 #[must_use]
 pub const fn asked<F>(_: &F) -> Asked<F> {
     Asked(PhantomData)
 }
 
-/// A type by its name.
+/// Returns a type by its name.
 #[must_use]
 pub const fn asked_of<F>() -> Asked<F> {
     Asked(PhantomData)
 }
 
 impl<F> Asked<F> {
-    /// Whether it can be sent.
+    /// Checks that the type can be sent.
     pub const fn travels(self)
     where
         F: Transportable,
     {
     }
 
-    /// Whether it arrives as what it is.
+    /// Checks that the type arrives as itself.
     pub const fn arrives_as_itself<'b>(self)
     where
         F: Transportable + 'b,
@@ -49,31 +49,31 @@ impl<F> Asked<F> {
     {
     }
 
-    /// Whether it can stand in a buffer.
+    /// Checks that the type can be in a receive buffer.
     pub const fn stands_in_a_buffer(self)
     where
         F: InPlace,
     {
     }
 
-    /// Whether it can be made where it does not travel.
+    /// Checks that a default can be created for a field that is not sent.
     pub const fn has_a_default(self)
     where
         F: Skippable,
     {
     }
 
-    /// Whether an adapter is for it.
+    /// Checks that `A` is an adapter for the type.
     pub const fn has_an_adapter<A: Adapter<F>>(self, _: Asked<A>) {}
 
-    /// Whether it arrives as what it is by way of an adapter.
+    /// Checks that the type arrives as itself through an adapter.
     pub const fn fits_an_adapter<A: Adapter<F>>(self, _: Asked<A>)
     where
         A::Wire: Plain,
     {
     }
 
-    /// Whether it can be used as an `M`.
+    /// Checks that the type can be used as an `M`.
     pub const fn is_like<M, How>(self)
     where
         F: Like<M, How>,
@@ -81,18 +81,18 @@ impl<F> Asked<F> {
     }
 }
 
-/// The type of a field, and that of the form's field.
+/// The type of a field, and the type of the form's field.
 #[derive(Debug, Clone, Copy)]
 pub struct AskedWithForm<F, G>(PhantomData<*const (F, G)>);
 
-/// The type of a field, and that of the form's field.
+/// Returns the type of a field, and the type of the form's field.
 #[must_use]
 pub const fn asked_with_form<F, G>(_: &F, _: &G) -> AskedWithForm<F, G> {
     AskedWithForm(PhantomData)
 }
 
 impl<F, G> AskedWithForm<F, G> {
-    /// Whether the one arrives as the other.
+    /// Checks that the first type arrives as the second one.
     pub const fn agree<'b>(self)
     where
         F: Transportable + 'b,
@@ -100,7 +100,7 @@ impl<F, G> AskedWithForm<F, G> {
     {
     }
 
-    /// Whether what an adapter sends for the one arrives as the other.
+    /// Checks that the value that an adapter sends for the first type arrives as the second one.
     pub const fn agree_by<'b, A: Adapter<F>>(self, _: Asked<A>)
     where
         <A::Wire as Transportable>::InPlace<'b>: Form<G>,
@@ -110,19 +110,20 @@ impl<F, G> AskedWithForm<F, G> {
 
 /// A type whose fields can be skipped.
 #[diagnostic::on_unimplemented(
-    message = "a `{Self}` can't be skipped: it has no default to arrive as",
-    note = "implement `Default` for it, or say `form = Type` beside `skip`, with another type that has \
-            a default: `form = ()`"
+    message = "a field of type `{Self}` can't be skipped: the type has no default",
+    note = "implement `Default` for it, or add `form = Type` to `skip`, with another type that has \
+            a default, such as `form = ()`"
 )]
 pub trait Skippable: Default {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Default> Skippable for T {}
 
-/// A type whose fields stay what they are when the type is made again from its form.
+/// A type whose fields are the same in a type and in its form, and are cloned when the type is
+/// restored from its form.
 #[diagnostic::on_unimplemented(
-    message = "a `{Self}` can't be made again from its form: it is not `Clone`",
-    note = "say `#[transportable(no_to_owned)]` on the type that has it as a part, or implement \
+    message = "`{Self}` can't be restored from its form: it does not implement `Clone`",
+    note = "add `#[transportable(no_to_owned)]` to the type that contains it, or implement \
             `Clone` for it"
 )]
 pub trait Again: Clone {}
@@ -130,15 +131,15 @@ pub trait Again: Clone {}
 #[diagnostic::do_not_recommend]
 impl<T: Clone> Again for T {}
 
-/// Makes a field again that arrived as what it is.
+/// Restores a field that arrived as itself.
 pub fn restore_adapted<F: Again>(form: &F) -> F {
     form.clone()
 }
 
-/// What an adapter sends for a field that arrives as what it was.
+/// The wire value that an adapter sends for a field that arrives as its own type.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no plain data, so what an adapter makes of it can't stand in its place",
-    note = "say `form = Type` beside `with`: the form of what the adapter sends, with `'b` for the \
+    message = "`{Self}` is not plain data, so it can't replace the field in the message",
+    note = "add `form = Type` to `with`: the form of the adapter's wire type, with `'b` for the \
             buffer's lifetime"
 )]
 pub trait Plain: Copy {}
@@ -146,26 +147,26 @@ pub trait Plain: Copy {}
 #[diagnostic::do_not_recommend]
 impl<T: Copy> Plain for T {}
 
-/// What arrives for a field, where the form has a `G`: the same type.
+/// The type that arrives for a field whose form has a `G`: the same type.
 ///
 /// # Safety
 ///
-/// `Self` and `G` must be one type, and the functions return what they are given.
+/// `Self` and `G` must be the same type, and the functions must return their argument.
 #[diagnostic::on_unimplemented(
-    message = "this field arrives as `{Self}`, but its form is taken for `{G}`",
-    label = "not spelled as what it is",
-    note = "the derive knows a type by its spelling: spell an alias out, or say \
-            `#[transportable(form = Type)]` on the field, with `'b` for the buffer's lifetime"
+    message = "this field arrives as `{Self}`, but the derive takes its form for `{G}`",
+    label = "the spelling of the type does not match its form",
+    note = "the derive recognises types by their spelling: spell out the alias, or add \
+            `#[transportable(form = Type)]` to the field, with `'b` for the buffer's lifetime"
 )]
 pub unsafe trait Form<G> {
-    /// The slot of the form's field, by the type of what arrives there.
+    /// Returns the slot of the form's field as a slot of the type that arrives.
     fn slot(of: *mut G) -> *mut Self;
 
-    /// What arrived, by its type.
+    /// Returns the form's field as the type that arrives.
     fn form(of: &G) -> &Self;
 }
 
-// SAFETY: they are one type, and both functions return their argument.
+// SAFETY: both are the same type, and both functions return their argument.
 unsafe impl<G> Form<G> for G {
     #[inline(always)]
     fn slot(of: *mut G) -> *mut G {
@@ -189,11 +190,11 @@ where
     F: Transportable,
     F::InPlace<'b>: Form<G>,
 {
-    // SAFETY: the caller's promise is passed on, of the same slot.
+    // SAFETY: the caller's promise is passed on for the same slot.
     unsafe { value.write(Form::slot(slot), draft) };
 }
 
-/// Turns a field back into wire form where it lies.
+/// Turns a field back into wire form in place.
 ///
 /// # Safety
 ///
@@ -219,11 +220,11 @@ where
     F: Transportable + 'b,
     F::InPlace<'b>: Form<F>,
 {
-    // SAFETY: the caller's promise is passed on, of the same slot.
+    // SAFETY: the caller's promise is passed on for the same slot.
     unsafe { F::InPlace::<'b>::read(Form::slot(slot), pass) }
 }
 
-/// Has a field that arrives as itself verified.
+/// Verifies a field that arrives as itself.
 ///
 /// # Errors
 ///
@@ -238,7 +239,7 @@ where
     F: Transportable + 'b,
     F::InPlace<'b>: Form<F>,
 {
-    // SAFETY: the caller's promise is passed on, of the same slot.
+    // SAFETY: the caller's promise is passed on for the same slot.
     unsafe { F::InPlace::<'b>::verify(Form::slot(slot.cast_mut())) }
 }
 
@@ -253,11 +254,11 @@ where
     F: Transportable + 'b,
     F::InPlace<'b>: Form<F>,
 {
-    // SAFETY: the caller's promise is passed on, of the same slot.
+    // SAFETY: the caller's promise is passed on for the same slot.
     unsafe { F::InPlace::<'b>::trace(Form::slot(slot.cast_mut()), trace) };
 }
 
-/// The shape of a field that arrives as itself.
+/// Returns the shape of a field that arrives as itself.
 #[must_use]
 pub const fn shape_of_own<'b, S, F>(_: Field<S, F>) -> Shape
 where
@@ -276,14 +277,14 @@ where
     <F::InPlace<'b> as InPlace>::describe(schema)
 }
 
-/// What can be made an `F` again: the form of one that implements [`Restore`].
+/// A type that an `F` can be restored from: the form of a type that implements [`Restore`].
 #[diagnostic::on_unimplemented(
-    message = "`{F}` can't be made again from its form: it does not implement `Restore`",
-    note = "say `#[transportable(no_to_owned)]` on the type that has it as a part, or implement \
+    message = "`{F}` can't be restored from its form: it does not implement `Restore`",
+    note = "add `#[transportable(no_to_owned)]` to the type that contains it, or implement \
             `jstream::Restore` for it"
 )]
 pub trait FormOf<F: Transportable> {
-    /// Makes the field again that `form` is the form of.
+    /// Restores the field whose form is `form`.
     ///
     /// # Errors
     ///
@@ -303,7 +304,7 @@ impl<F: Restore, T> FormOf<F> for T {
     }
 }
 
-/// Makes a field again of what arrived for it.
+/// Restores a field from its form.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Fields that travel otherwise than their type says.
+//! Fields with attributes that change how they are sent.
 
 use std::cell::Cell;
 use std::fmt::Display;
@@ -25,7 +25,7 @@ pub unsafe fn make_default<F: Default>(slot: *mut F) {
     unsafe { slot.write(value) };
 }
 
-/// Zeroes a skipped field in a message that is turned back into wire form.
+/// Zeroes a skipped field in a message that is restored in place.
 ///
 /// # Safety
 ///
@@ -35,11 +35,11 @@ pub unsafe fn erase_field<F>(place: *mut F, draft: &Draft<'_>) {
     unsafe { crate::write::erase(place, draft) };
 }
 
-/// Has a function of the program approve of a value.
+/// Calls a function of the program that verifies a value.
 ///
 /// # Errors
 ///
-/// A [`Refusal`] with what the function says.
+/// A [`Refusal`] with the message of the function's error.
 ///
 /// # Safety
 ///
@@ -49,33 +49,33 @@ pub unsafe fn approve<T: InPlace, E: Display>(
     function: impl for<'r> FnOnce(&'r T) -> Result<(), E>,
 ) -> Result<(), Refusal> {
     // SAFETY: the caller's slot holds a value that nothing changes. The function is generic in the
-    // lifetime of the reference, and cannot keep it.
+    // lifetime of the reference, so it cannot keep it.
     let value = unsafe { &*slot };
     function(value).map_err(|why| Refusal::new(slot, why.to_string()))
 }
 
-/// The form of what an adapter makes.
+/// The form of the wire value of an adapter.
 type WireForm<'b, A, T> = <<A as Adapter<T>>::Wire as Transportable>::InPlace<'b>;
 
-/// What must hold of an adapter whose fields arrive as what they were.
+/// Asserts the requirements on an adapter whose fields arrive as their own type.
 const fn assert_adapted<A: Adapter<T>, T>() {
     assert!(
         <WireForm<'static, A, T> as InPlace>::SHAPE.flat
             && size_of::<WireForm<'static, A, T>>() <= size_of::<T>()
             && align_of::<WireForm<'static, A, T>>() <= align_of::<T>(),
-        "an adapter's wire value must be plain data that fits into the field; else say `form = Type`"
+        "an adapter's wire value must be plain data that fits into the field; otherwise add `form = Type`"
     );
     assert!(
         !std::mem::needs_drop::<T>(),
-        "a field that arrives as it was must not need dropping: say `form = Type` beside `with`"
+        "a field that arrives as its own type must not need dropping: add `form = Type` to `with`"
     );
 }
 
-/// Writes what an adapter makes of a field into the field's own slot.
+/// Writes the wire value of an adapter into the field's own slot.
 ///
 /// # Safety
 ///
-/// As for [`Transportable::write`], with a slot that is zeroed.
+/// As for [`Transportable::write`], with a zeroed slot.
 pub unsafe fn write_adapted<'b, A, T>(_: Asked<A>, value: &T, slot: *mut T, draft: &mut Draft<'b>)
 where
     A: Adapter<T>,
@@ -86,19 +86,19 @@ where
         return;
     }
     let wire = A::to_wire(value);
-    // SAFETY: the reference is used for as long as the draft.
+    // SAFETY: the reference is not used after the draft.
     let wire: &'b [A::Wire] = unsafe { draft.keep_slice(std::iter::once(wire)) };
     if let [wire] = wire {
-        // SAFETY: the slot is large and aligned enough, asserted above.
+        // SAFETY: the slot is large and aligned enough, as asserted above.
         unsafe { wire.write(slot.cast::<WireForm<'b, A, T>>(), draft) };
     }
 }
 
-/// Makes a field of what an adapter had sent.
+/// Creates a field from the wire value of an adapter.
 ///
 /// # Errors
 ///
-/// A [`Fault`] when the wire value is none, or the adapter refuses it.
+/// A [`Fault`] if the wire value is invalid, or the adapter rejects it.
 ///
 /// # Safety
 ///
@@ -110,8 +110,8 @@ pub unsafe fn read_adapted<A: Adapter<T>, T>(
 ) -> Result<(), Fault> {
     const { assert_adapted::<A, T>() };
     let mut wire = MaybeUninit::<WireForm<'static, A, T>>::uninit();
-    // SAFETY: the slot has at least the size and alignment of the wire form, asserted above, and
-    // its bytes are initialised; the temporary is elsewhere.
+    // SAFETY: the slot has at least the size and alignment of the wire form, as asserted above, and
+    // its bytes are initialised. The temporary does not overlap it.
     unsafe { ptr::copy_nonoverlapping(slot.cast_const().cast(), wire.as_mut_ptr(), 1) };
     // SAFETY: the temporary is aligned and holds the wire bytes.
     unsafe { WireForm::<A, T>::read(wire.as_mut_ptr(), pass) }
@@ -138,14 +138,14 @@ pub unsafe fn read_adapted<A: Adapter<T>, T>(
     }
 }
 
-/// The shape of a field that an adapter is for.
+/// Returns the shape of a field with an adapter.
 #[must_use]
 pub const fn adapted_shape<A: Adapter<T>, S, T>(_: Asked<A>, _: Field<S, T>) -> Shape {
     const { assert_adapted::<A, T>() };
     Shape::MADE
 }
 
-/// Describes a field that an adapter is for: by the wire value.
+/// Describes a field with an adapter by its wire value.
 pub fn describe_adapted<A: Adapter<T>, S, T>(
     _: Asked<A>,
     schema: &mut Schema,
@@ -154,7 +154,7 @@ pub fn describe_adapted<A: Adapter<T>, S, T>(
     <WireForm<'static, A, T> as InPlace>::describe(schema)
 }
 
-/// Writes what an adapter makes of a field, which is what arrives.
+/// Writes the wire value of an adapter, which is also what arrives.
 ///
 /// # Safety
 ///
@@ -172,17 +172,17 @@ pub unsafe fn write_replaced<'b, A: Adapter<T>, T, G>(
         return;
     }
     let wire = A::to_wire(value);
-    // SAFETY: the reference is used for as long as the draft.
+    // SAFETY: the reference is not used after the draft.
     let wire: &'b A::Wire = unsafe { draft.keep_value(wire) };
     // SAFETY: the caller's promise is passed on.
     unsafe { wire.write(slot, draft) };
 }
 
-/// Makes a field again of what an adapter had sent.
+/// Restores a field from the wire value of an adapter.
 ///
 /// # Errors
 ///
-/// When the adapter refuses it.
+/// [`RestoreError::Adapter`] if the adapter rejects the value.
 pub fn restore_replaced<'b, A: Adapter<T>, T, G>(wire: &G, _: Asked<A>) -> Result<T, RestoreError>
 where
     WireForm<'b, A, T>: Form<G>,
@@ -191,13 +191,13 @@ where
         .map_err(|why| RestoreError::Adapter(why.to_string()))
 }
 
-/// A type that can be left out of a message: there is a value of it that refers to nothing.
+/// A pointer type that can be left out of a message: it has a value that refers to nothing.
 #[diagnostic::on_unimplemented(
-    message = "a `{Self}` is a pointer that is not marked, and can't be left out",
+    message = "`{Self}` is a pointer without a mark, and its type can't be left out of messages",
     note = "mark the field with `#[transportable(follow)]`, or make it an `Option`"
 )]
 pub trait Absent: Transportable {
-    /// That value.
+    /// Returns the value that refers to nothing.
     fn absent() -> Self;
 }
 
@@ -230,13 +230,13 @@ pub unsafe fn write_absent<'b, F: Absent + 'b>(
     slot: *mut F::InPlace<'b>,
     draft: &mut Draft<'b>,
 ) {
-    // SAFETY: the reference is used for as long as the draft.
+    // SAFETY: the reference is not used after the draft.
     let absent: &'b F = unsafe { draft.keep_value(F::absent()) };
     // SAFETY: the caller's promise is passed on.
     unsafe { absent.write(slot, draft) };
 }
 
-/// Writes a field that arrives as a slice that may be changed.
+/// Writes a field that arrives as a mutable slice.
 ///
 /// # Safety
 ///
@@ -248,11 +248,11 @@ where
     T: 'b,
 {
     let slot = Form::slot(slot.cast::<&'b [T]>());
-    // SAFETY: the two references have one layout, and their wire forms are the same.
+    // SAFETY: both kinds of references have the same layout and the same wire form.
     unsafe { value.write(slot, draft) };
 }
 
-/// Makes a field again that arrived as a slice that may be changed.
+/// Restores a field that arrived as a mutable slice.
 ///
 /// # Errors
 ///
@@ -268,50 +268,51 @@ where
     <F::InPlace<'a> as FormOf<F>>::restore(Form::form(&form), restoring)
 }
 
-/// Says that a value may be used as an `M`, and an `M` as a value of this type: references as
-/// [`Shared`] ones. `How` tells the implementations apart.
+/// Marks types that may be used as an `M`, and vice versa: references as [`Shared`] ones. `How`
+/// distinguishes the implementations.
 ///
 /// # Safety
 ///
-/// Both must have one layout and the same valid values.
+/// Both types must have the same layout and the same valid values.
 #[diagnostic::on_unimplemented(
-    message = "the references in `{Self}` can't be shared ones",
+    message = "the references in `{Self}` can't be shared",
     note = "`shared` is for a reference, an `Option` of one, and arrays of and references to them; \
             inside other types write `jstream::Shared<'b, T>`"
 )]
 pub unsafe trait Like<M: ?Sized, How> {}
 
-/// Of itself.
+/// Marks the relation of a type to itself.
 #[derive(Debug)]
 pub enum Itself {}
-/// Of a reference, by its target.
+/// Marks the relation of a reference to a [`Shared`] pointer, given the relation of their targets.
 #[derive(Debug)]
 pub struct Through<How>(std::marker::PhantomData<How>);
 
-// SAFETY: a type is like itself.
+// SAFETY: a type has the same layout and values as itself.
 unsafe impl<T: ?Sized> Like<T, Itself> for T {}
-// SAFETY: a `Shared` is a reference, by `repr(transparent)`, and its target is like the other.
+// SAFETY: a `Shared` is a reference, by `repr(transparent)`, and the targets are related.
 unsafe impl<'b, T, U, How> Like<Shared<'b, U>, Through<How>> for &'b T
 where
     T: Like<U, How> + ?Sized,
     U: ?Sized,
 {
 }
-// SAFETY: `std` lays an optional reference out as the reference, transparent types around it too.
+// SAFETY: `std` guarantees that an optional reference has the layout of the reference, and so does
+// an optional transparent type around a reference.
 unsafe impl<'b, T, U, How> Like<Option<Shared<'b, U>>, Through<How>> for Option<&'b T>
 where
     T: Like<U, How> + ?Sized,
     U: ?Sized,
 {
 }
-// SAFETY: arrays of what is alike are alike.
+// SAFETY: arrays of related types have the same layout and values.
 unsafe impl<'b, T, U, How, const N: usize> Like<[Shared<'b, U>; N], Through<How>> for [&'b T; N]
 where
     T: Like<U, How> + ?Sized,
     U: ?Sized,
 {
 }
-// SAFETY: slices of what is alike are alike.
+// SAFETY: slices of related types have the same layout and values.
 unsafe impl<'b, T, U, How> Like<[Shared<'b, U>], Through<How>> for [&'b T]
 where
     T: Like<U, How> + ?Sized,
@@ -337,9 +338,9 @@ where
     F: Like<M, How>,
     S: Like<M::InPlace<'b>, OfForm>,
 {
-    // SAFETY: the types have one layout and the same values.
+    // SAFETY: the types have the same layout and the same values.
     let value: &'b M = unsafe { &*ptr::from_ref(value).cast::<M>() };
-    // SAFETY: the caller's promise is passed on; the slot is like that of the form.
+    // SAFETY: the caller's promise is passed on; the slot has the layout of the form's slot.
     unsafe { value.write(slot.cast::<M::InPlace<'b>>(), draft) };
 }
 
@@ -353,7 +354,8 @@ where
     M: Transportable + 'b,
     F: Like<M, How>,
 {
-    // SAFETY: the caller's promise is passed on; the types have one layout and the same values.
+    // SAFETY: the caller's promise is passed on; the types have the same layout and the same
+    // values.
     unsafe { M::write_back(place.cast(), draft) };
 }
 
@@ -371,7 +373,8 @@ where
     M: InPlace,
     F: Like<M, How>,
 {
-    // SAFETY: the caller's promise is passed on; the types have one layout and the same values.
+    // SAFETY: the caller's promise is passed on; the types have the same layout and the same
+    // values.
     unsafe { M::read(slot.cast(), pass) }
 }
 
@@ -389,7 +392,7 @@ where
     unsafe { M::trace(slot.cast(), trace) }
 }
 
-/// Reads a field as an `M`, which arrives as itself.
+/// Reads a field as an `M` that arrives as itself.
 ///
 /// # Errors
 ///
@@ -404,11 +407,12 @@ where
     M::InPlace<'b>: Form<M>,
     F: Like<M, How>,
 {
-    // SAFETY: the caller's promise is passed on; the types have one layout and the same values.
+    // SAFETY: the caller's promise is passed on; the types have the same layout and the same
+    // values.
     unsafe { read_own::<M>(slot.cast(), pass) }
 }
 
-/// Walks a field that was read as an `M`, which arrives as itself.
+/// Walks a field that was read as an `M` that arrives as itself.
 ///
 /// # Safety
 ///
@@ -423,7 +427,7 @@ where
     unsafe { trace_own::<M>(slot.cast(), trace) };
 }
 
-/// The shape of a field that is read as an `M`, which arrives as itself.
+/// Returns the shape of a field that is read as an `M` that arrives as itself.
 #[must_use]
 pub const fn shape_own_as<'b, M>() -> Shape
 where
@@ -433,7 +437,7 @@ where
     <M::InPlace<'b> as InPlace>::SHAPE
 }
 
-/// Describes a field that is read as an `M`, which arrives as itself.
+/// Describes a field that is read as an `M` that arrives as itself.
 pub fn describe_own_as<'b, M>(schema: &mut Schema) -> TypeIndex
 where
     M: Transportable + 'b,
@@ -442,7 +446,7 @@ where
     <M::InPlace<'b> as InPlace>::describe(schema)
 }
 
-/// The shape of a field that is read as an `M`.
+/// Returns the shape of a field that is read as an `M`.
 #[must_use]
 pub const fn shape_as<M: InPlace>() -> Shape {
     M::SHAPE

@@ -1,4 +1,4 @@
-//! What generated code uses. Not for others: it may change with any release.
+//! Items used by generated code. Not a public interface: they may change with any release.
 
 mod asked;
 mod fields;
@@ -21,22 +21,23 @@ pub use std::sync::OnceLock;
 
 use std::mem::size_of;
 
-/// Finds a field inside a value, so that the field's type is inferred and not spelled.
+/// A function that projects a value to a field, so that the field's type is inferred and not
+/// spelled out.
 type Field<S, F> = unsafe fn(*const S) -> *const F;
 
-/// The shape of a field.
+/// Returns the shape of a field.
 #[must_use]
 pub const fn shape_of<S, F: InPlace>(_: Field<S, F>) -> Shape {
     F::SHAPE
 }
 
-/// The shape of an enum without fields, of `size` bytes.
+/// Returns the shape of an enum of `size` bytes without fields.
 #[must_use]
 pub const fn fieldless<const N: usize>(size: usize, tags: [i128; N]) -> Shape {
     let mut dense = size == 1 && N <= 256;
     let mut rest: &[i128] = &tags;
     while let [tag, others @ ..] = rest {
-        // Tags differ, so they are all numbers below `N` if none is larger.
+        // Tags are distinct, so if none is larger, they are all numbers below `N`.
         dense = dense && *tag >= 0 && *tag < N as i128;
         rest = others;
     }
@@ -56,7 +57,7 @@ pub fn describe<S, F: InPlace>(schema: &mut Schema, _: Field<S, F>) -> TypeIndex
     F::describe(schema)
 }
 
-/// Whether the parts of a type are in memory as they are on the wire.
+/// A comparison of the memory representation of a type's parts with their wire form.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
     is_wire: bool,
@@ -64,19 +65,19 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// No part yet.
+    /// The representation of no parts.
     pub const NOTHING: Self = Self {
         is_wire: true,
         bytes: 0,
     };
 
-    /// A part that is in memory as it is not on the wire.
+    /// The representation of a part that differs from its wire form.
     pub const OTHER: Self = Self {
         is_wire: false,
         bytes: 0,
     };
 
-    /// Both parts.
+    /// Returns the representation of both parts.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self {
@@ -85,14 +86,14 @@ impl Memory {
         }
     }
 
-    /// Whether the parts leave no byte of a whole of `size` bytes to padding.
+    /// Returns true if the parts fill `size` bytes without padding and equal their wire form.
     #[must_use]
     pub const fn fills(self, size: usize) -> bool {
         self.is_wire && self.bytes == size
     }
 }
 
-/// How a field is in memory.
+/// Returns the representation of a field.
 #[must_use]
 pub const fn memory_of<S, F: Transportable>(_: Field<S, F>) -> Memory {
     Memory {
@@ -101,17 +102,17 @@ pub const fn memory_of<S, F: Transportable>(_: Field<S, F>) -> Memory {
     }
 }
 
-/// Takes only a value and a field of one type.
+/// Compiles only if the value and the field have the same type.
 pub fn same_type<S, F>(_: &mut F, _: unsafe fn(*mut S) -> *mut F) {}
 
-/// Where a part lies in a whole, in bytes.
+/// Returns the offset of a part in an object, in bytes.
 ///
 /// # Safety
 ///
-/// `part` must be a part of what `whole` points to.
+/// `part` must point to a part of the object at `whole`.
 #[must_use]
 pub const unsafe fn offset_in<S, F>(whole: *const S, part: *const F) -> usize {
-    // SAFETY: the caller says that both are in one object.
+    // SAFETY: by the caller's promise both pointers are in one object.
     unsafe {
         part.cast::<u8>()
             .offset_from(whole.cast::<u8>())
@@ -119,7 +120,7 @@ pub const unsafe fn offset_in<S, F>(whole: *const S, part: *const F) -> usize {
     }
 }
 
-/// A list, named without the prelude.
+/// Creates a `Vec` without relying on the prelude.
 pub fn list<T, const N: usize>(of: [T; N]) -> Vec<T> {
     Vec::from(of)
 }

@@ -37,7 +37,7 @@ impl Header {
     pub fn of(bytes: &[u8]) -> Result<Self, Fault> {
         let end = bytes.len();
         let Some(header) = bytes.get(..HEADER_LEN) else {
-            let what = format!("{end} bytes are no message: a header alone has 40");
+            let what = format!("a message of {end} bytes is shorter than its 40-byte header");
             return Err(Fault::new(Code::Magic, 0..end, what));
         };
         if header.get(..4) != Some(MAGIC.to_le_bytes().as_slice()) {

@@ -1,5 +1,5 @@
-//! Messages of values to which nothing belongs but their slot: a header and that, of a length that the type
-//! tells. They are made in one place on the stack, or where they are to stand.
+//! Fast path for messages that consist of a header and a flat root. Their length is a constant of
+//! the type. They are built on the stack or directly in the destination buffer.
 
 use std::io::IoSlice;
 use std::mem::{MaybeUninit, align_of, size_of};
@@ -13,17 +13,17 @@ use crate::model::{InPlace, Transportable};
 use crate::read::assert_form;
 use crate::wire::{HEADER_LEN, Header, align_up, root_end};
 
-/// Longer messages are made as others are.
+/// Maximum length in bytes of a message that takes the fast path.
 const LONGEST: usize = 256;
 
-/// Room for one, as aligned as the form.
+/// Storage for such a message, aligned for the form.
 #[repr(C)]
 struct Message<F> {
     header: Header,
     root: F,
 }
 
-/// Whether messages of this form are made here.
+/// Returns true if messages of this form take the fast path.
 #[inline(always)]
 pub(super) const fn is_alone<F: InPlace>() -> bool {
     const { assert_form::<F>() };
@@ -31,7 +31,8 @@ pub(super) const fn is_alone<F: InPlace>() -> bool {
 }
 
 impl Writer {
-    /// As [`gather`](Self::gather), of a form that [is alone](is_alone), within the limit.
+    /// Like [`gather`](Self::gather), for a form that [takes the fast path](is_alone) and is within
+    /// the limit.
     #[inline]
     pub(super) fn gather_alone<T: Transportable, R>(
         &mut self,
@@ -40,16 +41,18 @@ impl Writer {
     ) -> Result<R, WriteError> {
         let mut message = MaybeUninit::<Message<T::InPlace<'_>>>::uninit();
         let base = message.as_mut_ptr().cast::<u8>();
-        // SAFETY: the root stands where `repr(C)` puts it, so there is room, aligned for it.
+        // SAFETY: the root is at the offset at which `repr(C)` puts it, so there is room and it is
+        // aligned.
         unsafe { self.write_alone(value, base)? };
-        // SAFETY: so many bytes were just zeroed and then written to; by its contract `write` leaves none of them
-        // uninitialised, and memory that is wire form has none. Nothing writes to them while they are lent.
+        // SAFETY: `root_end` bytes were just zeroed and then written to. By its contract, `write`
+        // leaves none of them uninitialised, and neither does a copy of memory that is wire form.
+        // Nothing writes to the bytes while they are lent.
         let bytes = unsafe { slice::from_raw_parts(base, root_end::<T::InPlace<'_>>()) };
         Ok(send(&[IoSlice::new(bytes)]))
     }
 
-    /// As [`write`](Self::write): the length of the message in `into`. None, and nothing of it written, where it has to be
-    /// made as others are.
+    /// Like [`write`](Self::write), but returns the length of the message in `into`. Returns
+    /// `None`, with nothing written, if the message cannot take the fast path.
     #[inline]
     pub(super) fn write_alone_to<T: Transportable>(
         &mut self,
@@ -63,17 +66,18 @@ impl Writer {
         if !is_alone::<T::InPlace<'_>>() || len > into.capacity() || !is_aligned {
             return None;
         }
-        // SAFETY: the jbuf is a handle to as many bytes as were just compared, and its base is aligned to 16 at
-        // least.
+        // SAFETY: the buffer has at least `len` bytes, as was just checked, and its base is aligned
+        // for the form: to 16, or to 128 if the form needs more.
         let written = unsafe { self.write_alone(value, base.as_ptr()) };
         Some(written.map(|()| len))
     }
 
-    /// Writes the message of a form that is alone, each byte up to its root's end.
+    /// Writes the message of a form that takes the fast path. Initialises each byte up to the end
+    /// of the root.
     ///
     /// # Safety
     ///
-    /// `base` must be aligned for the form, and valid for writes up to the root's end.
+    /// `base` must be aligned for the form, and valid for writes up to the end of the root.
     #[inline(always)]
     unsafe fn write_alone<T: Transportable>(
         &mut self,
@@ -90,13 +94,14 @@ impl Writer {
         unsafe { base.cast::<Header>().write_unaligned(header) };
         if T::WIRE_IS_MEMORY {
             let bytes = ptr::from_ref(value).cast::<u8>();
-            // SAFETY: `WIRE_IS_MEMORY` says that all bytes of the value are initialised and not behind a cell, and
-            // that the form has the same size.
+            // SAFETY: `WIRE_IS_MEMORY` guarantees that all bytes of the value are initialised and
+            // not behind a cell, and that the form has the same size.
             unsafe { ptr::copy_nonoverlapping(bytes, root.cast(), size_of::<T::InPlace<'_>>()) };
             return Ok(());
         }
         let mut writing = self.writing(None, NOTED);
-        // SAFETY: the slot is aligned, writable and zeroed. What is written there leads nowhere.
+        // SAFETY: the slot is aligned, writable and zeroed. A flat form has no pointers to other
+        // memory.
         unsafe { value.write(root, &mut writing) };
         writing.refused.take().map_or(Ok(()), Err)
     }
@@ -178,7 +183,7 @@ mod tests {
         Writer::new().gather_graph(value, NOTED, join).unwrap()
     }
 
-    /// Both ways make the same bytes, which are read as the value.
+    /// Checks that both paths produce the same bytes, and that these are read as the value.
     fn check<T>(value: &T)
     where
         T: Transportable + crate::Covariant + std::fmt::Debug + 'static,

@@ -1,16 +1,18 @@
-//! A message that was read, turned back into what it was, where it lies.
+//! Restoring the wire form of a received message in place.
 //!
-//! A walk in the order of the writer over native objects. Each target must lie where the writer would
-//! put it; then no target is copied, and each pointer becomes the place that was just compared. What
-//! has moved ends the walk.
+//! A walk over the native objects in the order of the writer. Each target must be at the address at
+//! which the writer would put it. Then no target is copied, and each pointer is overwritten with
+//! the place that was just compared. The walk stops at the first target that has moved.
 //!
 //! Invariants of a walk:
-//! 1. A turn is for values at the places that were claimed for them: each byte of the objects and of bulk
-//!    by one target, below the cursors, which end where the message's segments do.
-//! 2. What lies at a claimed place is native until its turn is done, and wire form afterwards. Only turns
-//!    look at it; nothing else looks through a pointer.
-//! 3. No reference to a value is used once its bytes have been overwritten: bytes are overwritten
-//!    through raw pointers from the jbuf's base, when no call that was given the reference is left.
+//! 1. A work item is for values at the places that were claimed for them. Each byte of the objects
+//!    and bulk segments is claimed by one target. Claimed bytes lie below the cursors, which never
+//!    pass the ends of the message's segments.
+//! 2. The values at a claimed place are native until their work item is done, and in wire form
+//!    afterwards. Only work items access them; nothing else follows a pointer.
+//! 3. No reference to a value is used after its bytes were overwritten. Bytes are overwritten
+//!    through raw pointers from the buffer's base, after every call that was given the reference
+//!    has returned.
 
 use std::mem::{self, align_of, size_of};
 use std::ptr::{self, NonNull};
@@ -22,7 +24,7 @@ use crate::buffer::ALIGNMENT;
 use crate::model::Transportable;
 use crate::wire::{HEADER_LEN, Header, ORIGIN, align_up, in_memory};
 
-/// Where the segments of a message are that was read and is in its jbuf still.
+/// The segments of a message that was read and is still in its buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Segments {
     base: NonNull<u8>,
@@ -36,14 +38,14 @@ pub(crate) struct Segments {
 impl Segments {
     /// # Safety
     ///
-    /// `base` must be that of a jbuf whose header was found to be true of the message in it, and has
-    /// not been changed since.
+    /// `base` must be that of a buffer whose header was checked when the message in it was read,
+    /// and has not been changed since.
     pub(crate) unsafe fn of(base: NonNull<u8>) -> Self {
-        // SAFETY: the caller has a header there, aligned as a jbuf is.
+        // SAFETY: by the caller's promise there is a header, aligned as a buffer is.
         let header = unsafe { base.cast::<Header>().read() };
         let objects_end = in_memory(header.objects_end);
         let bulk_len = in_memory(header.bulk_len);
-        // What was read did not wrap.
+        // The header was checked when the message was read, so this does not wrap.
         let bulk_start = align_up(objects_end, in_memory(u64::from(header.bulk_align)));
         Self {
             base,
@@ -55,18 +57,19 @@ impl Segments {
         }
     }
 
-    /// How long the message is, in bytes.
+    /// Returns the length of the message in bytes.
     pub(crate) fn len(&self) -> usize {
         self.text_start.wrapping_add(self.text_len)
     }
 
-    /// Where the root of type `T` stands.
+    /// Returns a pointer to the root of type `T`.
     pub(crate) fn root<T>(&self) -> *mut T {
         let at = align_up(HEADER_LEN, align_of::<T>());
         self.base.as_ptr().wrapping_add(at).cast()
     }
 
-    /// Room for a copy of the root behind the message, if it is small and the jbuf has some.
+    /// Returns space for a copy of the root after the message, if the root is small and the buffer
+    /// has room.
     pub(crate) fn kept<T>(&self, capacity: usize) -> Option<*mut T> {
         let at = align_up(self.len(), ALIGNMENT);
         let end = at.checked_add(size_of::<T>())?;
@@ -75,39 +78,41 @@ impl Segments {
     }
 }
 
-/// A larger root is not kept as it was.
+/// Maximum size in bytes of a root of which a copy is kept.
 const LARGEST_KEPT: usize = 4096;
 
-/// What a walk does with the places that it works out.
+/// The action of a walk on the pointers whose places it computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Nothing: it only looks whether all is where it should be.
+    /// Only compares every target's address with the expected one.
     Compare,
-    /// It writes them over the pointers. The root may have been changed if so said.
+    /// Overwrites the pointers with places. `changed` says that the program may have changed the
+    /// root.
     Commit { changed: bool },
 }
 
-/// The state of a walk beside the cursors of its draft.
+/// The state of a walk in addition to the cursors of its draft.
 #[derive(Debug)]
 pub(super) struct Back {
     pub(super) active: bool,
     pub(super) commit: bool,
-    /// Something is not where it should be. What is claimed from then on is of no use.
+    /// True if a target is not at its expected address. Places claimed after that are meaningless.
     pub(super) moved: bool,
-    /// The next slice that is written is one that the program may have changed.
+    /// True if the next slice to be written is one that the program may have changed.
     exclusive: bool,
-    /// What is walked over is a copy of a root, of which the program may have parts of its own.
+    /// True if the walk is over a copy of a root, parts of which the program may own.
     of_copy: bool,
     pub(super) base: *mut u8,
     pub(super) objects_end: usize,
-    /// Where place 0 of the bulk segment would be, and the place of its end.
+    /// The address of place 0 of the bulk segment, and the place of the segment's end.
     pub(super) bulk: *mut u8,
     pub(super) bulk_end: usize,
-    /// The same of the text segment, and its cursor.
+    /// Address of place 0 of the text segment, its cursor, and the place of its end.
     pub(super) text: *mut u8,
     pub(super) text_cursor: usize,
     pub(super) text_end: usize,
-    /// The draft's own text and bulk, so that it has no room for either and asks here.
+    /// The draft's own text and bulk vectors, removed so that the draft has no room and takes its
+    /// slow paths.
     aside: (Vec<u8>, Vec<u8>),
 }
 
@@ -130,22 +135,23 @@ impl Back {
         }
     }
 
-    /// Whether the slice that is written is one that the program may have changed.
+    /// Returns true if the slice being written is one that the program may have changed, and resets
+    /// the flag.
     pub(super) fn take_exclusive(&mut self) -> bool {
         mem::take(&mut self.exclusive)
     }
 }
 
 impl<'b> Draft<'b> {
-    /// Walks over a message that was read; says whether everything in it is where the writer would
-    /// have put it, and is all of it. If so, and the step commits, the message is in wire form again,
-    /// but for its header, which is there still.
+    /// Walks over a message that was read. Returns true if everything is at the address that the
+    /// writer would choose, and the segments hold nothing else. If so, and `step` commits, the
+    /// message is in wire form again, with its header still in place.
     ///
     /// # Safety
     ///
-    /// `of` must be the segments of a message that was read as what `T` is for another lifetime, and
-    /// the jbuf must be reached in no other way. After a step that commits, nobody may look at the
-    /// objects again: it ends with all of them in wire form, or some.
+    /// `of` must be the segments of a message that was read as the type that `T` is with another
+    /// lifetime, and nothing else may access the buffer. After a step that commits, the objects
+    /// must not be accessed again: all or some of them are in wire form, whatever the result.
     pub(super) unsafe fn walk_back<T: Transportable + 'b>(
         &mut self,
         of: &Segments,
@@ -157,8 +163,9 @@ impl<'b> Draft<'b> {
         self.cursor = at.wrapping_add(size_of::<T>());
         self.scratch.shared.set_root::<T>(root);
         match step {
-            // A value that the program had in its hands may have padding that is not initialised.
-            // SAFETY: the root stands at its place, native.
+            // A value that the program was able to change may have uninitialised padding, so it is
+            // rewritten as a whole.
+            // SAFETY: the root is at its place and native.
             Step::Commit { changed: true } => unsafe { rewrite::<T>(root, self) },
             // SAFETY: as above.
             _ => unsafe { T::write_back(root, self) },
@@ -168,7 +175,8 @@ impl<'b> Draft<'b> {
                 break;
             };
             let back = turn.back;
-            // SAFETY: the turn was pushed with the function for its type and just taken off.
+            // SAFETY: the work item was pushed with the function for its type and was just taken
+            // off the queue.
             if unsafe { back(self, turn) }.is_err() {
                 break;
             }
@@ -186,7 +194,8 @@ impl<'b> Draft<'b> {
         all
     }
 
-    /// Writes into the header how bulk is aligned, where it would stand by what its targets need.
+    /// Updates the alignment of bulk in the header to what its targets need, if bulk would start at
+    /// the same offset.
     fn align_back(&self, of: &Segments) {
         let align = self.bulk_align();
         if align_up(of.objects_end, align) != of.bulk_start {
@@ -194,23 +203,23 @@ impl<'b> Draft<'b> {
         }
         let header = of.base.cast::<Header>().as_ptr();
         let align = u32::try_from(align).unwrap_or(u32::MAX);
-        // SAFETY: the header stands at the start of the jbuf.
+        // SAFETY: the header is at the start of the buffer.
         let place = unsafe { &raw mut (*header).bulk_align };
-        // SAFETY: the walk has the jbuf for itself.
+        // SAFETY: the walk has exclusive access to the buffer.
         unsafe { place.write(align) };
     }
 
-    /// Whether a root leads to the same targets as a copy that was made of it when it was read, and the
-    /// targets therefore, which nothing has changed, to theirs.
+    /// Returns true if a root leads to the same targets as the copy of it that was made when it was
+    /// read. In that case all further targets are unchanged too.
     ///
-    /// The walk beyond the root depends on nothing but the turns that the root has put into the queue, the
-    /// shared targets that it has met, and the cursors. So if the copy and the root give the same, the
-    /// walk will find everything in its place, as it would have done before the root was changed.
+    /// The walk beyond the root depends only on the work items that the root queued, the shared
+    /// targets that it reached, and the cursors. If these are equal for the copy and the root, the
+    /// walk will find every target at its place, as it would have done before the root was changed.
     ///
     /// # Safety
     ///
-    /// As for [`walk_back`](Self::walk_back), and `kept` must be the copy of a root.
-    /// Functions of the program see the root alone.
+    /// As for [`walk_back`](Self::walk_back), and `kept` must be the copy of a root. Functions of
+    /// the program are only ever given the root.
     pub(super) unsafe fn is_root_as_it_was<T: Transportable + 'b>(
         &mut self,
         of: &Segments,
@@ -235,7 +244,7 @@ impl<'b> Draft<'b> {
         same
     }
 
-    /// Queues the targets of a root, and returns where the cursors are then; none if something has
+    /// Queues the targets of a root. Returns the cursors after that, or `None` if a target has
     /// moved.
     ///
     /// # Safety
@@ -250,18 +259,18 @@ impl<'b> Draft<'b> {
         self.back.of_copy = root != of.root::<T>();
         self.scratch.shared.set_root::<T>(of.root::<T>());
         self.cursor = align_up(HEADER_LEN, align_of::<T>()).wrapping_add(size_of::<T>());
-        // SAFETY: the caller has a root there.
+        // SAFETY: by the caller's promise there is a root.
         unsafe { T::write_back(root, self) };
         let there = !self.back.moved && self.refused.is_none();
         there.then_some([self.cursor, self.bulk_cursor, self.back.text_cursor])
     }
 
-    /// Sets the cursors to where the message begins, and takes away all room, so that what would be
-    /// written is looked for where it lies.
+    /// Sets the cursors to the beginning of the message, and removes all room from the draft.
+    /// Everything to be written is then looked for in the message.
     fn enter_back(&mut self, of: &Segments, step: Step) {
         self.begin(0, false, NOTED);
         self.limit_from_origin = 0;
-        // All shared targets are noted.
+        // Makes the draft record all shared targets.
         self.borrows = true;
         self.refused = None;
         let base = of.base.as_ptr();
@@ -290,7 +299,7 @@ impl<'b> Draft<'b> {
         };
     }
 
-    /// Forgets the message; the draft is one of messages that are written again.
+    /// Clears the state of the walk, and returns the draft to normal writing.
     #[cold]
     pub(super) fn leave_back(&mut self) {
         let (text, bulk) = mem::take(&mut self.back.aside);
@@ -305,7 +314,8 @@ impl<'b> Draft<'b> {
         self.refused = None;
     }
 
-    /// In which segment of the message something lies, if in one, and whether before its cursor.
+    /// Returns the index of the segment that contains `address`, if any, and whether it is before
+    /// that segment's cursor.
     #[inline(always)]
     pub(super) fn segment_back(&self, address: usize) -> Option<(usize, bool)> {
         let back = &self.back;
@@ -325,20 +335,21 @@ impl<'b> Draft<'b> {
         (address < text.wrapping_add(back.text_end)).then_some((2, met))
     }
 
-    /// Whether places are written over the pointers.
+    /// Returns true if the walk overwrites pointers with places.
     #[inline(always)]
     pub(crate) fn commits(&self) -> bool {
         self.back.commit
     }
 
-    /// Notes that the next slice that is written is one that the program may have changed.
+    /// Records that the next slice to be written is one that the program may have changed.
     #[inline(always)]
     pub(crate) fn exclusive(&mut self) {
         self.back.exclusive = true;
     }
 
-    /// Whether a value is only a copy, byte by byte, of one that the program may have taken. No function of
-    /// the program may see that, as a type may promise to have no copies; so the walk over it ends.
+    /// Returns true if the value is a bytewise copy of one that the program may have taken. No
+    /// function of the program may be given such a value, because its type may forbid copies. So
+    /// the walk over the copy is stopped.
     #[inline(always)]
     pub(crate) fn is_of_copy(&mut self) -> bool {
         if self.back.of_copy {

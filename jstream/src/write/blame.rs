@@ -1,14 +1,14 @@
-//! Which field a message became too long by.
+//! Search for the field whose target made a message exceed its limit.
 
 use std::ops::Range;
 
 use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, VariantInfo};
 
-/// The place that is written for a target that there was no room for.
+/// The place that is written for a target that did not fit.
 pub(super) const NO_ROOM: u64 = u64::MAX;
 
-/// The path inside a value to the first pointer whose target found no room, if there is one. `bytes`
-/// is the value's wire form.
+/// Returns the path inside a value to the first pointer whose target did not fit, if there is one.
+/// `bytes` is the wire form of the value.
 pub(super) fn field_without_room(schema: &Schema, of: TypeIndex, bytes: &[u8]) -> Option<String> {
     Search { schema, bytes }.value(of, 0)
 }
@@ -19,7 +19,7 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Whether values of a type have pointers in them.
+    /// Returns true if values of a type contain pointers.
     fn has_pointers(&self, of: TypeIndex) -> bool {
         let Some(info) = self.schema.get(of) else {
             return false;
@@ -36,7 +36,7 @@ impl Search<'_> {
         }
     }
 
-    /// Looks into the value of a type at `at`.
+    /// Searches the value of a type at offset `at`.
     fn value(&self, of: TypeIndex, at: usize) -> Option<String> {
         let info = self.schema.get(of)?;
         match &info.kind {
@@ -52,7 +52,8 @@ impl Search<'_> {
             }
             Kind::Optional(of) => self.value(*of, at),
             Kind::Outcome(ok, err) => self.value(*ok, at).or_else(|| self.value(*err, at)),
-            // What has pointers has a size, so there are no more elements than bytes.
+            // An element with pointers has a nonzero size, so there are no more elements than
+            // bytes.
             Kind::Array(of, count) if self.has_pointers(*of) => {
                 let size = self.schema.get(*of)?.size;
                 (0..*count).find_map(|i| {
@@ -75,7 +76,7 @@ impl Search<'_> {
         })
     }
 
-    /// The number that stands somewhere, and the bits that it has.
+    /// Returns the number at a byte range, and a mask of the bits that it has.
     fn number(&self, at: Range<usize>) -> Option<(u128, u128)> {
         let bytes = self.bytes.get(at)?;
         let mut wide = [0; size_of::<u128>()];

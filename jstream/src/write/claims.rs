@@ -1,6 +1,7 @@
-//! The steps of a walk back: targets are claimed where they lie, and turned back when their turn comes.
+//! The steps of restoring a message in place: targets are claimed where they are, and queued to be
+//! converted to wire form.
 //!
-//! Relies on, and keeps, the invariants of [`back`](super::back).
+//! Relies on, and maintains, the invariants of [`Draft::walk_back`].
 
 use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr;
@@ -13,14 +14,14 @@ use crate::model::{InPlace, Transportable};
 use crate::wire::align_up;
 
 impl<'b> Draft<'b> {
-    /// Notes that something is not where it should be.
+    /// Records that a target is not at its expected address.
     #[cold]
     pub(super) fn has_moved(&mut self) -> u64 {
         self.back.moved = true;
         NO_ROOM
     }
 
-    /// Claims values where they lie, and returns their place.
+    /// Claims values where they are. Returns their place.
     #[inline(always)]
     pub(crate) fn target_back<T: Transportable + 'b>(
         &mut self,
@@ -34,7 +35,7 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// As [`target_back`](Self::target_back), of flat values that the program may have changed.
+    /// Like [`target_back`](Self::target_back), for flat values that the program may have changed.
     #[inline(always)]
     pub(crate) fn exclusive_back<T: Transportable + 'b>(
         &mut self,
@@ -44,29 +45,30 @@ impl<'b> Draft<'b> {
         self.bulk_back(values, count, true)
     }
 
-    /// Whether values of `T` can be turned into wire form where they lie.
+    /// Returns true if the form of `T` has the size and alignment of `T`, so that values can be
+    /// restored in place.
     const fn keeps_its_size<T: Transportable + 'b>() -> bool {
         size_of::<T>() == size_of::<T::InPlace<'b>>()
             && align_of::<T>() == align_of::<T::InPlace<'b>>()
             && align_of::<T>() <= ALIGNMENT
     }
 
-    /// Zeroes the bytes between two targets, where one may have stood that the program has dropped.
+    /// Zeroes the gap between two targets, which may hold a target that the program has dropped.
     ///
     /// # Safety
     ///
-    /// `gap` bytes before `end` must lie in the message, behind all targets that were claimed and before all
-    /// that will be.
+    /// The `gap` bytes before `end` must lie in the message, after all targets that were claimed
+    /// and before all that will be claimed.
     #[inline(always)]
     unsafe fn erase_gap(&self, end: *mut u8, gap: usize) {
         if gap > 0 && self.back.commit {
-            // SAFETY: the caller's promise: nothing that is sent leads to these bytes, and only what is sent
-            // is looked at.
+            // SAFETY: by the caller's promise no claimed target contains these bytes, and only
+            // claimed targets are accessed after this.
             unsafe { ptr::write_bytes(end.wrapping_sub(gap), 0, gap) };
         }
     }
 
-    /// Claims values of the objects segment, whose turn comes after those before them.
+    /// Claims values of the objects segment, and queues their work item after all earlier ones.
     #[inline(always)]
     pub(super) fn objects_back<T: Transportable + 'b>(
         &mut self,
@@ -75,7 +77,7 @@ impl<'b> Draft<'b> {
     ) -> u64 {
         let at = align_up(self.cursor, align_of::<T>());
         let start = self.back.base.wrapping_add(at);
-        // They are in memory, so this does not wrap.
+        // The values are in memory, so this does not wrap.
         let size = count.wrapping_mul(size_of::<T>());
         let end = at.wrapping_add(size);
         if is_elsewhere(values.addr(), start.addr(), size)
@@ -98,7 +100,8 @@ impl<'b> Draft<'b> {
         at as u64
     }
 
-    /// Claims values of the bulk segment; those that are not in wire form as they are have a turn too.
+    /// Claims values of the bulk segment. If they are not in wire form already, queues a work item
+    /// for them too.
     #[inline(always)]
     pub(super) fn bulk_back<T: Transportable + 'b>(
         &mut self,
@@ -138,7 +141,7 @@ impl<'b> Draft<'b> {
         at as u64
     }
 
-    /// Claims a string where it lies, and returns its place.
+    /// Claims a string where it is. Returns its place.
     #[inline(always)]
     pub(crate) fn string_back(&mut self, text: &str) -> u64 {
         let at = self.back.text_cursor;
@@ -151,7 +154,7 @@ impl<'b> Draft<'b> {
         at as u64
     }
 
-    /// Writes a tag where it stood.
+    /// Writes a tag to its place in the text segment.
     #[inline(always)]
     pub(crate) fn tag_back(&mut self, tag: bool) {
         let at = self.back.text_cursor;
@@ -161,27 +164,27 @@ impl<'b> Draft<'b> {
         }
         self.back.text_cursor = at.wrapping_add(1);
         if self.back.commit {
-            // SAFETY: the byte lies inside the text segment, at which nobody looks any more but by
-            // its address.
+            // SAFETY: the byte lies inside the text segment, whose contents are not accessed any
+            // more; only addresses are compared.
             unsafe { self.back.text.wrapping_add(at).write(u8::from(tag)) };
         }
     }
 }
 
-/// Whether `size` bytes are not where they should be; nowhere is as good as anywhere. Whether there are
-/// any can't be foreseen, so it is no branch.
+/// Returns true if `size` bytes at `address` are not at the expected `place`. If `size` is 0, any
+/// address is accepted. Written without a branch, because it is unpredictable whether `size` is 0.
 #[inline(always)]
 fn is_elsewhere(address: usize, place: usize, size: usize) -> bool {
     (size > 0) & (address != place)
 }
 
-/// Does the turns of one type that follow each other.
+/// Executes a work item, and the work items of the same type that follow it.
 ///
 /// # Safety
 ///
-/// `turn` must have been pushed with `own`, for a `T` or a type for which `own` is the same code, by a
-/// walk that is not over, and must have been taken off the queue of `draft`; `back` must turn back
-/// what is native.
+/// `turn` must have been pushed with `own`, for `T` or a type for which `own` is the same code, by
+/// a walk that is still in progress, and must have been taken off the queue of `draft`. `back` must
+/// convert native values of `T` to wire form.
 #[inline(always)]
 unsafe fn each_turn<'b, T>(
     draft: &mut Draft<'b>,
@@ -193,7 +196,8 @@ unsafe fn each_turn<'b, T>(
         let end = turn.end.cast::<T>();
         let mut place = turn.start.cast::<T>();
         while place != end {
-            // SAFETY: the turn is for values from its start to its end, native still (invariant 2).
+            // SAFETY: the work item is for the values from its start to its end, which are still
+            // native (invariant 2).
             unsafe { back(place, draft) };
             place = place.wrapping_add(1);
         }
@@ -207,12 +211,13 @@ unsafe fn each_turn<'b, T>(
     }
 }
 
-/// Turns values back, and those that follow with the same type.
+/// Converts the values of one work item to wire form, and those of the work items of the same type
+/// that follow it.
 ///
 /// # Safety
 ///
 /// `turn` must have been pushed for `T`, or for a type whose instance of this function is the same
-/// code, by a walk that is not over, and must have been taken off the queue of `draft`.
+/// code, by a walk that is still in progress, and must have been taken off the queue of `draft`.
 unsafe fn turn_back<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
     turn: Turn<'b>,
@@ -221,7 +226,7 @@ unsafe fn turn_back<'b, T: Transportable + 'b>(
     unsafe { each_turn(draft, turn, turn_back::<T>, T::write_back) }
 }
 
-/// As [`turn_back`], of values that the program may have changed.
+/// Like [`turn_back`], for values that the program may have changed.
 ///
 /// # Safety
 ///
@@ -234,14 +239,15 @@ unsafe fn rewrite_turn<'b, T: Transportable + 'b>(
     unsafe { each_turn(draft, turn, rewrite_turn::<T>, rewrite::<T>) }
 }
 
-/// The size in bytes of the largest form that is put on the stack.
+/// Maximum size in bytes of a form that is put on the stack.
 pub(super) const LARGEST_ON_STACK: usize = 4096;
 
-/// Writes the wire form of a value elsewhere, and then over it, each byte of it.
+/// Writes the wire form of a value to temporary memory, and then overwrites each byte of the value
+/// with it.
 ///
 /// # Safety
 ///
-/// `place` must hold a value, which lies in the jbuf of the walk, or beside it in a temporary.
+/// `place` must hold a value, in the buffer of the walk or in a temporary.
 #[inline(always)]
 pub(crate) unsafe fn rewrite<'b, T: Transportable + 'b>(place: *mut T, draft: &mut Draft<'b>) {
     if !Draft::<'b>::keeps_its_size::<T>() {
@@ -250,7 +256,7 @@ pub(crate) unsafe fn rewrite<'b, T: Transportable + 'b>(place: *mut T, draft: &m
     }
     if size_of::<T::InPlace<'b>>() > LARGEST_ON_STACK {
         let beside = Spent::heap(size_of::<T>());
-        // SAFETY: the jbuf has the size, and the alignment of any form.
+        // SAFETY: the buffer has the size of the form and the alignment of any form.
         unsafe { rewrite_by(place, beside.base().as_ptr().cast(), draft) };
         return;
     }
@@ -261,8 +267,8 @@ pub(crate) unsafe fn rewrite<'b, T: Transportable + 'b>(place: *mut T, draft: &m
 
 /// # Safety
 ///
-/// As for [`rewrite`], which has found that the form has the type's size; `form` must be aligned and
-/// writable, and not overlap the value.
+/// As for [`rewrite`], which has checked that the form has the type's size. `form` must be aligned
+/// and writable, and must not overlap the value.
 #[inline(always)]
 unsafe fn rewrite_by<'b, T: Transportable + 'b>(
     place: *mut T,
@@ -273,25 +279,26 @@ unsafe fn rewrite_by<'b, T: Transportable + 'b>(
         // SAFETY: the caller's form is writable.
         unsafe { ptr::write_bytes(form, 0, 1) };
     }
-    // SAFETY: the caller has a value there, and nothing overwrites it during the call: targets are
-    // claimed, and written when their turns come.
+    // SAFETY: by the caller's promise there is a value, and nothing overwrites it during the call:
+    // targets are only claimed here, and written in their own work items.
     let value: &'b T = unsafe { &*place };
     // SAFETY: the form is aligned, writable, and zeroed unless it is dense.
     unsafe { value.write(form, draft) };
     if draft.back.commit {
-        // SAFETY: both have the size of the form, and don't overlap. The reference to the value is
-        // not used again, and neither is what the draft made of it: of targets it keeps places.
+        // SAFETY: both have the size of the form and do not overlap. Neither the reference to the
+        // value nor anything that the draft derived from it is used again, because the draft keeps
+        // only the places of targets.
         unsafe {
             ptr::copy_nonoverlapping(form.cast_const().cast::<u8>(), place.cast(), size_of::<T>())
         };
     }
 }
 
-/// Zeroes what stands where nothing travels.
+/// Zeroes the slot of a field or value that is not sent.
 ///
 /// # Safety
 ///
-/// `place` must be writable.
+/// `place` must be valid for writes.
 #[inline(always)]
 pub(crate) unsafe fn erase<T>(place: *mut T, draft: &Draft<'_>) {
     if draft.commits() {

@@ -1,19 +1,20 @@
-//! The classes of the trait objects in a message, for those who store their structures with it.
+//! The classes of the trait objects in a message, for code that stores their structures with the
+//! message.
 
 use std::collections::BTreeMap;
 
 use crate::class::Class;
 
-/// The classes that were met, by number.
+/// The classes that were recorded, by number.
 #[derive(Debug, Default)]
 pub(super) struct Classes {
-    /// The one met last: lists mostly have one class over and over.
+    /// The class recorded last. Most lists have the same class in every element.
     last: u64,
     met: BTreeMap<u64, &'static Class>,
 }
 
 impl Classes {
-    /// Notes that a class was met; 0 is none.
+    /// Records a class. The number 0 stands for no class.
     #[inline]
     pub(super) fn note(&mut self, number: u64, class: impl FnOnce() -> Option<&'static Class>) {
         if number == self.last {
@@ -28,7 +29,7 @@ impl Classes {
         }
     }
 
-    /// Gives those that were met, and forgets them.
+    /// Removes and returns the recorded classes.
     #[cfg_attr(not(unix), allow(dead_code, reason = "files ask for it"))]
     pub(super) fn take(&mut self) -> BTreeMap<u64, &'static Class> {
         self.last = 0;

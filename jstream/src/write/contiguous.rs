@@ -1,4 +1,5 @@
-//! Messages in one piece: the segments of a gathered message, one behind the other.
+//! Writing a message into one contiguous piece: the segments of a gathered message, one after the
+//! other.
 
 use std::io::{self, ErrorKind, IoSlice};
 
@@ -8,11 +9,11 @@ use crate::buffer::{Filled, Pool, Spent};
 use crate::model::Transportable;
 
 impl Writer {
-    /// Writes `value`, and all that it reaches, into a jbuf of `pool` of the right size.
+    /// Writes `value`, and everything that it reaches, into a buffer of `pool` of the right size.
     ///
     /// # Errors
     ///
-    /// [`WriteError::Pool`] when the pool has none; else as for [`gather`](Self::gather).
+    /// [`WriteError::Pool`] if the pool has no buffer; otherwise as for [`gather`](Self::gather).
     pub fn write_to<T: Transportable>(
         &mut self,
         value: &T,
@@ -21,7 +22,8 @@ impl Writer {
         self.write_by(value, |len| Ok(pool.take(len)?))
     }
 
-    /// Writes `value`, and all that it reaches, into the jbuf that is taken for a message of its length.
+    /// Writes `value`, and everything that it reaches, into the buffer that `take` returns for the
+    /// length of the message.
     pub(crate) fn write_by<T: Transportable>(
         &mut self,
         value: &T,
@@ -32,14 +34,15 @@ impl Writer {
             let mut filling = take(len)?.filling();
             for segment in segments {
                 if !filling.extend(segment) {
-                    unreachable!("the jbuf has the capacity that was asked for");
+                    unreachable!("the buffer has the requested capacity");
                 }
             }
             Ok(filling.finish())
         })?
     }
 
-    /// Appends `value`, and all that it reaches, to `into`; says how long the message is.
+    /// Appends `value`, and everything that it reaches, to `into`. Returns the length of the
+    /// message.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -52,7 +55,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// As for [`gather`](Self::gather); `into` is then as before.
+    /// As for [`gather`](Self::gather); `into` is then unchanged.
     pub fn write_vec<T: Transportable>(
         &mut self,
         value: &T,
@@ -68,8 +71,9 @@ impl Writer {
         })
     }
 
-    /// Writes `value`, and all that it reaches, to `into`, large plain arrays from where they are; says
-    /// how long the message is. Writes that are interrupted go on.
+    /// Writes `value`, and everything that it reaches, to `into`. Large plain arrays are written
+    /// from where they are in memory. Returns the length of the message. Interrupted writes are
+    /// continued.
     ///
     /// ```
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -83,8 +87,8 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// [`WriteError::Io`] when `into` fails, or takes no more; else as for [`gather`](Self::gather), and
-    /// then nothing was written.
+    /// [`WriteError::Io`] if `into` fails or accepts no more bytes; otherwise as for
+    /// [`gather`](Self::gather), and then nothing was written.
     pub fn write_io<T: Transportable>(
         &mut self,
         value: &T,
@@ -95,10 +99,11 @@ impl Writer {
     }
 }
 
-/// Writes all segments; says how many bytes they have.
+/// Writes all segments. Returns the number of bytes written.
 fn write_all(segments: &[IoSlice<'_>], into: &mut (impl io::Write + ?Sized)) -> io::Result<usize> {
     let mut left = segments;
-    // How much of the first one was taken already. Its rest goes alone, so that no list is made anew.
+    // Number of bytes of the first segment that were already written. Its rest is written alone, so
+    // that no new list has to be built.
     let mut begun = 0usize;
     let mut len = 0usize;
     while let Some(first) = left.first() {
@@ -122,7 +127,7 @@ fn write_all(segments: &[IoSlice<'_>], into: &mut (impl io::Write + ?Sized)) -> 
         }
     }
     if begun > 0 {
-        let what = "more was written than there was";
+        let what = "more bytes were written than the message has";
         return Err(io::Error::new(ErrorKind::InvalidData, what));
     }
     Ok(len)

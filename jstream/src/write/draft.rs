@@ -1,16 +1,18 @@
-//! A message while it is written.
+//! The state of a message being written.
 //!
-//! Objects are written in the order in which their places were allotted, so the segment grows
-//! strictly forward and no slot is held while it does. Text and small bulk arrays gather beside
-//! it; large bulk arrays are only noted, to be copied once, or sent from where they are.
+//! Objects are written in the order in which their places were allocated, so the segment grows
+//! strictly forward and no slot is held while it grows. Text and small bulk arrays are gathered in
+//! separate vectors. Large bulk arrays are only recorded, to be copied once or sent from where they
+//! are.
 //!
 //! Invariants of a [`Draft`]:
 //! 1. The bytes of `objects` below `written` are initialised, and `written` is at most its
 //!    capacity.
-//! 2. Jobs lie in the queue in ascending order of their places, none below `written`.
-//! 3. What a job or a piece points to outlives `'b`.
-//! 4. The base of `objects` is aligned to [`ALIGNMENT`] where `aligned` says so, else to
-//!    [`LEAST_ALIGNMENT`]; then places are allotted only for forms that need no more.
+//! 2. Jobs are queued in ascending order of their places, none of which is below `written`.
+//! 3. The memory that a job or a piece points to outlives `'b`.
+//! 4. The base of `objects` is aligned to [`ALIGNMENT`] if `aligned` is true, otherwise to
+//!    [`LEAST_ALIGNMENT`]. In the latter case, places are allocated only for forms that need no
+//!    more.
 
 use std::marker::PhantomData;
 use std::mem::{MaybeUninit, align_of, size_of};
@@ -31,61 +33,64 @@ use crate::model::{InPlace, Transportable};
 use crate::read::assert_form;
 use crate::wire::{HEADER_LEN, ORIGIN, align_up};
 
-/// Plain arrays of at least this many bytes are not gathered but noted where the message is then copied
-/// into one piece, unless a writer says otherwise. Copying fewer twice costs no more than noting them: in
-/// the benchmark `gather/many` of the suite `buffers` it takes 0.93 of the time for 64 bytes, 1.27 for 128,
-/// 1.8 for 512.
+/// Plain arrays of at least this many bytes are recorded, not gathered, if the message is then
+/// copied into one piece and the writer has no other threshold. For smaller arrays, copying twice
+/// costs no more than recording: in the benchmark `gather/many` of the suite `buffers` it takes
+/// 0.93 of the time at 64 bytes, 1.27 at 128, and 1.8 at 512.
 pub(super) const NOTED: usize = 128;
 
-/// Fewer bytes are always gathered, so that single values need not ask how many there must be.
+/// Arrays of fewer bytes are always gathered, so that single values need not check the threshold.
 pub(super) const GATHERED: usize = 64;
 
-/// The objects did not fit the jbuf.
+/// The error for objects that do not fit into the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Full;
 
-/// The state of a write: where the next target of each segment goes.
+/// The state of a write: the position of the next target in each segment.
 #[derive(Debug)]
 pub struct Draft<'b> {
     pub(super) objects: Spent,
-    /// Whether `objects` may be exchanged for a larger one.
+    /// True if `objects` may be replaced by a larger buffer.
     pub(super) growable: bool,
-    /// How many bytes each segment may have.
+    /// Maximum length of each segment in bytes.
     pub(super) limit: usize,
-    /// The same, as a place in the segments that begin at [`ORIGIN`].
+    /// The limit of each segment as a place in a segment that begins at [`ORIGIN`].
     pub(super) limit_from_origin: usize,
-    /// Whether a segment would have had more. What is allotted from then on is of no use.
+    /// True if a segment would have exceeded the limit. Places allocated after that are
+    /// meaningless.
     pub(super) full: bool,
-    /// Why a value can't be sent: the first that was met.
+    /// The reason why the first unsendable value can't be sent.
     pub(super) refused: Option<WriteError>,
-    /// Whether the base of `objects` is aligned to [`ALIGNMENT`]; else it is to [`LEAST_ALIGNMENT`].
+    /// True if the base of `objects` is aligned to [`ALIGNMENT`]; otherwise it is aligned to
+    /// [`LEAST_ALIGNMENT`].
     aligned: bool,
-    /// Whether a form needed more than that. Then the message is `full` too.
+    /// True if a form needed more than [`LEAST_ALIGNMENT`]. The draft is then `full` too.
     pub(super) misaligned: bool,
-    /// Plain arrays of at least this many bytes, which is [`GATHERED`] at least, are noted.
+    /// Plain arrays of at least this many bytes are recorded, not gathered. At least [`GATHERED`].
     noted: usize,
-    /// The field whose target found no room.
+    /// The field whose target did not fit.
     pub(super) without_room: Option<String>,
     pub(super) written: usize,
     pub(super) cursor: usize,
     pub(super) bulk_cursor: usize,
     pub(super) bulk_align: usize,
     pub(super) descriptor: u64,
-    /// Whether a reference was written that does not own its target, so that anything may be met
-    /// again on another way.
+    /// True if a reference was written that does not own its target, so that any target may be met
+    /// again on another path.
     pub(super) borrows: bool,
-    /// Whether one was not noted, as it had one owner and nothing was borrowed.
+    /// True if a shared target was not recorded, because it had one owner and nothing was borrowed.
     pub(super) skipped: bool,
     pub(super) scratch: Scratch<'b>,
-    /// What is turned back into wire form where it lies, if that is what is done.
+    /// The state of restoring a received message in place, if that is in progress.
     pub(super) back: Back,
-    /// The classes of trait objects, where they are wanted. They stay when the message is complete.
+    /// The classes of trait objects, if they are recorded. They are kept after the message is
+    /// complete.
     pub(super) classes: Option<Classes>,
     values: PhantomData<&'b ()>,
 }
 
 impl<'b> Draft<'b> {
-    /// A draft that refers to nothing.
+    /// Creates a draft that refers to nothing.
     pub(super) fn new() -> Self {
         Self {
             growable: false,
@@ -112,12 +117,13 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// Begins a message whose segments have `limit` bytes at most.
+    /// Begins a message whose segments have at most `limit` bytes each.
     #[inline]
     pub(super) fn begin(&mut self, limit: usize, growable: bool, noted: usize) {
         self.growable = growable;
         self.noted = noted.max(GATHERED);
-        // Nothing in memory is longer, and sums of two such don't wrap, aligned or not.
+        // No allocation is longer, and the sum of two such lengths does not wrap, even with
+        // alignment.
         self.limit = limit.min(isize::MAX.unsigned_abs() / 2);
         self.limit_from_origin = self.limit.wrapping_add(ORIGIN);
         self.full = false;
@@ -132,13 +138,13 @@ impl<'b> Draft<'b> {
         self.skipped = false;
     }
 
-    /// Whether a target that was not noted may have been met again.
+    /// Returns true if a target that was not recorded may have been met again.
     #[inline]
     pub(super) fn has_missed(&self) -> bool {
         self.borrows && self.skipped
     }
 
-    /// Begins the message again, to note all shared targets.
+    /// Begins the message again and records all shared targets.
     #[cold]
     pub(super) fn begin_again(&mut self) {
         self.refused = None;
@@ -148,11 +154,11 @@ impl<'b> Draft<'b> {
         self.borrows = true;
     }
 
-    /// Forgets the message; keeps memory for the next.
+    /// Clears the message. Keeps memory for the next one.
     #[inline]
     pub(super) fn clear(&mut self) {
         if self.back.active {
-            // A walk that a panic has ended.
+            // A panic has interrupted restoring a message in place.
             self.leave_back();
         }
         self.refused = None;
@@ -164,7 +170,7 @@ impl<'b> Draft<'b> {
         self.scratch.clear();
     }
 
-    /// Writes the whole graph, the header excepted.
+    /// Writes the whole graph, but not the header.
     #[inline]
     pub(super) fn write_root<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
         const { assert_form::<T::InPlace<'b>>() };
@@ -184,14 +190,15 @@ impl<'b> Draft<'b> {
             count: 1,
             at,
         };
-        // SAFETY: the place was just allotted for one value, which is borrowed for `'b`.
+        // SAFETY: the place was just allocated for one value, which is borrowed for `'b`.
         unsafe { write_values::<T>(self, what)? };
         while let Some(job) = self.scratch.jobs.pop() {
             let write = job.write;
-            // SAFETY: the job was pushed with the function for its type and just taken off.
+            // SAFETY: the job was pushed with the function for its type and was just taken off the
+            // queue.
             unsafe { write(self, job)? };
         }
-        // Segments that had the room were not compared with the limit while they grew.
+        // Segments that had enough capacity were not compared with the limit while they grew.
         let longest = self
             .scratch
             .text
@@ -205,7 +212,8 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// Whether places for this form can't be aligned, as the message's base is not.
+    /// Returns true, and fails the message, if the alignment of the form exceeds that of the
+    /// message's base.
     #[inline(always)]
     fn is_misaligned<F>(&mut self) -> bool {
         if align_of::<F>() <= LEAST_ALIGNMENT || self.aligned {
@@ -216,7 +224,7 @@ impl<'b> Draft<'b> {
         true
     }
 
-    /// Allots the place for one value, and returns what is written for a pointer to it.
+    /// Allocates the place for one value. Returns the first word of a pointer to it.
     #[inline(always)]
     pub(crate) fn single_target<T: Transportable>(&mut self, value: &'b T) -> u64 {
         if <T::InPlace<'b> as InPlace>::SHAPE.flat {
@@ -227,7 +235,7 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// Allots the place for values, and returns what is written for a pointer to it.
+    /// Allocates the place for a slice. Returns the first word of a pointer to it.
     #[inline(always)]
     pub(crate) fn target<T: Transportable>(&mut self, values: &'b [T]) -> u64 {
         if <T::InPlace<'b> as InPlace>::SHAPE.flat {
@@ -237,7 +245,8 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// Allots a place in the objects segment, to be written after all before it.
+    /// Allocates a place in the objects segment, and queues the values to be written after all
+    /// earlier ones.
     #[inline(always)]
     fn allot<T: Transportable + 'b>(&mut self, values: *const T, count: usize) -> u64 {
         const { assert_form::<T::InPlace<'b>>() };
@@ -247,7 +256,7 @@ impl<'b> Draft<'b> {
         let at = align_up(self.cursor, align_of::<T::InPlace<'b>>());
         let size = count.checked_mul(size_of::<T::InPlace<'b>>());
         let size = size.filter(|size| *size <= isize::MAX.unsigned_abs());
-        // Neither is more than half of what a word counts to, so the sum does not wrap.
+        // Neither operand exceeds half the range of a `usize`, so the sum does not wrap.
         match size.map(|size| at.wrapping_add(size)) {
             Some(end) if end <= self.limit => self.cursor = end,
             _ => return self.allot_elsewhere(values, count),
@@ -263,7 +272,8 @@ impl<'b> Draft<'b> {
         at as u64
     }
 
-    /// Puts flat values into the bulk segment. `small` says that there are fewer bytes than are ever noted.
+    /// Adds flat values to the bulk segment. `small` says that they have fewer bytes than any array
+    /// that is recorded.
     #[inline(always)]
     fn bulk<T: Transportable>(&mut self, values: &'b [T], small: bool) -> u64 {
         const { assert_form::<T::InPlace<'b>>() };
@@ -283,10 +293,11 @@ impl<'b> Draft<'b> {
                     return at;
                 }
             }
-            // SAFETY: `WIRE_IS_MEMORY` says that all bytes of the values are initialised and not
-            // behind a cell, and that the form has the same size.
+            // SAFETY: `WIRE_IS_MEMORY` guarantees that all bytes of the values are initialised and
+            // not behind a cell, and that the form has the same size.
             let bytes = unsafe { slice::from_raw_parts(values.as_ptr().cast::<u8>(), len) };
-            // SAFETY: there is room for both; the padding is less than the alignment.
+            // SAFETY: there is room for the padding and the bytes. The padding is less than the
+            // alignment.
             unsafe { append_padded::<T::InPlace<'b>>(&mut self.scratch.bulk, padding, bytes) };
         } else if at.saturating_add(len) > self.limit_from_origin {
             return self.bulk_elsewhere(values.as_ptr(), values.len());
@@ -307,7 +318,7 @@ impl<'b> Draft<'b> {
         at as u64
     }
 
-    /// Writes flat values whose bytes in memory are not all to be sent as they are.
+    /// Writes flat values whose memory representation differs from their wire form.
     fn bulk_one_by_one<T: Transportable>(&mut self, values: &'b [T]) {
         if size_of::<T::InPlace<'b>>() == 0 {
             return;
@@ -319,17 +330,18 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// As [`bulk_one_by_one`](Self::bulk_one_by_one), of values that fit on the stack. A function of
-    /// its own, so that the stack of the others has no room for a form that is never put there.
+    /// Like [`bulk_one_by_one`](Self::bulk_one_by_one), for values that fit on the stack. A
+    /// separate function, so that its callers have no stack space for a form that is never put
+    /// there.
     fn bulk_small_one_by_one<T: Transportable>(&mut self, values: &'b [T]) {
         let mut form = MaybeUninit::<T::InPlace<'b>>::uninit();
         for value in values {
-            // SAFETY: the temporary is aligned, writable, and not used by the draft.
+            // SAFETY: the temporary is aligned and writable, and the draft does not use it.
             unsafe { self.bulk_one(value, form.as_mut_ptr()) };
         }
     }
 
-    /// As [`bulk_one_by_one`](Self::bulk_one_by_one), of values that might not fit on the stack.
+    /// Like [`bulk_one_by_one`](Self::bulk_one_by_one), for values that might not fit on the stack.
     #[cold]
     fn bulk_large_one_by_one<T: Transportable>(&mut self, values: &'b [T]) {
         if values.is_empty() {
@@ -337,36 +349,36 @@ impl<'b> Draft<'b> {
         }
         let form = Spent::heap(size_of::<T::InPlace<'b>>());
         for value in values {
-            // SAFETY: the jbuf has the size of the form, and the alignment of any form. It is
-            // writable, and not used by the draft.
+            // SAFETY: the buffer has the size of the form and the alignment of any form. It is
+            // writable, and the draft does not use it.
             unsafe { self.bulk_one(value, form.base().as_ptr().cast()) };
         }
     }
 
-    /// Writes a flat value to `form`, and appends the bytes of that to bulk.
+    /// Writes a flat value to `form`, and appends the bytes of the form to bulk.
     ///
     /// # Safety
     ///
-    /// `form` must be aligned, valid for reads and writes, and not overlap memory of the draft.
+    /// `form` must be aligned, valid for reads and writes, and not overlap the memory of the draft.
     #[inline(always)]
     unsafe fn bulk_one<T: Transportable>(&mut self, value: &'b T, form: *mut T::InPlace<'b>) {
-        // Zeroed where it is: moving a `MaybeUninit` would not move its padding.
+        // Zeroed in place, because moving a `MaybeUninit` would not move its padding.
         // SAFETY: the caller's form is writable.
         unsafe { ptr::write_bytes(form, 0, 1) };
         // SAFETY: the caller's form is aligned and writable, and was just zeroed.
         unsafe { value.write(form, self) };
-        // SAFETY: the form was zeroed byte by byte and then written to by `write`, which leaves no
-        // byte uninitialised. Nothing writes to it while the bytes are borrowed.
+        // SAFETY: every byte of the form was zeroed and the form was then written by `write`, which
+        // leaves no byte uninitialised. Nothing writes to it while the bytes are borrowed.
         let bytes =
             unsafe { slice::from_raw_parts(form.cast::<u8>(), size_of::<T::InPlace<'b>>()) };
         append(&mut self.scratch.bulk, bytes);
     }
 
-    /// Appends a string, and returns what is written for a pointer to it.
+    /// Appends a string. Returns the first word of a pointer to it.
     #[inline(always)]
     pub(crate) fn string(&mut self, text: &str) -> u64 {
         let at = self.scratch.text.len().wrapping_add(ORIGIN);
-        // One byte more, so that a segment without memory has no room for an empty string either.
+        // One byte more, so that an unallocated segment has no room for an empty string either.
         let room = text.len().wrapping_add(1);
         let segment = &mut self.scratch.text;
         if segment.capacity().wrapping_sub(segment.len()) < room {
@@ -374,25 +386,25 @@ impl<'b> Draft<'b> {
                 return at;
             }
         }
-        // SAFETY: there is room for it.
+        // SAFETY: there is room for the text.
         unsafe { append_within(&mut self.scratch.text, text.as_bytes()) };
         at as u64
     }
 
-    /// Notes that the next target is not owned by the pointer to it.
+    /// Records that the next pointer does not own its target.
     #[inline(always)]
     pub(crate) fn borrow(&mut self) {
         self.borrows = true;
     }
 
-    /// Notes that a value is of no registered class.
+    /// Records that a value has no registered class.
     #[cold]
     pub(crate) fn unregistered(&mut self, name: String, of: &'static str) {
         let class = name;
         self.refuse(WriteError::Unregistered { class, of });
     }
 
-    /// Notes the class of a trait object, if anybody wants to know.
+    /// Records the class of a trait object, if classes are recorded.
     #[inline]
     pub(crate) fn note_class(
         &mut self,
@@ -404,13 +416,13 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// Notes that a value can't be sent.
+    /// Records that a value can't be sent.
     #[cold]
     pub(crate) fn refuse(&mut self, why: WriteError) {
         self.refused.get_or_insert(why);
     }
 
-    /// Appends the tag of a slot that has no room for it.
+    /// Appends the tag of a slot that has no room for its tag.
     #[inline(always)]
     pub(crate) fn tag(&mut self, tag: bool) {
         let text = &mut self.scratch.text;
@@ -421,7 +433,7 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// Writes zeroes from `written` to `end`, for which there must be room.
+    /// Writes zeroes from `written` to `end`. The caller must have reserved room up to `end`.
     #[inline(always)]
     fn zero_up_to(&mut self, end: usize) {
         debug_assert!(end <= self.objects.capacity());
@@ -430,13 +442,13 @@ impl<'b> Draft<'b> {
             return;
         }
         let start = self.objects.base().as_ptr().wrapping_add(self.written);
-        // SAFETY: the caller reserved room up to `end`, and the draft owns the jbuf.
+        // SAFETY: the caller reserved room up to `end`, and the draft owns the buffer.
         unsafe { ptr::write_bytes(start, 0, gap) };
         self.written = end;
     }
 }
 
-/// Writes the values of one job, and of those that follow with the same type.
+/// Writes the values of one job, and of the jobs of the same type that follow it.
 ///
 /// # Safety
 ///
@@ -448,7 +460,8 @@ unsafe fn write_job<'b, T: Transportable + 'b>(
 ) -> Result<(), Full> {
     let mut what = job.what;
     loop {
-        // SAFETY: the caller's promise holds for the first job, `pop_same` gives it for the others.
+        // SAFETY: the first job is covered by the caller's promise; `pop_same` guarantees the same
+        // for the others.
         unsafe { write_values::<T>(draft, what)? };
         match draft.scratch.jobs.pop_same(write_job::<T> as WriteJob<'_>) {
             Some(next) => what = next,
@@ -459,8 +472,9 @@ unsafe fn write_job<'b, T: Transportable + 'b>(
 
 /// # Safety
 ///
-/// `what` must be a place that was allotted for values of `T`, or of a type whose instance of this
-/// function is the same code, that outlive the draft, and all before it must have been written.
+/// `what` must be a place that was allocated for values of `T`, or of a type whose instance of this
+/// function is the same code. The values must outlive the draft, and everything before the place
+/// must have been written.
 #[inline(always)]
 unsafe fn write_values<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
@@ -468,7 +482,7 @@ unsafe fn write_values<'b, T: Transportable + 'b>(
 ) -> Result<(), Full> {
     let What { values, count, at } = what;
     let size = size_of::<T::InPlace<'b>>();
-    // `allot` found that this does not wrap.
+    // `allot` checked that this does not wrap.
     let end = at.wrapping_add(count.wrapping_mul(size));
     draft.reserve(end)?;
     draft.zero_up_to(at);
@@ -479,19 +493,19 @@ unsafe fn write_values<'b, T: Transportable + 'b>(
         let slot = draft.objects.base().as_ptr().wrapping_add(at);
         let slot = slot.cast::<T::InPlace<'b>>();
         if !<T::InPlace<'b> as InPlace>::SHAPE.dense {
-            // SAFETY: room up to `end` was reserved, and the slot is aligned for the form: the job's
-            // place is, and so is the jbuf's base: to 128, by which `assert_form` bounds the form's
-            // alignment, or to 16, which is as much as the form needs if its place was allotted
-            // (invariant 4).
+            // SAFETY: room up to `end` was reserved. The slot is aligned for the form, because both
+            // the job's place and the buffer's base are. The base is aligned to 128, which by
+            // `assert_form` is the maximum alignment of a form, or to 16, which is enough for any
+            // form whose place was allocated (invariant 4).
             unsafe { ptr::write_bytes(slot, 0, 1) };
         }
-        // SAFETY: as above; the slot is zeroed unless the form is dense. Nothing that `write` does
-        // to the draft moves `objects`, which only `reserve` exchanges.
+        // SAFETY: as above; the slot is zeroed unless the form is dense. `write` does not move
+        // `objects`, which only `reserve` replaces.
         unsafe { value.write(slot, draft) };
     }
     draft.written = end;
     if draft.full {
-        // Of a message for a jbuf nobody asks.
+        // The field is not reported if the message is written into a buffer of fixed size.
         if draft.growable {
             draft.blame::<T>(at, count);
         }

@@ -1,4 +1,4 @@
-//! Why a message was not written.
+//! Errors of writing a message.
 
 use std::error::Error;
 use std::fmt;
@@ -6,44 +6,46 @@ use std::io;
 
 use crate::buffer::{PoolError, Spent};
 
-/// What prevented a write.
+/// The reason why a message was not written.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The message does not fit the jbuf, or what is left of it behind the messages of a stream.
+    /// The message does not fit into the buffer, or into the rest of it after the previous messages
+    /// of a stream.
     EndOfStream {
-        /// What the jbuf holds, or what is left of it, in bytes.
+        /// The capacity of the buffer, or of the rest of it, in bytes.
         capacity: usize,
-        /// What the message needs, in bytes, where the write came far enough to know.
+        /// The length of the message in bytes, if the write got far enough to know it.
         needed: Option<usize>,
     },
-    /// The pool has no jbuf for the message.
+    /// The pool has no buffer for the message.
     Pool(PoolError),
     /// The message exceeds the writer's limit.
     TooLong {
         /// The limit of each segment, in bytes.
         limit: usize,
-        /// The field whose target there was no room for, after the name of the type that has it.
+        /// The field whose target exceeded the limit, after the name of the type that contains it.
         field: Option<String>,
     },
-    /// What the bytes were written to failed. Part of the message may have been written.
+    /// The destination failed. Part of the message may have been written.
     Io(io::Error),
-    /// A received object was being turned back into a message where it lay, and was found to hold what
-    /// its type leaves out of messages: its sender had put it there by hand.
+    /// A received object was being restored in place, and was found to hold data that its type
+    /// excludes from messages. The sender had added this data by hand.
     Displaced,
-    /// A value behind a pointer to a trait object has a type that no program could read: it is not
-    /// registered as an implementation of the trait, or another one has its name and structure.
+    /// A value behind a pointer to a trait object has a type that no reader can resolve: it is not
+    /// registered as an implementation of the trait, or another registered type has the same name
+    /// and structure.
     Unregistered {
         /// The value's type.
         class: String,
         /// The trait.
         of: &'static str,
     },
-    /// A value of a type of rkyv's was not serialized.
+    /// A value of an rkyv type could not be serialized.
     Unarchived {
         /// The value's type.
         class: String,
-        /// What its serialization says.
+        /// The error of its serialization.
         why: String,
     },
 }
@@ -54,37 +56,37 @@ impl fmt::Display for WriteError {
             Self::EndOfStream { capacity, needed } => {
                 write!(
                     f,
-                    "the message does not fit the {capacity} bytes that there are"
+                    "the message does not fit into the {capacity} available bytes"
                 )?;
                 match needed {
-                    Some(needed) => write!(f, ": it needs {needed}"),
+                    Some(needed) => write!(f, ": it needs {needed} bytes"),
                     None => Ok(()),
                 }
             }
-            Self::Pool(_) => f.write_str("no jbuf for the message"),
-            Self::Io(_) => f.write_str("the message could not be written out"),
+            Self::Pool(_) => f.write_str("the pool has no buffer for the message"),
+            Self::Io(_) => f.write_str("writing the message to its destination failed"),
             Self::TooLong { limit, field } => {
                 write!(
                     f,
                     "the message is larger than the writer's limit of {limit} bytes"
                 )?;
                 if let Some(field) = field {
-                    write!(f, " at what `{field}` leads to")?;
+                    write!(f, " at the target of `{field}`")?;
                 }
                 f.write_str(
-                    "; is an object reached in many ways, or in a circle? Then mark the pointers to it \
-                     with `#[transportable(shared)]`, else raise the limit",
+                    "; if an object is reached on many paths or in a cycle, mark the pointers to it \
+                     with `#[transportable(shared)]`, otherwise raise the limit",
                 )
             }
             Self::Displaced => f.write_str(
-                "the object can't be forwarded: it came with what its type leaves out of messages",
+                "the object can't be forwarded: it holds data that its type excludes from messages",
             ),
             Self::Unregistered { class, of } => write!(
                 f,
                 "{class} is not registered as an implementation of {of}, or another type of its \
                  name and structure is: add `#[transportable(implements({of}))]`, or rename one"
             ),
-            Self::Unarchived { class, why } => write!(f, "no archive of a {class}: {why}"),
+            Self::Unarchived { class, why } => write!(f, "serializing a {class} failed: {why}"),
         }
     }
 }
@@ -109,15 +111,16 @@ impl From<PoolError> for WriteError {
     }
 }
 
-/// A message that was not written, and its jbuf.
+/// A message that could not be written, with its buffer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Unwritten {
-    /// What prevented it.
+    /// The reason.
     pub error: WriteError,
-    /// The jbuf.
+    /// The buffer.
     pub spent: Spent,
-    /// Whether a form needs its message aligned to more than the jbuf is, which only a part of one is.
+    /// True if a form needs a larger alignment than the buffer has. Only a part of a buffer is
+    /// aligned to less.
     pub(crate) misaligned: bool,
 }
 

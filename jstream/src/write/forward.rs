@@ -1,4 +1,4 @@
-//! Sending on what was received.
+//! Forwarding of received objects.
 
 use std::error::Error;
 use std::fmt;
@@ -10,22 +10,22 @@ use crate::buffer::{Filled, Pool, Spent};
 use crate::model::Transportable;
 use crate::received::{Received, Wire};
 
-/// A received object in wire form again.
+/// A received object in wire form.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Forwarded {
     /// The message.
     pub message: Filled,
-    /// Whether it stands in the jbuf that it was received in: nothing was copied.
+    /// True if the message is still in the buffer that it was received in, so nothing was copied.
     pub in_place: bool,
 }
 
-/// An object that was not forwarded.
+/// An object that could not be forwarded.
 #[non_exhaustive]
 pub struct Unforwarded<T: Transportable + 'static> {
-    /// What prevented it.
+    /// The reason.
     pub error: WriteError,
-    /// The object, as it was; `None` with [`WriteError::Displaced`] alone.
+    /// The unchanged object. `None` only with [`WriteError::Displaced`].
     pub received: Option<Received<T>>,
 }
 
@@ -49,22 +49,25 @@ impl<T: Transportable + 'static> Error for Unforwarded<T> {
     }
 }
 
-/// What became of an object that was to be turned back where it lies.
+/// The result of restoring an object in place.
 enum Outcome<T: Transportable + 'static> {
     Done(Filled),
-    /// Something leads elsewhere than where the message had it.
+    /// A pointer leads to another target than when the message was read. The object is unchanged.
     Moved(Received<T>),
-    /// The same, and it was found too late.
+    /// Like `Moved`, but detected after the object had been overwritten in part.
     Lost,
 }
 
 impl Writer {
-    /// Turns a received object, which may have been changed, back into a message. Where everything in
-    /// it leads where it led when it was read, that is done in its own jbuf, without a copy; else,
-    /// where a pointer was changed or dropped, the object is written into another jbuf on the heap,
-    /// and its own goes back. The message is that which [`write`](Self::write) would make of the
-    /// object, but for padding within values and around segments, which stays as it came. Nothing is left
-    /// of what the program has dropped.
+    /// Turns a received object, which may have been changed, back into a message. If every pointer
+    /// leads to the same target as when the object was read, this happens in the object's own
+    /// buffer without a copy. If a pointer was changed or dropped, the object is written into a new
+    /// buffer on the heap, and its own buffer is released. The message equals the one that
+    /// [`write`](Self::write) would make of the object, except for padding within values and around
+    /// segments, which stays as it was received. No data that the program has dropped remains in
+    /// the message.
+    ///
+    /// A message that was not read can be sent on as it is: a [`Filled`] needs no conversion.
     ///
     /// A message that was not read is sent on as it is: a [`Filled`] needs nothing.
     ///
@@ -95,8 +98,8 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// An [`Unforwarded`] has the object, where it had to be written and could not be: see
-    /// [`gather`](Self::gather). Only with [`WriteError::Displaced`] it has none.
+    /// The [`Unforwarded`] returns the object if it had to be written and could not be: see
+    /// [`gather`](Self::gather). It has no object only with [`WriteError::Displaced`].
     pub fn forward<T>(&mut self, received: Received<T>) -> Result<Forwarded, Unforwarded<T>>
     where
         T: Transportable + 'static,
@@ -105,11 +108,11 @@ impl Writer {
         self.forward_or(received, |len| Ok(Spent::heap(len)))
     }
 
-    /// As [`forward`](Self::forward), with a jbuf of `pool` where another one is needed.
+    /// Like [`forward`](Self::forward), with a buffer of `pool` if another buffer is needed.
     ///
     /// # Errors
     ///
-    /// As for [`forward`](Self::forward), and [`WriteError::Pool`] when the pool has no jbuf.
+    /// As for [`forward`](Self::forward), and [`WriteError::Pool`] if the pool has no buffer.
     pub fn forward_to<T>(
         &mut self,
         received: Received<T>,
@@ -158,7 +161,7 @@ impl Writer {
         }
     }
 
-    /// Turns an object back where it lies, if that can be done.
+    /// Restores an object in place, if possible.
     fn turn_back<T>(&mut self, received: Received<T>) -> Outcome<T>
     where
         T: Transportable + 'static,
@@ -168,8 +171,8 @@ impl Writer {
         if wire == Wire::Unknown {
             return Outcome::Moved(received);
         }
-        // SAFETY: the header was read with the message, nothing leads to it, and nobody else reaches
-        // the jbuf.
+        // SAFETY: the header was checked when the message was read, no pointer leads to it, and no
+        // other handle to the buffer exists.
         let segments = unsafe { Segments::of(received.base()) };
         let kept = match wire {
             Wire::Kept => segments.kept::<T::InPlace<'static>>(received.capacity()),
@@ -177,9 +180,9 @@ impl Writer {
         };
         let mut writing = self.writing(None, NOTED);
         let there = match kept {
-            // SAFETY: the object was read as the form for any lifetime, in this message. The handle is
-            // ours, and nobody has references: those are borrowed from it. The copy was made before the
-            // object was changed.
+            // SAFETY: the object was read from this message as the form for any lifetime. This
+            // function owns the handle, and references to the object borrow from the handle, so
+            // none exist. The copy was made before the object was changed.
             Some(kept) => unsafe { writing.is_root_as_it_was(&segments, kept) },
             None => matches!(wire, Wire::AsRead),
         };
@@ -190,8 +193,8 @@ impl Writer {
             return Outcome::Moved(received);
         }
         let changed = wire != Wire::AsRead;
-        // SAFETY: as above, and nobody looks at the object again: the jbuf becomes spent, or what a
-        // panic drops.
+        // SAFETY: as above, and the object is not accessed again: the buffer becomes spent, or is
+        // dropped by a panic.
         let there = unsafe {
             writing.walk_back::<T::InPlace<'static>>(&segments, Step::Commit { changed })
         };
@@ -199,9 +202,10 @@ impl Writer {
         if !there {
             return Outcome::Lost;
         }
-        // SAFETY: the walk has claimed each byte of all segments. What it claimed is wire form, or text
-        // and plain arrays, of which no byte is ever uninitialised; what lies between targets is zero, and
-        // the header, and what lies around segments, is as it was received.
+        // SAFETY: the walk has claimed each byte of all segments. The targets that it claimed are
+        // in wire form, or are text and plain arrays, which have no uninitialised bytes. The bytes
+        // between targets are zero. The header, and the bytes around segments, are as they were
+        // received.
         Outcome::Done(unsafe { Filled::from_spent(spent, segments.len()) })
     }
 }

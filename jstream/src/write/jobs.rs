@@ -1,56 +1,57 @@
-//! What has its place in the message and is not written yet, in the order of the places.
+//! The work queue of a write: values that have a place in the message but are not written yet.
 
 use std::mem;
 
 use super::draft::{Draft, Full};
 use crate::keep::clear_after;
 
-/// Writes a job. Calling it is sound only for a job that was pushed with it.
+/// Function that writes a job. Calling it is sound only for a job that was pushed with it.
 pub(super) type WriteJob<'b> = unsafe fn(&mut Draft<'b>, Job<'b>) -> Result<(), Full>;
 
-/// Values to be written, and by what.
+/// Values to be written, and the function that writes them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job<'b> {
     pub(super) write: WriteJob<'b>,
     pub(super) what: What,
 }
 
-/// Values of one type that lie side by side in the program's memory.
+/// Adjacent values of one type in the program's memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct What {
     pub(super) values: *const u8,
     pub(super) count: usize,
-    /// Their place in the objects segment.
+    /// The place of the values in the objects segment.
     pub(super) at: usize,
 }
 
-/// Jobs, first in, first out.
+/// A FIFO queue of jobs.
 ///
-/// One that finds nothing queued is kept apart: in a list that is each of them, and it is taken as
-/// soon as it was pushed.
+/// A job that is pushed to an empty queue is stored separately. In a linked list this applies to
+/// every job, and each is popped as soon as it was pushed.
 #[derive(Debug)]
 pub(super) struct Jobs<'b> {
-    /// Before all of `list`; none when its place is 0, which is the header's.
+    /// The job before all of `list`. Absent if its place is 0, which is that of the header.
     first: Job<'b>,
     list: Vec<Job<'b>>,
-    /// How many of `list` have been taken; when it is all of them, `list` is emptied.
+    /// Number of jobs in `list` that have been popped. `list` is emptied once all of them are
+    /// popped.
     head: usize,
-    /// How many it had at most before.
+    /// Peak length of `list` before it was last emptied.
     had: usize,
 }
 
-/// Taken jobs are kept at the front of the list until this many have gathered.
+/// Number of popped jobs that may accumulate at the front of the list before it is compacted.
 const COMPACT: usize = 1024;
-/// A list keeps room for this many jobs between messages; more is given back.
+/// Capacity, in jobs, that a list keeps between messages. Unneeded capacity beyond it is released.
 const KEEP: usize = 1 << 16;
 
-/// What is written where there is no job.
+/// Function of the empty job.
 unsafe fn nothing<'b>(_: &mut Draft<'b>, _: Job<'b>) -> Result<(), Full> {
     Ok(())
 }
 
 impl Job<'_> {
-    /// No job.
+    /// The absence of a job.
     const NOTHING: Self = Self {
         write: nothing,
         what: What {
@@ -71,7 +72,7 @@ impl<'b> Jobs<'b> {
         }
     }
 
-    /// Adds a job behind all others. Its place must not be 0.
+    /// Adds a job at the end. Its place must not be 0.
     #[inline(always)]
     pub(super) fn push(&mut self, job: Job<'b>) {
         if self.list.is_empty() && self.first.what.at == 0 {
@@ -116,12 +117,13 @@ impl<'b> Jobs<'b> {
         }
     }
 
-    /// Takes the next job if it is written by the same code. Equal function pointers are the same
-    /// code, whatever type they were made for.
+    /// Pops the next job if it is written by the same code. Equal function pointers refer to the
+    /// same code, whatever type they were instantiated for.
     #[inline(always)]
     pub(super) fn pop_same(&mut self, write: WriteJob<'b>) -> Option<What> {
-        // A job that was pushed a moment ago, word by word, is loaded word by word too: one wide
-        // load of several recent stores would wait for all of them to reach the cache.
+        // A job that was pushed just now was stored word by word, so it is loaded word by word too.
+        // A wide load that spans several recent stores would stall until all of them have reached
+        // the cache.
         if self.first.what.at != 0 {
             if !std::ptr::fn_addr_eq(self.first.write, write) {
                 return None;
@@ -139,7 +141,7 @@ impl<'b> Jobs<'b> {
         Some(What { values, count, at })
     }
 
-    /// Forgets all jobs; keeps memory for the next.
+    /// Clears the queue. Keeps memory for the next message.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.first = Job::NOTHING;

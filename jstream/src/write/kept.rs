@@ -1,45 +1,46 @@
-//! Values that are made while a message is written, and live until it has been sent.
+//! Arena for temporary values that are created while a message is written, and live until it has
+//! been sent.
 //!
-//! What is sent need not lie in the program's memory as the message wants it: the entries of a map
-//! are sorted, an adapter makes another value. Such values are kept here, at addresses that do not
-//! change, until the writer begins its next message.
+//! Some data is not in the program's memory in the shape that the message needs: the entries of a
+//! map are sorted first, and an adapter creates another value. Such values are stored here at
+//! stable addresses until the writer begins its next message.
 
 use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr::{self, NonNull};
 use std::slice;
 
-/// Memory for values without drop glue, and boxes for those that have some.
+/// Bump-allocated memory for values without drop glue, and boxes for values with drop glue.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    /// The last one is being filled; none ever grows.
+    /// The chunks, of which the last one is being filled. A chunk never grows.
     chunks: Vec<Vec<MaybeUninit<u128>>>,
     boxed: Vec<Boxed>,
 }
 
-/// The length of a chunk, in words, unless a slice needs more.
+/// Capacity of a chunk in words of 16 bytes, unless a slice needs more.
 const CHUNK: usize = 4096;
-/// A longer chunk is not kept for the next message.
+/// Maximum capacity in words of a chunk that is reused for the next message.
 const KEEP: usize = 1 << 18;
 
-/// A box whose type is forgotten.
+/// A type-erased box.
 #[derive(Debug)]
 struct Boxed {
     value: NonNull<u8>,
-    /// Drops the box; called once, with `value`.
+    /// Drops the box. Called once, with `value`.
     drop: unsafe fn(NonNull<u8>),
 }
 
 impl Drop for Boxed {
     fn drop(&mut self) {
-        // SAFETY: `value` came from the box of the type that `drop` was made for, and this is the
-        // only call.
+        // SAFETY: `value` came from a box of the type that `drop` was instantiated for, and this is
+        // the only call.
         unsafe { (self.drop)(self.value) };
     }
 }
 
 /// # Safety
 ///
-/// `value` must come from `Box::<T>::into_raw`, and not be used again.
+/// `value` must come from `Box::<T>::into_raw`, and must not be used again.
 unsafe fn drop_box<T>(value: NonNull<u8>) {
     // SAFETY: the caller's promise.
     drop(unsafe { Box::from_raw(value.cast::<T>().as_ptr()) });
@@ -53,7 +54,8 @@ impl Kept {
         }
     }
 
-    /// Keeps as many values as `values` yields, side by side, until [`clear`](Self::clear).
+    /// Stores the values that `values` yields as a slice that is valid until
+    /// [`clear`](Self::clear).
     pub(super) fn slice<T: Copy>(
         &mut self,
         values: impl ExactSizeIterator<Item = T>,
@@ -73,7 +75,7 @@ impl Kept {
         ptr::slice_from_raw_parts(start.cast_const(), written)
     }
 
-    /// Room for so many words in one chunk.
+    /// Allocates `words` words in one chunk.
     fn words(&mut self, words: usize) -> *mut MaybeUninit<u128> {
         let fits =
             |chunk: &Vec<MaybeUninit<u128>>| chunk.capacity().wrapping_sub(chunk.len()) >= words;
@@ -90,7 +92,7 @@ impl Kept {
         start
     }
 
-    /// Keeps one value until [`clear`](Self::clear).
+    /// Stores one value until [`clear`](Self::clear).
     pub(super) fn value<T>(&mut self, value: T) -> *const T {
         let value = Box::into_raw(Box::new(value));
         if let Some(erased) = NonNull::new(value.cast::<u8>()) {
@@ -102,7 +104,7 @@ impl Kept {
         value
     }
 
-    /// Forgets all values; keeps memory for the next.
+    /// Drops all values. Keeps memory for the next message.
     #[inline]
     pub(super) fn clear(&mut self) {
         if !self.boxed.is_empty() || !self.chunks.is_empty() {
@@ -119,22 +121,22 @@ impl Kept {
 }
 
 impl<'b> super::Draft<'b> {
-    /// Keeps values until the message has been sent.
+    /// Stores values until the message has been sent.
     ///
     /// # Safety
     ///
-    /// The slice must not be used after the draft.
+    /// The slice must not be used after the draft is cleared.
     pub(crate) unsafe fn keep_slice<T: Copy + 'b>(
         &mut self,
         values: impl ExactSizeIterator<Item = T>,
     ) -> &'b [T] {
         let slice = self.scratch.kept.slice(values);
         // SAFETY: the values were just written, do not move, and stay until the draft is cleared,
-        // which is after its last use.
+        // which is after the last use of the slice.
         unsafe { slice::from_raw_parts(slice.cast::<T>(), slice.len()) }
     }
 
-    /// Keeps a value until the message has been sent.
+    /// Stores a value until the message has been sent.
     ///
     /// # Safety
     ///

@@ -1,4 +1,5 @@
-//! Writing: one pass over the program's objects that lays them out as the reader will meet them.
+//! Writing: one pass over the program's objects that lays them out in the order in which the reader
+//! will meet them.
 
 mod alone;
 mod back;
@@ -40,35 +41,38 @@ use crate::model::{InPlace, Transportable};
 use crate::schema::Descriptors;
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up, root_end};
 
-/// Writes messages. Keeps its work lists and its scratch memory from one to the next, so that
-/// writing allocates nothing in steady state.
+/// Writes messages. A writer reuses its work lists and scratch memory, so writing allocates nothing
+/// in steady state.
 #[derive(Debug)]
 pub struct Writer {
-    /// Between two messages it refers to nothing; its jbuf is where objects are gathered.
+    /// Refers to no objects between two messages. Its buffer is the one in which objects are
+    /// gathered.
     draft: Draft<'static>,
     segments: Vec<IoSlice<'static>>,
     descriptors: Descriptors,
-    /// The descriptor of messages that borrow what has one owner elsewhere in them: all shared targets
-    /// are noted from the start.
+    /// The descriptor of a type that borrows a target which has a single owner elsewhere in the
+    /// message. For this type, all shared targets are recorded from the start.
     borrowing: Option<u64>,
     limit: usize,
-    /// Plain arrays of at least this many bytes are lent, whatever for; else it is decided by that.
+    /// Plain arrays of at least this many bytes are lent. `None` selects a default for each kind of
+    /// write.
     lent_from: Option<usize>,
 }
 
-/// Plain arrays of at least this many bytes are segments of their own where segments are handed out,
-/// unless a writer says otherwise. Each costs the system more than a copy of fewer bytes would. The
-/// benchmark `gather/many` of the suite `buffers` has many in a message to a socket: at 512 bytes copying
-/// them takes 0.87 of the time that lending them does, at 1,024 bytes 0.97, at 2,048 bytes 1.04.
+/// Plain arrays of at least this many bytes become segments of their own when a message is handed
+/// out as segments, unless the writer has another threshold. A segment costs the system more than
+/// copying a smaller array. In the benchmark `gather/many` of the suite `buffers`, which sends many
+/// arrays per message to a socket, copying takes 0.87 of the time of lending at 512 bytes, 0.97 at
+/// 1,024 bytes, and 1.04 at 2,048 bytes.
 const LENT: usize = 1024;
 
-/// How many bytes a segment of a message has at most by default: as many as a reader accepts.
+/// Default maximum length of a segment in bytes; equal to the default limit of a reader.
 const LIMIT: usize = 4 << 30;
 
-// SAFETY: a writer between two messages points to nothing but memory of its own: its lists of jobs
-// and pieces are emptied with each message.
+// SAFETY: between two messages, a writer points only to its own memory: its lists of jobs and
+// pieces are emptied after each message.
 unsafe impl Send for Writer {}
-// SAFETY: a shared writer hands out nothing.
+// SAFETY: a shared writer gives out no reference to its contents.
 unsafe impl Sync for Writer {}
 
 impl Default for Writer {
@@ -78,15 +82,15 @@ impl Default for Writer {
 }
 
 impl Writer {
-    /// A writer that has allocated next to nothing yet.
+    /// Creates a writer. Allocates next to nothing.
     #[must_use]
     pub fn new() -> Self {
         Self::with_limit(LIMIT)
     }
 
-    /// A writer of messages whose objects, bulk and text have at most `limit` bytes each (default
-    /// 4 GiB). Answers the threat of a graph that reaches one object in many ways, or in a
-    /// circle: each way writes the object again.
+    /// Creates a writer of messages with at most `limit` bytes each of objects, bulk and text
+    /// (default 4 GiB). The limit stops a graph in which one object is reached on many paths, or in
+    /// a cycle, because each path writes the object again.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self {
@@ -99,10 +103,10 @@ impl Writer {
         }
     }
 
-    /// Takes plain arrays of at least `bytes` bytes from where they are; smaller ones, and those of less
-    /// than 64 bytes, are copied together first. By default it is from 128 bytes on where the message is
-    /// copied into one piece, and from 1,024 where it is handed out as segments, of which each costs whoever
-    /// sends it.
+    /// Sets the size in bytes from which plain arrays are taken from where they are in memory.
+    /// Smaller arrays, and always those of less than 64 bytes, are first copied together. The
+    /// default is 128 bytes if the message is copied into one piece, and 1,024 bytes if it is
+    /// handed out as segments, because each segment has a cost for the sender.
     #[must_use]
     pub fn lend_from(self, bytes: usize) -> Self {
         Self {
@@ -111,36 +115,36 @@ impl Writer {
         }
     }
 
-    /// The descriptor of a form.
+    /// Returns the descriptor of a form.
     #[inline]
     pub(crate) fn descriptor_of<F: InPlace>(&mut self) -> u64 {
         self.descriptors.of::<F>()
     }
 
-    /// Notes the classes of trait objects from now on, or no longer does.
+    /// Starts or stops recording the classes of trait objects.
     #[cfg(unix)]
     pub(crate) fn note_classes(&mut self, wanted: bool) {
         self.draft.classes = wanted.then(classes::Classes::default);
     }
 
-    /// The classes of the trait objects that were met since this was asked for last, by number.
+    /// Returns the classes of the trait objects met since the last call, by number.
     #[cfg(unix)]
     pub(crate) fn take_classes(&mut self) -> BTreeMap<u64, &'static Class> {
         let classes = self.draft.classes.as_mut();
         classes.map(classes::Classes::take).unwrap_or_default()
     }
 
-    /// Writes `value`, and all that it reaches, into `into`.
+    /// Writes `value`, and everything that it reaches, into `into`.
     ///
     /// # Errors
     ///
-    /// [`WriteError::EndOfStream`] when the message does not fit, [`WriteError::Unregistered`] when a
-    /// value behind a trait object is of no registered class, [`WriteError::Unarchived`] when rkyv
-    /// does not serialize a value; the jbuf comes back.
+    /// [`WriteError::EndOfStream`] if the message does not fit, [`WriteError::Unregistered`] if a
+    /// value behind a trait object has no registered class, [`WriteError::Unarchived`] if rkyv
+    /// fails to serialize a value. The error returns the buffer.
     pub fn write<T: Transportable>(&mut self, value: &T, into: Spent) -> Result<Filled, Unwritten> {
         match self.write_alone_to(value, &into) {
             None => {}
-            // SAFETY: so many bytes of the jbuf were just written.
+            // SAFETY: `len` bytes of the buffer were just written.
             Some(Ok(len)) => return Ok(unsafe { Filled::from_spent(into, len) }),
             Some(Err(error)) => {
                 return Err(Unwritten {
@@ -160,7 +164,7 @@ impl Writer {
         let misaligned = writing.misaligned;
         let objects = writing.take();
         let error = match (refused, result) {
-            // SAFETY: `finish` initialised the first `len` bytes of the jbuf.
+            // SAFETY: `finish` initialised the first `len` bytes of the buffer.
             (None, Ok(len)) => return Ok(unsafe { Filled::from_spent(objects, len) }),
             (Some(error), _) => error,
             (None, Err(needed)) => WriteError::EndOfStream {
@@ -175,14 +179,14 @@ impl Writer {
         })
     }
 
-    /// Writes `value`, and all that it reaches, and lends the message as a list of segments, large
-    /// plain arrays among them where they lie in the program's memory.
+    /// Writes `value`, and everything that it reaches, and lends the message as a list of segments.
+    /// Large plain arrays are segments in the program's own memory.
     ///
     /// # Errors
     ///
-    /// [`WriteError::TooLong`] when the message exceeds the writer's limit,
-    /// [`WriteError::Unregistered`] when a value behind a trait object is of no registered class,
-    /// [`WriteError::Unarchived`] when rkyv does not serialize a value. Nothing is lent then.
+    /// [`WriteError::TooLong`] if the message exceeds the writer's limit,
+    /// [`WriteError::Unregistered`] if a value behind a trait object has no registered class,
+    /// [`WriteError::Unarchived`] if rkyv fails to serialize a value. `send` is not called then.
     pub fn gather<T: Transportable, R>(
         &mut self,
         value: &T,
@@ -191,8 +195,8 @@ impl Writer {
         self.gathered(value, LENT, send)
     }
 
-    /// As [`gather`](Self::gather), with plain arrays lent from `noted` bytes on, unless the writer says
-    /// otherwise.
+    /// Like [`gather`](Self::gather), with plain arrays lent from `noted` bytes on, unless the
+    /// writer has another threshold.
     #[inline]
     fn gathered<T: Transportable, R>(
         &mut self,
@@ -206,7 +210,7 @@ impl Writer {
         self.gather_graph(value, noted, send)
     }
 
-    /// The same, of what need not be alone.
+    /// Like `gathered`, for any graph.
     fn gather_graph<T: Transportable, R>(
         &mut self,
         value: &T,
@@ -226,7 +230,7 @@ impl Writer {
         }
         writing.write_header(writing.bulk_start());
         if writing.scratch.pieces.is_empty() {
-            // Objects, padding, bulk, text.
+            // The objects, the padding, bulk, and text.
             let (mut few, mut count) = ([IoSlice::new(&[]); 4], 0usize);
             writing.for_each_segment(|bytes| {
                 if let Some(segment) = few.get_mut(count) {
@@ -239,7 +243,7 @@ impl Writer {
             self.segments = kept;
             return Ok(result);
         }
-        // An emptied list's memory serves again, for segments of another lifetime.
+        // The memory of the emptied list is reused for segments of another lifetime.
         let mut segments: Vec<IoSlice<'_>> = kept.into_iter().map(|_| IoSlice::new(&[])).collect();
         writing.for_each_segment(|bytes| segments.push(IoSlice::new(bytes)));
         let result = send(&segments);
@@ -251,13 +255,14 @@ impl Writer {
         Ok(result)
     }
 
-    /// Begins a message in `into`; without it, in the writer's own jbuf, which grows.
+    /// Begins a message in `into`, or in the writer's own growable buffer if there is none.
     #[inline]
     fn writing<'w, 'b>(&'w mut self, into: Option<Spent>, noted: usize) -> Writing<'w, 'b> {
         let draft = ptr::from_mut(&mut self.draft).cast::<Draft<'b>>();
-        // SAFETY: the types differ in a lifetime only, and the draft refers to nothing yet. What it
-        // comes to refer to is forgotten when the `Writing` is dropped, which is within `'b`, as it
-        // names that lifetime, and which the functions above see to: none forgets one.
+        // SAFETY: the types differ only in a lifetime, and the draft refers to nothing yet.
+        // Everything that it will refer to is forgotten when the `Writing` is dropped. That happens
+        // within `'b`, because `Writing` names that lifetime and no function of this module leaks
+        // one.
         let draft = unsafe { &mut *draft };
         let limit = into.as_ref().map_or(self.limit, Spent::capacity);
         let own = into.map(|into| mem::replace(&mut draft.objects, into));
@@ -271,17 +276,17 @@ impl Writer {
     }
 }
 
-/// A message that is being written. The draft is empty again when this is dropped.
+/// A message being written. Dropping it empties the draft.
 struct Writing<'w, 'b> {
     draft: &'w mut Draft<'b>,
-    /// The writer's own jbuf while the message has another.
+    /// The writer's own buffer while the message uses another one.
     own: Option<Spent>,
     descriptors: &'w mut Descriptors,
     borrowing: &'w mut Option<u64>,
 }
 
 impl Writing<'_, '_> {
-    /// Takes the message's jbuf.
+    /// Takes the message's buffer.
     #[inline]
     fn take(mut self) -> Spent {
         let own = self.own.take();
@@ -293,7 +298,7 @@ impl Writing<'_, '_> {
 }
 
 impl<'b> Writing<'_, 'b> {
-    /// Writes all but the header; the error says that there was too little room.
+    /// Writes everything but the header. Fails if the buffer is too small or a limit is exceeded.
     #[inline]
     fn write_root<T: Transportable>(&mut self, value: &'b T) -> Result<(), draft::Full> {
         let descriptor = self.descriptors.of::<T::InPlace<'b>>();
@@ -336,10 +341,10 @@ impl Drop for Writing<'_, '_> {
 /// Zeroes to pad the objects segment to the alignment of the bulk segment.
 static PADDING: [u8; crate::buffer::ALIGNMENT] = [0; crate::buffer::ALIGNMENT];
 
-/// The alignment of a bulk segment of `len` bytes in which forms are aligned to `align`.
+/// Returns the alignment of a bulk segment of `len` bytes whose forms are aligned to `align`.
 ///
-/// One of several cache lines begins at one: an array that is alone in it is then walked by wide loads
-/// none of which needs two lines.
+/// A segment of several cache lines is aligned to a cache line, so that no wide load from an array
+/// that fills the segment crosses a line.
 pub(crate) fn bulk_align(len: usize, align: usize) -> usize {
     const LINE: usize = 64;
     align.max(if len >= 8 * LINE { LINE } else { 1 })
@@ -365,14 +370,14 @@ impl Draft<'_> {
             text_len: self.scratch.text.len() as u64,
         };
         let bytes = header.as_bytes();
-        // SAFETY: `write_root` reserved and zeroed the first 40 bytes of the jbuf, which the draft
-        // owns.
+        // SAFETY: `write_root` reserved and zeroed the first 40 bytes of the buffer, which the
+        // draft owns.
         unsafe {
             ptr::copy_nonoverlapping(bytes.as_ptr(), self.objects.base().as_ptr(), bytes.len());
         };
     }
 
-    /// Hands out all parts of the message in order; the header must have been written.
+    /// Passes all parts of the message to `f` in order. The header must have been written.
     fn for_each_segment<'d>(&'d self, mut f: impl FnMut(&'d [u8])) {
         let base = self.objects.base().as_ptr().cast_const();
         // SAFETY: the first `written` bytes are initialised (invariant 1), and nothing writes to
@@ -382,7 +387,7 @@ impl Draft<'_> {
         self.for_each_tail(padding, f);
     }
 
-    /// Hands out what comes after the objects and `padding`.
+    /// Passes `padding` zeroes and everything after the objects to `f`.
     fn for_each_tail<'d>(&'d self, padding: usize, mut f: impl FnMut(&'d [u8])) {
         let mut some = |bytes: &'d [u8]| {
             if !bytes.is_empty() {
@@ -390,7 +395,7 @@ impl Draft<'_> {
             }
         };
         let Some(padding) = PADDING.get(..padding) else {
-            unreachable!("a form is aligned to 128 at most")
+            unreachable!("a form is aligned to at most 128")
         };
         some(padding);
         let mut taken = 0;
@@ -402,15 +407,16 @@ impl Draft<'_> {
                     .unwrap_or_default(),
             );
             taken = piece.after;
-            // SAFETY: the piece is a plain array, initialised and not behind a cell, that outlives
-            // the draft (invariant 3).
+            // SAFETY: the piece is a plain array that is initialised, is not behind a cell, and
+            // outlives the draft (invariant 3).
             some(unsafe { slice::from_raw_parts(piece.start, piece.len) });
         }
         some(self.scratch.bulk.get(taken..).unwrap_or_default());
         some(&self.scratch.text);
     }
 
-    /// Completes the message in the jbuf, and returns its length; else how long it would be.
+    /// Completes the message in the buffer and returns its length. If it does not fit, the error is
+    /// the length that it needs.
     fn finish(&self) -> Result<usize, Option<usize>> {
         let bulk_start = self.bulk_start();
         let len = self
@@ -424,8 +430,8 @@ impl Draft<'_> {
         self.write_header(bulk_start);
         let mut end = self.objects.base().as_ptr().wrapping_add(self.written);
         self.for_each_tail(bulk_start.wrapping_sub(self.written), |bytes| {
-            // SAFETY: the lengths of all parts add up to `len`, for which there is room; the jbuf
-            // is owned by the draft, so no part overlaps it.
+            // SAFETY: the lengths of all parts add up to `len`, for which there is room. The draft
+            // owns the buffer, so no part overlaps it.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), end, bytes.len()) };
             end = end.wrapping_add(bytes.len());
         });

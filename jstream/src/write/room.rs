@@ -1,5 +1,6 @@
-//! What a draft does where there is no room: it makes some, or says whose target had none. Where a message
-//! is turned back there is none anywhere, and what would be written is looked for where it lies.
+//! Slow paths of a draft without room: it grows a segment, or fails and records the field whose
+//! target did not fit. While a message is restored in place, a draft never has room, and these
+//! paths look for the target in the message instead.
 
 use std::mem::size_of;
 use std::ptr;
@@ -13,7 +14,7 @@ use crate::model::Transportable;
 use crate::read::short;
 use crate::schema::Schema;
 
-/// A segment that is gathered beside the objects.
+/// A segment that is gathered in a separate vector.
 #[derive(Debug, Clone, Copy)]
 enum Beside {
     Bulk,
@@ -21,7 +22,8 @@ enum Beside {
 }
 
 impl<'b> Draft<'b> {
-    /// Says that there is no room, unless there need not be any as the values are in the message.
+    /// Called if the objects segment has no room. Claims the values in the message if it is being
+    /// restored in place; otherwise marks the draft as full.
     #[cold]
     pub(super) fn allot_elsewhere<T: Transportable + 'b>(
         &mut self,
@@ -35,7 +37,7 @@ impl<'b> Draft<'b> {
         NO_ROOM
     }
 
-    /// As [`allot_elsewhere`](Self::allot_elsewhere), of flat values.
+    /// Like [`allot_elsewhere`](Self::allot_elsewhere), for flat values.
     #[cold]
     pub(super) fn bulk_elsewhere<T: Transportable + 'b>(
         &mut self,
@@ -50,7 +52,8 @@ impl<'b> Draft<'b> {
         NO_ROOM
     }
 
-    /// Makes room for flat values that are gathered; else returns what is written for a pointer to them.
+    /// Makes room for flat values that are gathered. If that is impossible or unnecessary, returns
+    /// the place to be written for a pointer to them.
     #[cold]
     pub(super) fn bulk_without_room<T: Transportable + 'b>(
         &mut self,
@@ -64,7 +67,7 @@ impl<'b> Draft<'b> {
         (!self.make_room(room, Beside::Bulk)).then_some(NO_ROOM)
     }
 
-    /// As [`bulk_without_room`](Self::bulk_without_room), of text.
+    /// Like [`bulk_without_room`](Self::bulk_without_room), for text.
     #[cold]
     pub(super) fn string_without_room(&mut self, text: &str, room: usize) -> Option<u64> {
         if self.back.active {
@@ -73,7 +76,8 @@ impl<'b> Draft<'b> {
         (!self.make_room(room, Beside::Text)).then_some(NO_ROOM)
     }
 
-    /// Makes room for a tag, or writes it where it stood.
+    /// Makes room for a tag and appends it, or writes it to its place in a message that is restored
+    /// in place.
     #[cold]
     pub(super) fn tag_elsewhere(&mut self, tag: bool) {
         if self.back.active {
@@ -83,7 +87,7 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// Notes which field of the values just written has no target, as there was no room.
+    /// Records the field of the values just written whose target did not fit.
     #[cold]
     pub(super) fn blame<T: Transportable + 'b>(&mut self, at: usize, count: usize) {
         let (schema, root) = Schema::of_form::<T::InPlace<'b>>();
@@ -91,7 +95,7 @@ impl<'b> Draft<'b> {
         let start = self.objects.base().as_ptr().wrapping_add(at);
         let path = (0..count).find_map(|i| {
             let value = start.wrapping_add(i.wrapping_mul(size));
-            // SAFETY: the values were written there, each byte of them (invariant 1).
+            // SAFETY: the values, including their padding, were written there (invariant 1).
             let bytes = unsafe { slice::from_raw_parts(value, size) };
             field_without_room(&schema, root, bytes)
         });
@@ -99,7 +103,7 @@ impl<'b> Draft<'b> {
         self.without_room = path.map(|path| name + &path);
     }
 
-    /// Makes room for `len` bytes in a segment; false if it would have too many.
+    /// Reserves `len` bytes in a segment. Returns false if the segment would exceed the limit.
     #[cold]
     fn make_room(&mut self, len: usize, of: Beside) -> bool {
         let segment = match of {
@@ -114,7 +118,7 @@ impl<'b> Draft<'b> {
         true
     }
 
-    /// Sees to it that `objects` holds `end` bytes.
+    /// Ensures that `objects` has a capacity of `end` bytes.
     #[inline]
     pub(super) fn reserve(&mut self, end: usize) -> Result<(), Full> {
         if end <= self.objects.capacity() {
@@ -130,8 +134,8 @@ impl<'b> Draft<'b> {
         }
         let larger = end.max(4096).saturating_mul(2);
         let grown = Spent::heap(larger);
-        // SAFETY: the first `written` bytes are initialised (invariant 1), both jbufs have room
-        // for them, and two jbufs never overlap.
+        // SAFETY: the first `written` bytes are initialised (invariant 1). Both buffers have room
+        // for them and do not overlap.
         unsafe {
             ptr::copy_nonoverlapping(
                 self.objects.base().as_ptr(),

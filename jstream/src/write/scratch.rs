@@ -1,4 +1,4 @@
-//! What a writer keeps from one message to the next.
+//! Memory that a writer reuses from one message to the next.
 
 use super::jobs::Jobs;
 use super::kept::Kept;
@@ -6,16 +6,16 @@ use super::shared::Shared;
 use super::turns::Turns;
 use crate::keep::clear;
 
-/// A plain array that is sent, or copied, from where it is.
+/// A plain array that is sent, or copied, from where it is in memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
     pub(super) start: *const u8,
     pub(super) len: usize,
-    /// How many bytes of `bulk` come before it.
+    /// Number of bytes of `bulk` that precede it.
     pub(super) after: usize,
 }
 
-/// What a writer keeps from one message to the next.
+/// Work lists and vectors that a writer reuses from one message to the next.
 #[derive(Debug)]
 pub(super) struct Scratch<'b> {
     pub(super) text: Vec<u8>,
@@ -23,18 +23,19 @@ pub(super) struct Scratch<'b> {
     pub(super) pieces: Vec<Piece>,
     pub(super) jobs: Jobs<'b>,
     pub(super) turns: Turns<'b>,
-    /// Turns to compare with.
+    /// The queue of work items to compare with.
     pub(super) turns_before: Turns<'b>,
     pub(super) kept: Kept,
     pub(super) shared: Shared,
-    /// Shared targets to compare with.
+    /// The shared targets to compare with.
     pub(super) shared_before: Shared,
 }
 
-/// Scratch memory that a writer keeps between messages; more only if the last one needed it.
+/// Capacity in bytes of scratch memory that a writer keeps between messages. It keeps more only if
+/// the last message needed it.
 pub(super) const KEEP: usize = 4 << 20;
 
-/// Noted arrays that a writer keeps room for between messages.
+/// Capacity of the list of recorded arrays that a writer keeps between messages.
 pub(super) const KEEP_PIECES: usize = 1 << 16;
 
 impl Scratch<'_> {
@@ -52,7 +53,7 @@ impl Scratch<'_> {
         }
     }
 
-    /// Forgets everything; keeps memory for the next message.
+    /// Clears everything. Keeps memory for the next message.
     #[inline]
     pub(super) fn clear(&mut self) {
         clear(&mut self.text, KEEP);
@@ -60,7 +61,7 @@ impl Scratch<'_> {
         clear(&mut self.pieces, KEEP_PIECES);
         self.jobs.clear();
         self.shared.clear();
-        // At last, as it drops values of the program's, which may panic.
+        // Last, because it drops values of the program, whose destructors may panic.
         self.kept.clear();
     }
 }

@@ -1,4 +1,4 @@
-//! Shared targets, known again by their addresses.
+//! Identification of shared targets by their addresses.
 
 use std::any::TypeId;
 use std::hash::{Hash, Hasher};
@@ -11,8 +11,8 @@ use crate::keep::clear;
 use crate::model::{Target, Transportable};
 use crate::wire::SHARED;
 
-/// What makes two pointers lead to one target: address, length or class, and type, as a struct and
-/// its first field have one address.
+/// The identity of a target: address, length or class, and type. The type is needed because a
+/// struct and its first field have the same address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Identity {
     address: usize,
@@ -26,16 +26,15 @@ impl Hash for Identity {
     }
 }
 
-/// Targets of a message that is turned back where it lies, side by side in a segment, whose numbers
-/// follow each other.
+/// Adjacent targets with consecutive numbers in one segment of a message that is restored in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     start: usize,
     end: usize,
-    /// The number of the first, and the one behind that of the last.
+    /// The number of the first target, and the number after that of the last one.
     first: u32,
     next: u32,
-    /// The rest of their identities.
+    /// The remaining parts of the targets' identities.
     meta: u64,
     key: TypeId,
 }
@@ -43,27 +42,29 @@ struct Run {
 /// The shared targets of a message, numbered as the reader will number them.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// Those that may be met again.
+    /// The targets that may be met repeatedly.
     known: FxHashMap<Identity, u32>,
     root: Option<Identity>,
-    /// How many there are beside the root.
+    /// Number of targets other than the root.
     count: u32,
-    /// Those of a message that is turned back where it lies, for each of its segments by address.
+    /// The runs of targets of a message that is restored in place: for each of its segments,
+    /// ordered by address.
     there: [Vec<Run>; 3],
-    /// The last of these runs, which is added to, and the segment that it is in.
+    /// The last run, which is extended by adjacent targets, and the segment that it is in.
     open: Run,
     open_in: usize,
 }
 
-/// How a target of a message that is turned back is met.
+/// The result of looking up a target of a message that is restored in place.
 enum Met {
     First,
     Again(u32),
-    /// Not next to the last one, nor in its run.
+    /// Neither adjacent to the last run nor in it.
     Elsewhere,
 }
 
-/// A map keeps room for this many targets between messages; more is given back.
+/// Capacity, in targets, that a map keeps between messages. Unneeded capacity beyond it is
+/// released.
 const KEEP: usize = 1 << 16;
 
 impl Shared {
@@ -78,7 +79,7 @@ impl Shared {
         }
     }
 
-    /// The root is number 0.
+    /// Registers the root as number 0.
     pub(super) fn set_root<'b, T: Transportable + 'b>(&mut self, root: *const T) {
         self.root = Some(Identity {
             address: root.addr(),
@@ -104,7 +105,7 @@ impl Shared {
         }
     }
 
-    /// Whether the same targets were met in the same order.
+    /// Returns true if the same targets were met in the same order.
     pub(super) fn is_the_same(&self, other: &Self) -> bool {
         self.root == other.root
             && self.count == other.count
@@ -113,7 +114,8 @@ impl Shared {
             && self.known == other.known
     }
 
-    /// The number of a target that was met before; else it is the next one now.
+    /// Returns the number of a target that was met before. Otherwise assigns it the next number and
+    /// returns `None`.
     #[inline]
     fn number(&mut self, identity: Identity) -> Option<u32> {
         if self.root == Some(identity) {
@@ -128,8 +130,9 @@ impl Shared {
         None
     }
 
-    /// Looks for a target of `size` bytes, which are some, in the last run and behind it. What it is
-    /// claimed as must then lie at the cursor, as it does if it lies where it should be.
+    /// Looks for a target of `size` bytes, at least one, in the last run and directly after it. In
+    /// the latter case it gets the next number; if it has not moved, it is then claimed at the
+    /// cursor.
     #[inline(always)]
     fn meet(&mut self, identity: Identity, size: usize) -> Met {
         let Identity { address, meta, key } = identity;
@@ -148,7 +151,8 @@ impl Shared {
             .map_or(Met::Elsewhere, Met::Again)
     }
 
-    /// Numbers a target of `size` bytes that lies in a segment behind all that were met there.
+    /// Assigns the next number to a target of `size` bytes that lies after all targets that were
+    /// met in its segment.
     fn add_there(&mut self, segment: usize, identity: Identity, size: usize) {
         let number = self.count.wrapping_add(1);
         self.count = number;
@@ -170,8 +174,8 @@ impl Shared {
         }
     }
 
-    /// The number of a target of `size` bytes that lies in a segment, if it was met there, but not in
-    /// the last run.
+    /// Returns the number of a target of `size` bytes in a segment, if it was met before and
+    /// is not in the last run.
     fn number_there(&self, segment: usize, identity: Identity, size: usize) -> Option<u32> {
         let Identity { address, meta, key } = identity;
         let runs = self.there.get(segment)?;
@@ -198,8 +202,8 @@ impl Run {
         }
     }
 
-    /// The number of a target of this kind, if it is one of these. All have one size, as they have all
-    /// but the address in common.
+    /// Returns the number of the target at `address`, if it is in this run. All targets of a run
+    /// have the same size, because their identities differ only in the address.
     #[inline(always)]
     fn number(&self, address: usize, size: usize) -> Option<u32> {
         let behind = address.wrapping_sub(self.start);
@@ -221,7 +225,7 @@ impl Identity {
         }
     }
 
-    /// The words of a pointer to a target that was met before.
+    /// Returns the words of a further pointer to a target.
     #[inline(always)]
     fn again(self, number: u32) -> [u64; 2] {
         [SHARED | u64::from(number), self.meta]
@@ -229,10 +233,10 @@ impl Identity {
 }
 
 impl<'b> Draft<'b> {
-    /// The words of a pointer to a shared target: its number if it was met before.
+    /// Writes a shared target unless it was met before. Returns the words of a pointer to it.
     ///
-    /// `only` says that no other pointer leads there, so that none need be sought unless that one may
-    /// be met again.
+    /// `only` says that no other pointer owns the target. The target is then looked up only if it
+    /// may also be borrowed elsewhere in the message.
     #[inline(always)]
     pub(crate) fn shared<T: Target + ?Sized>(&mut self, target: &'b T, only: bool) -> [u64; 2] {
         self.skipped |= only && !self.borrows;
@@ -251,13 +255,14 @@ impl<'b> Draft<'b> {
         target.write_target(self)
     }
 
-    /// As [`shared`](Self::shared), of a message that is turned back where it lies.
+    /// Like [`shared`](Self::shared), for a message that is restored in place.
     #[cold]
     fn shared_elsewhere<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
         self.shared_back(target)
     }
 
-    /// The words of a pointer to a shared target of a message that is turned back where it lies.
+    /// Claims a shared target of a message that is restored in place, unless it was met before.
+    /// Returns the words of a pointer to it.
     #[inline(always)]
     pub(crate) fn shared_back<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
         let identity = Identity::of(target);
@@ -278,10 +283,12 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// The number of a target that was met before in such a message; else it is the next one now.
+    /// Returns the number of a target of such a message that was met before. Otherwise assigns it
+    /// the next number and returns `None`.
     ///
-    /// What lies behind a segment's cursor has not been met, and what lies before has been, or is not
-    /// where it should be. Several targets without a size may stand at one place.
+    /// An address at or after a segment's cursor has not been met. An address before the cursor
+    /// either has been met or belongs to a target that has moved. Several zero-sized targets may
+    /// have the same address.
     #[inline(never)]
     fn number_back(&mut self, identity: Identity, size: usize) -> Option<u32> {
         let place = if size == 0 {

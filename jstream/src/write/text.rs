@@ -1,55 +1,55 @@
-//! Appending the many short pieces of which text and bulk are made.
+//! Fast appending of many short pieces to the text and bulk segments.
 
 use std::ptr;
 
-/// The room that padding may take beyond what it comes to.
+/// Room that padding may need in addition to the padding itself; at least the maximum alignment.
 pub(super) const PADDING: usize = 128;
 
-/// Appends `bytes`, short ones without a call.
+/// Appends `bytes`. Short slices are copied without a function call.
 #[inline(always)]
 pub(super) fn append(to: &mut Vec<u8>, bytes: &[u8]) {
     to.reserve(bytes.len());
-    // SAFETY: `reserve` made room.
+    // SAFETY: `reserve` made room for the bytes.
     unsafe { append_within(to, bytes) };
 }
 
-/// Appends `bytes` where there is room for them.
+/// Appends `bytes` without a capacity check.
 ///
 /// # Safety
 ///
-/// The capacity must exceed the length by as many bytes at least.
+/// The capacity must exceed the length by at least the length of `bytes`.
 #[inline(always)]
 pub(super) unsafe fn append_within(to: &mut Vec<u8>, bytes: &[u8]) {
     let old = to.len();
     // SAFETY: `old` is at most the capacity.
     let end = unsafe { to.as_mut_ptr().add(old) };
-    // SAFETY: the caller has room for so many bytes from `end` on, and a vector that is mutably
+    // SAFETY: the caller guarantees room for these bytes from `end` on. A vector that is mutably
     // borrowed does not overlap `bytes`.
     unsafe { copy(bytes.as_ptr(), end, bytes.len()) };
     // SAFETY: those bytes were just written.
     unsafe { to.set_len(old.wrapping_add(bytes.len())) };
 }
 
-/// Appends `padding` zeroes, and `bytes`.
+/// Appends `padding` zeroes and then `bytes`.
 ///
 /// # Safety
 ///
-/// The padding must be less than the alignment of `T`, which is [`PADDING`] at most, and the capacity
-/// exceed the length by that and the length of `bytes` at least.
+/// The padding must be less than the alignment of `T`, which is at most [`PADDING`]. The capacity
+/// must exceed the length by at least that alignment plus the length of `bytes`.
 #[inline(always)]
 pub(super) unsafe fn append_padded<T>(to: &mut Vec<u8>, padding: usize, bytes: &[u8]) {
     let old = to.len();
     // SAFETY: `old` is at most the capacity.
     let end = unsafe { to.as_mut_ptr().add(old) };
     if align_of::<T>() > 1 {
-        // All that may be needed, as it can't be foreseen how much is.
-        // SAFETY: the caller has room for that many bytes.
+        // The maximum padding is zeroed, because the actual amount is unpredictable.
+        // SAFETY: the caller guarantees room for that many bytes.
         unsafe { ptr::write_bytes(end, 0, align_of::<T>()) };
     }
     let padded = old.wrapping_add(padding);
-    // SAFETY: these zeroes were just written; there are none where the alignment is 1.
+    // SAFETY: these zeroes were just written; there are none if the alignment is 1.
     unsafe { to.set_len(padded) };
-    // SAFETY: the caller has room for them too.
+    // SAFETY: the caller guarantees room for these bytes too.
     unsafe { append_within(to, bytes) };
 }
 
@@ -58,32 +58,34 @@ pub(super) unsafe fn append_padded<T>(to: &mut Vec<u8>, padding: usize, bytes: &
 /// As for [`ptr::copy_nonoverlapping`] of bytes.
 #[inline(always)]
 unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
-    /// Copies what begins or ends `step` bytes from either end, of the size of `T`.
+    /// Copies four parts of the size of `T`: the first and the last one, and those `step` bytes
+    /// inward from them.
     ///
     /// # Safety
     ///
-    /// As for [`copy`], with a `len` of the size of `T` and `step` at least.
+    /// As for [`copy`], with a `len` that is at least the size of `T` plus `step`.
     #[inline(always)]
     unsafe fn ends<T: Copy>(from: *const u8, to: *mut u8, len: usize, step: usize) {
         let last = len.wrapping_sub(size_of::<T>());
         let places = [0, step, last.wrapping_sub(step), last];
         let part = |at: usize| {
-            // SAFETY: the size of `T` from any of the places on is within `len`.
+            // SAFETY: a part of the size of `T` at any of these offsets is within `len`.
             unsafe { from.wrapping_add(at).cast::<T>().read_unaligned() }
         };
         let parts = places.map(part);
         for (at, part) in places.into_iter().zip(parts) {
-            // SAFETY: as for the reads, in the target.
+            // SAFETY: as for the reads, in the destination.
             unsafe { to.wrapping_add(at).cast::<T>().write_unaligned(part) };
         }
     }
-    // Few cases: lengths can't be foreseen, and a wrong guess costs more than copying a part twice.
+    // Few cases, because lengths are unpredictable and a misprediction costs more than copying a
+    // part twice.
     match len {
-        // SAFETY: the caller's promise; up to 31 bytes are covered with a step of 0, more with 16.
+        // SAFETY: the caller's promise; a step of 0 covers up to 31 bytes, a step of 16 more.
         16..=63 => unsafe { ends::<u128>(from, to, len, (len & 32) >> 1) },
-        // SAFETY: as above; up to 7 bytes are covered with a step of 0, more with 4.
+        // SAFETY: as above; a step of 0 covers up to 7 bytes, a step of 4 more.
         4..=15 => unsafe { ends::<u32>(from, to, len, (len & 8) >> 1) },
-        // SAFETY: as above; of three bytes the one in the middle is at the step.
+        // SAFETY: as above; of three bytes, the middle one is at the step.
         1..=3 => unsafe { ends::<u8>(from, to, len, len >> 1) },
         0 => {}
         // SAFETY: the caller's promise.

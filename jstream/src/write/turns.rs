@@ -1,4 +1,5 @@
-//! What was claimed by a walk back and is not turned back yet, in the order of the claims.
+//! The work queue of a walk that restores a message in place: targets that were claimed and are
+//! still native.
 
 use std::mem;
 use std::ptr;
@@ -6,10 +7,11 @@ use std::ptr;
 use super::draft::{Draft, Full};
 use crate::keep::clear_after;
 
-/// Turns values back. Calling it is sound only for a turn that was pushed with it.
+/// Function that converts values to wire form. Calling it is sound only for a work item that was
+/// pushed with it.
 pub(super) type TurnBack<'b> = unsafe fn(&mut Draft<'b>, Turn<'b>) -> Result<(), Full>;
 
-/// Values of one type, side by side in a message, and what turns them back.
+/// Adjacent values of one type in a message, and the function that converts them to wire form.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turn<'b> {
     pub(super) back: TurnBack<'b>,
@@ -17,31 +19,32 @@ pub(super) struct Turn<'b> {
     pub(super) end: *mut u8,
 }
 
-/// Turns, first in, first out. The last one is kept apart, and stays when it has been taken, so that
-/// neighbours are added to it, as in the queue of a pass.
+/// A FIFO queue of work items. The last work item is stored separately and remains extensible after
+/// it has been popped, so that adjacent values are added to it, as in the queue of a pass.
 #[derive(Debug)]
 pub(super) struct Turns<'b> {
     closed: Vec<Turn<'b>>,
-    /// How many of `closed` have been taken.
+    /// Number of work items in `closed` that have been popped.
     head: usize,
-    /// Behind all of `closed`; empty when its start has come to its end.
+    /// The work item after all of `closed`; empty if its start equals its end.
     open: Turn<'b>,
-    /// How many `closed` had at most.
+    /// Peak length of `closed`.
     had: usize,
 }
 
-/// Taken turns are kept at the front of the list until this many have gathered.
+/// Number of popped work items that may accumulate at the front of the list before it is compacted.
 const COMPACT: usize = 1024;
-/// A list keeps room for this many turns between messages; more is given back.
+/// Capacity, in work items, that a list keeps between messages. Unneeded capacity beyond it is
+/// released.
 const KEEP: usize = 1 << 16;
 
-/// What is done where there is nothing to turn back.
+/// Function of the empty work item.
 unsafe fn nothing<'b>(_: &mut Draft<'b>, _: Turn<'b>) -> Result<(), Full> {
     Ok(())
 }
 
 impl Turn<'_> {
-    /// No turn: nothing is ever claimed at 0.
+    /// An empty work item. No target is ever claimed at address 0.
     const NOTHING: Self = Self {
         back: nothing,
         start: ptr::null_mut(),
@@ -59,8 +62,8 @@ impl<'b> Turns<'b> {
         }
     }
 
-    /// Adds a turn behind all others. A neighbour with an equal function is turned back the same
-    /// whatever type it was pushed for, as equal function pointers are the same code.
+    /// Adds a work item at the end. Equal function pointers refer to the same code, so adjacent
+    /// work items with equal functions can be merged whatever types they were pushed for.
     #[inline(always)]
     pub(super) fn push(&mut self, turn: Turn<'b>) {
         let open = &mut self.open;
@@ -74,7 +77,7 @@ impl<'b> Turns<'b> {
         }
     }
 
-    /// Kept out of line: what pushes is part of the walk over every pointer.
+    /// Kept out of line because `push` is inlined into the walk over every pointer.
     #[inline(never)]
     fn close(&mut self, turn: Turn<'b>) {
         if self.head >= COMPACT && self.head.wrapping_mul(2) >= self.closed.len() {
@@ -85,7 +88,7 @@ impl<'b> Turns<'b> {
         self.had = self.had.max(self.closed.len());
     }
 
-    /// Takes the turn that was pushed first.
+    /// Pops the oldest work item.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Turn<'b>> {
         if let Some(turn) = self.closed.get(self.head) {
@@ -104,7 +107,7 @@ impl<'b> Turns<'b> {
         (turn.start != turn.end).then_some(turn)
     }
 
-    /// Takes the turn that was pushed first if it has the same code.
+    /// Pops the oldest work item if it is executed by the same code.
     #[inline(always)]
     pub(super) fn pop_same(&mut self, back: TurnBack<'b>) -> Option<Turn<'b>> {
         if let Some(next) = self.closed.get(self.head) {
@@ -119,7 +122,7 @@ impl<'b> Turns<'b> {
         }
     }
 
-    /// Takes all turns off both queues; says whether they were the same, in the same order.
+    /// Empties both queues. Returns true if they held the same work items in the same order.
     pub(super) fn are_the_same(&mut self, other: &mut Self) -> bool {
         loop {
             match (self.pop(), other.pop()) {
@@ -131,7 +134,7 @@ impl<'b> Turns<'b> {
         }
     }
 
-    /// Forgets everything; keeps memory for the next message.
+    /// Clears the queue. Keeps memory for the next message.
     #[inline]
     pub(super) fn clear(&mut self) {
         self.open = Turn::NOTHING;
@@ -173,7 +176,7 @@ mod tests {
         turns.push(turn(nothing, 48, 56));
         let expected = [(8, 24), (24, 32), (32, 40), (48, 56)];
         assert_eq!(spans(&mut turns), expected);
-        // What continues a turn that was taken is a turn of its own.
+        // Values adjacent to a work item that was popped form a work item of their own.
         turns.push(turn(nothing, 56, 64));
         assert_eq!(spans(&mut turns), [(56, 64)]);
     }

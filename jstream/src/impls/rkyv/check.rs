@@ -1,6 +1,7 @@
-//! The check of an archive: rkyv's and bytecheck's own, to a depth.
+//! The check of an archive, done by rkyv and bytecheck up to a maximum depth.
 //!
-//! It recurses over the archive, a level for each pointer, so the depth is bounded whatever the bytes.
+//! The check recurses for each pointer of the archive, so the depth is bounded whatever the bytes
+//! are.
 
 use std::mem::{align_of, size_of};
 use std::num::NonZeroUsize;
@@ -17,12 +18,12 @@ use super::error::RkyvError;
 use crate::buffer::ALIGNMENT;
 use crate::read::short;
 
-/// A type of rkyv's whose archives can be checked, as all types are that derive `rkyv::Archive` with the
-/// feature `bytecheck`, which is on.
+/// An rkyv type whose archives can be checked. This holds for all types that derive
+/// `rkyv::Archive`, because the feature `bytecheck` is enabled.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no archive that can be checked",
     note = "derive `rkyv::Archive` and `rkyv::Serialize` for it; a recursive type needs \
-            `#[rkyv(bytecheck(bounds(..)))]` as rkyv's documentation has it"
+            `#[rkyv(bytecheck(bounds(..)))]` as described in rkyv's documentation"
 )]
 pub trait Archivable:
     rkyv::Archive<Archived: for<'a> CheckBytes<HighValidator<'a, RkyvError>>>
@@ -34,12 +35,14 @@ impl<T> Archivable for T where
 {
 }
 
-/// How many pointers may follow one another in an archive. How much stack a level of the check takes is
-/// up to the type and the compiler: 3 to 6 KiB where nothing is optimised, else 1 KiB at most, were
-/// measured with lists, maps and shared pointers. A thread of `std` has 2 MiB.
+/// Maximum number of pointers that may follow one another in an archive. The stack usage of the
+/// check per level depends on the type and the compiler. Measurements with lists, maps and shared
+/// pointers gave 3 to 6 KiB without optimisation, and at most 1 KiB with it. A thread of `std` has
+/// 2 MiB.
 pub(super) const DEPTH: usize = 128;
 
-/// The alignment of an archive of `T`: what rkyv's own buffers have, or more if the root needs it.
+/// Returns the alignment of an archive of `T`: that of rkyv's own buffers, or more if the root
+/// needs it.
 pub(super) const fn alignment_of<T: rkyv::Archive>() -> usize {
     const LEAST: usize = 16;
     let align = align_of::<T::Archived>();
@@ -50,9 +53,9 @@ pub(super) const fn alignment_of<T: rkyv::Archive>() -> usize {
     if align > LEAST { align } else { LEAST }
 }
 
-/// Checks that `bytes` are an archive with at most `depth` pointers one after another.
+/// Checks that `bytes` are an archive in which at most `depth` pointers follow one another.
 pub(super) fn check<T: Archivable>(bytes: &[u8], depth: usize) -> Result<(), RkyvError> {
-    // The root takes one level, and one must be left over.
+    // The root takes one level, and one level must be left over.
     let levels = NonZeroUsize::MIN.saturating_add(depth.min(DEPTH).saturating_add(1));
     let archive = ArchiveValidator::with_max_depth(bytes, Some(levels));
     let mut validator = Validator::new(archive, SharedValidator::new());
@@ -61,8 +64,8 @@ pub(super) fn check<T: Archivable>(bytes: &[u8], depth: usize) -> Result<(), Rky
         .map_err(|error| error.counted_from(bytes.as_ptr().addr()))
 }
 
-/// What is known of a type without asking it: the name of its archived type without paths, that type's
-/// size and alignment, and in which of its formats rkyv was built.
+/// Returns a description of the type that does not need a value: the name of its archived type
+/// without paths, that type's size and alignment, and the format that rkyv was built for.
 pub(super) fn name_of<T: rkyv::Archive>() -> String {
     let name = short(std::any::type_name::<T::Archived>());
     let (size, align) = (size_of::<T::Archived>(), align_of::<T::Archived>());
@@ -80,10 +83,10 @@ pub(super) fn name_of<T: rkyv::Archive>() -> String {
     format!("rkyv<{name}, {size} bytes, aligned to {align}, {width}-bit, {order}-endian{packed}>")
 }
 
-/// Whether archived numbers have this machine's order of bytes.
+/// Returns true if archived numbers have the byte order of this machine.
 fn is_native() -> bool {
     let one = ArchivedU16::from_native(1);
-    // SAFETY: an archived number is as large as the number, without padding, and any bytes are one.
+    // SAFETY: an archived number has the size of the number, no padding, and any bytes are a value.
     let bits: u16 = unsafe { std::mem::transmute_copy(&one) };
     bits == 1
 }

@@ -1,4 +1,4 @@
-//! What rkyv, or a type's own code, says of a value or an archive.
+//! Errors of rkyv, or of a type's own code, about a value or an archive.
 
 use std::any::type_name;
 use std::error::Error;
@@ -6,25 +6,27 @@ use std::fmt::{self, Debug, Display, Write};
 
 use rkyv::rancor::{Source, Trace};
 
-/// Why a value was not serialized, or some bytes are no archive.
+/// The reason why a value was not serialized, or why bytes are not an archive.
 ///
-/// The words are those of rkyv, of bytecheck, and of the type: the cause first, then where in the
-/// archive, as far as 1 KiB. It tells no addresses of memory: they are counted from the archive's start.
+/// The text is that of rkyv, of bytecheck, and of the type: first the cause, then the location in
+/// the archive, up to 1 KiB in all. It contains no memory addresses; they are replaced by offsets
+/// from the archive's start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RkyvError(Box<Said>);
 
-/// In a box, since each step of a check returns one.
+/// The content of an error. Boxed because each step of a check returns an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Said {
     words: String,
-    /// Whether the archive is too deep.
+    /// True if the archive is too deep.
     deep: bool,
 }
 
-/// How much is said, in bytes. Where something is wrong deep in an archive each level adds its words.
+/// Maximum length of the text in bytes. For an error deep in an archive, each level adds to the
+/// text.
 const MOST: usize = 1 << 10;
 
-/// The digits of an address, as rkyv writes it.
+/// Number of digits of an address in the text of rkyv.
 const DIGITS: usize = 16;
 
 impl RkyvError {
@@ -39,17 +41,17 @@ impl RkyvError {
         error
     }
 
-    /// Whether it is that an archive is too deep.
+    /// Returns true if the archive is too deep.
     pub(super) fn is_of_depth(&self) -> bool {
         self.0.deep
     }
 
     fn add(&mut self, words: fmt::Arguments<'_>) {
-        // What does not fit is left out.
+        // Text beyond the maximum length is dropped.
         let _ = Cut(&mut self.0.words).write_fmt(words);
     }
 
-    /// The same, with addresses counted from `start`.
+    /// Replaces addresses by offsets from `start`.
     pub(super) fn counted_from(mut self, start: usize) -> Self {
         let mut said = String::new();
         let mut rest = self.0.words.as_str();
@@ -63,7 +65,8 @@ impl RkyvError {
                     let sign = if offset < 0 { "-" } else { "" };
                     let _ = write!(said, "{sign}{:#x}", offset.unsigned_abs());
                 }
-                // One that was cut off is none of anybody's business either.
+                // A truncated address at the end is dropped, so that no part of an address is
+                // disclosed.
                 _ if end.is_none() => {}
                 _ => {
                     said.push_str("0x");
@@ -78,7 +81,7 @@ impl RkyvError {
     }
 }
 
-/// Writes as far as [`MOST`], in one line.
+/// A writer that truncates the text to [`MOST`] bytes and replaces control characters by spaces.
 struct Cut<'s>(&'s mut String);
 
 impl Write for Cut<'_> {
@@ -106,7 +109,8 @@ impl Trace for RkyvError {
     #[inline(never)]
     fn trace<R: Debug + Display + Send + Sync + 'static>(mut self, trace: R) -> Self {
         self.add(format_args!("; {trace}"));
-        // The type is private to rkyv. If it had another name, the words would be other ones.
+        // The type is private to rkyv and recognised by its name. If rkyv renames it, only the
+        // error text changes.
         self.0.deep |= type_name::<R>().ends_with("::ExceededMaximumSubtreeDepth");
         self
     }

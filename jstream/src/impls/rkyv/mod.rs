@@ -1,12 +1,13 @@
-//! Types of rkyv, which arrive as their archives, checked by rkyv where they lie.
+//! Types of rkyv, which arrive as archives that rkyv has checked in place.
 //!
-//! On the wire an archive is a slice of bytes in the bulk segment, aligned as [`alignment_of`] says,
-//! which is checked as soon as it is claimed: nothing writes to the bytes of a flat target after that.
-//! It can't be put off, as functions that verify other values may look at it.
+//! On the wire an archive is a slice of bytes in the bulk segment, aligned to [`alignment_of`]. It
+//! is checked as soon as it is claimed, because nothing writes to the bytes of a flat target after
+//! that. The check cannot be deferred to the end of the pass, because functions that verify other
+//! values may access the archive.
 //!
-//! Invariant of a [`RkyvArchive`], on which its `Deref` relies: its bytes are a checked archive of its
-//! type, aligned to [`alignment_of`]. Archived types have no cells (`rkyv::Portable` is `unsafe` and
-//! says so), so bytes that are shared stay what was checked.
+//! Invariant of a [`RkyvArchive`], on which its `Deref` relies: its bytes are a checked archive of
+//! its type, aligned to [`alignment_of`]. Archived types contain no cells (`rkyv::Portable` is
+//! `unsafe` and requires this), so shared bytes stay as they were checked.
 
 mod check;
 mod error;
@@ -31,11 +32,11 @@ use crate::read::{Edge, Fault, FaultKind, Pass, Trace, short};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
-/// An archive of a `T`: bytes that rkyv has checked. It dereferences to the [`Archived`](rkyv::Archived)
-/// value, and is always behind a reference.
+/// An archive of a `T`: bytes that rkyv has checked. It dereferences to the
+/// [`Archived`](rkyv::Archived) value, and is always behind a reference.
 ///
-/// [`Rkyv<T>`](Rkyv) and [`RkyvBuf<T>`](RkyvBuf) arrive as `&'b RkyvArchive<T>`. A type of references
-/// has that as its field:
+/// [`Rkyv<T>`](Rkyv) and [`RkyvBuf<T>`](RkyvBuf) arrive as `&'b RkyvArchive<T>`. A type made of
+/// references uses this type as its field:
 ///
 /// ```
 /// use jstream::{Reader, RkyvArchive, RkyvBuf, Spent, Transportable, Writer};
@@ -62,39 +63,41 @@ use crate::write::Draft;
 ///
 /// # What is checked, and what it costs
 ///
-/// What `rkyv::access` checks, by the same code, which runs while the message is read, that of
-/// `#[bytecheck(verify)]` too. At most 128 pointers may follow one another, and as many as
-/// [`Limits::depth`](crate::Limits::depth) leaves: the check recurses. It allocates where there are
-/// shared pointers, a table with an entry for each object that is shared; [`Limits::shared`](crate::Limits::shared)
-/// does not count them. Of a slice of a type without size it visits each element, which cost
-/// the sender nothing.
+/// While the message is read, an archive is checked by the code of `rkyv::access`, including
+/// functions of `#[bytecheck(verify)]`. The check is recursive, so at most 128 pointers may follow
+/// one another, or as many as [`Limits::depth`](crate::Limits::depth) leaves. If the archive has
+/// shared pointers, the check allocates a table with an entry for each shared object;
+/// [`Limits::shared`](crate::Limits::shared) does not count them. In a slice of a zero-sized type
+/// the check visits each element, although the elements cost the sender nothing.
 ///
-/// An archive stands at a multiple of 16 bytes, or of what the root is aligned to, up to 128. If only
-/// something that it leads to is aligned to more, say so of the root, by `#[rkyv(attr(repr(C, align(64))))]`.
+/// An archive begins at a multiple of 16 bytes, or of the alignment of the root if that is more, up
+/// to 128. If only an object that it leads to has a larger alignment, declare the alignment on the
+/// root, with `#[rkyv(attr(repr(C, align(64))))]`.
 ///
 /// # What a descriptor covers
 ///
-/// The name of the archived type, its size and alignment, and the format that rkyv was built for. Fields
-/// and what they lead to are not covered, since rkyv does not tell of them: an archive
-/// of another type with that name and size is one of this type if the check finds it to be.
+/// A descriptor covers the name of the archived type, its size and alignment, and the format that
+/// rkyv was built for. It does not cover fields and the types that they lead to, because rkyv does
+/// not expose them: an archive of another type with the same name and size is accepted if it passes
+/// the check.
 #[repr(transparent)]
 pub struct RkyvArchive<T: rkyv::Archive> {
-    /// The type, and its `Send` and `Sync`.
+    /// Provides the type, and its `Send` and `Sync`.
     of: PhantomData<T::Archived>,
     bytes: [u8],
 }
 
 impl<T: Archivable> RkyvArchive<T> {
-    /// Checks that some bytes are an archive. They must begin at a multiple of 16 bytes, or of what the
-    /// root is aligned to if that is more; an [`AlignedVec`](rkyv::util::AlignedVec) does.
+    /// Checks that bytes are an archive. They must begin at a multiple of 16 bytes, or of the
+    /// alignment of the root if that is more, as an [`AlignedVec`](rkyv::util::AlignedVec) does.
     ///
     /// # Errors
     ///
-    /// When they are none.
+    /// An [`RkyvError`] if the bytes are misaligned or not an archive.
     pub fn access(bytes: &[u8]) -> Result<&Self, RkyvError> {
         let align = const { alignment_of::<T>() };
         if bytes.as_ptr().addr() & align.wrapping_sub(1) != 0 {
-            let why = format_args!("the bytes do not begin at a multiple of {align}");
+            let why = format_args!("the bytes are not aligned to {align}");
             return Err(RkyvError::saying(why));
         }
         check::<T>(bytes, DEPTH)?;
@@ -104,7 +107,7 @@ impl<T: Archivable> RkyvArchive<T> {
 }
 
 impl<T: rkyv::Archive> RkyvArchive<T> {
-    /// The archive's bytes, as `rkyv::access` takes them.
+    /// Returns the archive's bytes, in the form that `rkyv::access` accepts.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
@@ -135,7 +138,7 @@ impl<T: rkyv::Archive<Archived: PartialEq>> PartialEq for RkyvArchive<T> {
 
 impl<T: rkyv::Archive<Archived: Eq>> Eq for RkyvArchive<T> {}
 
-/// Nothing, where an archive of this alignment may begin.
+/// Defines marker types whose empty slices align the place of an archive.
 macro_rules! aligned {
     ($($name:ident $align:literal),*) => {$(
         #[derive(Transportable, Debug, Clone, Copy)]
@@ -146,9 +149,9 @@ macro_rules! aligned {
 
 aligned!(Aligned16 16, Aligned32 32, Aligned64 64, Aligned128 128);
 
-/// Allots the place of an archive, and returns the words of a pointer to it.
+/// Allocates the place of an archive. Returns the words of a pointer to it.
 fn write_archive<'b, T: rkyv::Archive>(bytes: &'b [u8], draft: &mut Draft<'b>) -> [u64; 2] {
-    // An empty slice of an aligned type moves the cursor to where the bytes begin.
+    // An empty slice of an aligned type moves the cursor to the start of the archive.
     match const { alignment_of::<T>() } {
         16 => draft.target::<Aligned16>(&[]),
         32 => draft.target::<Aligned32>(&[]),
@@ -158,7 +161,7 @@ fn write_archive<'b, T: rkyv::Archive>(bytes: &'b [u8], draft: &mut Draft<'b>) -
     [draft.target(bytes), bytes.len() as u64]
 }
 
-// SAFETY: the bytes go where `claim` claims them: aligned, in the bulk segment.
+// SAFETY: the bytes are written where `claim` claims them: aligned, in the bulk segment.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: Archivable> Target for RkyvArchive<T> {
     type InPlace<'b>
@@ -192,15 +195,17 @@ unsafe impl<T: Archivable> Pointee for RkyvArchive<T> {
     }
 
     unsafe fn read_now(target: *const Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
-        // SAFETY: `claim` just returned these bytes, which any bytes are; they are initialised, and
-        // nothing writes to them while the pass lasts: what is plain is final once it is claimed.
+        // SAFETY: `claim` just returned these bytes, and they are initialised. Nothing writes to
+        // them while the pass lasts, because a plain target is final once it is claimed.
         let bytes = unsafe { &*(target as *const [u8]) };
         let Err(error) = check::<T>(bytes, pass.levels_left()) else {
             return Ok(());
         };
         pass.say(if error.is_of_depth() {
             let name = short(type_name::<T::Archived>());
-            format!("the {name} is deeper than Limits::depth, or the {DEPTH} levels of an archive, allow")
+            format!(
+                "the {name} is deeper than Limits::depth or the {DEPTH} levels of an archive allow"
+            )
         } else {
             error.to_string()
         });
@@ -208,13 +213,15 @@ unsafe impl<T: Archivable> Pointee for RkyvArchive<T> {
     }
 
     unsafe fn trace_target(_: *const &Self, target: *const Self, trace: &mut Trace) {
-        // What has no bytes may stand where something else does; nothing but its type can refuse it.
+        // Skips an empty archive of a zero-sized type: it may have the same address as another
+        // slot, and only its own type could have rejected it.
         if (target as *const [u8]).len() > 0 || size_of::<T::Archived>() > 0 {
             let _ = trace.hit(target.cast::<T::Archived>());
         }
     }
 
-    /// A byte that stands where an archive may: so a slice of it is what an archive is.
+    /// Describes a byte with the alignment of an archive, so that a slice of it describes an
+    /// archive.
     fn describe(schema: &mut Schema) -> TypeIndex {
         let align = const { alignment_of::<T>() };
         schema.define_as(typeid::of::<Self>(), 1, align, name_of::<T>(), |_| {
@@ -223,5 +230,5 @@ unsafe impl<T: Archivable> Pointee for RkyvArchive<T> {
     }
 }
 
-// SAFETY: a form without a lifetime of the buffer's is trivially covariant.
+// SAFETY: a form without the buffer's lifetime is trivially covariant.
 unsafe impl<T: Archivable> CovariantTarget for RkyvArchive<T> {}

@@ -1,4 +1,4 @@
-//! What is sent as an archive: values, and archives that were made before.
+//! Types that are sent as archives: values, and archives that were made before.
 
 use std::any::type_name;
 use std::fmt::{self, Debug};
@@ -17,8 +17,8 @@ use crate::read::short;
 use crate::restore::{Restore, RestoreError, Restoring};
 use crate::write::{Draft, WriteError};
 
-/// A value of a type of rkyv's, which is serialized when it is written, and arrives as
-/// a [`&'b RkyvArchive<T>`](RkyvArchive).
+/// A value of an rkyv type, which is serialized when it is written, and arrives as a [`&'b
+/// RkyvArchive<T>`](RkyvArchive).
 ///
 /// ```
 /// use jstream::{Reader, Rkyv, Spent, Transportable, Writer};
@@ -46,10 +46,10 @@ use crate::write::{Draft, WriteError};
 /// # }
 /// ```
 ///
-/// A type that has it as a part can be [made again](crate::Restore) if `T` derives `rkyv::Deserialize` too;
-/// else say `#[transportable(no_to_owned)]`.
+/// A type with this type as a part can be [restored](crate::Restore) if `T` derives
+/// `rkyv::Deserialize` too; otherwise add `#[transportable(no_to_owned)]` to it.
 ///
-/// What is not archived can't be sent so:
+/// A type that does not implement `rkyv::Archive` can't be sent in this way:
 ///
 /// ```compile_fail,E0277
 /// #[derive(Clone)]
@@ -69,18 +69,19 @@ impl<T> From<T> for Rkyv<T> {
     }
 }
 
-/// An archive of a `T` that was made before, and is sent as it is. It arrives as
-/// a [`&'b RkyvArchive<T>`](RkyvArchive).
+/// An archive of a `T` that was made before, and is sent as it is. It arrives as a [`&'b
+/// RkyvArchive<T>`](RkyvArchive).
 ///
-/// The bytes are not checked here, but where they arrive. They may be in whatever gives the same ones
-/// for as long as it is borrowed: an [`AlignedVec`], a `Vec<u8>`, a `Box<[u8]>`, `Bytes`, `&[u8]`.
+/// The bytes are not checked by the sender, but by the receiver. They may be in any container whose
+/// `as_ref` returns the same bytes for as long as it is borrowed: an [`AlignedVec`], a `Vec<u8>`, a
+/// `Box<[u8]>`, `Bytes`, `&[u8]`.
 pub struct RkyvBuf<T, B = AlignedVec> {
     bytes: B,
     of: PhantomData<fn() -> T>,
 }
 
 impl<T, B: AsRef<[u8]>> RkyvBuf<T, B> {
-    /// Takes bytes for an archive.
+    /// Wraps the bytes of an archive. Does not check them.
     pub const fn new(bytes: B) -> Self {
         Self {
             bytes,
@@ -88,12 +89,12 @@ impl<T, B: AsRef<[u8]>> RkyvBuf<T, B> {
         }
     }
 
-    /// The archive's bytes.
+    /// Returns the archive's bytes.
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.as_ref()
     }
 
-    /// The bytes in what they were given in.
+    /// Returns the container of the bytes.
     pub fn into_inner(self) -> B {
         self.bytes
     }
@@ -107,7 +108,7 @@ where
     ///
     /// # Errors
     ///
-    /// What rkyv or the type says against it.
+    /// The error of rkyv or of the type's serialization.
     pub fn serialize(value: &T) -> Result<Self, RkyvError> {
         rkyv::to_bytes::<RkyvError>(value).map(Self::new)
     }
@@ -131,7 +132,7 @@ impl<T, B: Clone> Clone for RkyvBuf<T, B> {
     }
 }
 
-/// Implements writing of an owner by its bytes, and that of an optional one.
+/// Implements writing of an owner as its bytes, and of an optional owner.
 macro_rules! archived {
     ([$($generics:tt)*] $owner:ty, |$value:ident, $draft:ident| $bytes:expr) => {
         // SAFETY: an owner is written as a reference to its archive; zeroes are `None`.
@@ -154,7 +155,8 @@ macro_rules! archived {
             ) {
                 let slot = slot.cast::<Self::InPlace<'b>>();
                 match value {
-                    // SAFETY: the caller's promise; an optional reference has the layout of one.
+                    // SAFETY: the caller's promise; an optional reference has the layout of a
+                    // reference.
                     Some(value) => unsafe { value.write(slot, draft) },
                     // SAFETY: as above.
                     None => unsafe { write_words(slot, [0; 2]) },
@@ -171,13 +173,14 @@ archived!(
 );
 archived!([T: Archivable, B: AsRef<[u8]>] RkyvBuf<T, B>, |value, _draft| value.as_bytes());
 
-/// The archive of a value, for as long as the draft; nothing where there is none, which is noted.
+/// Returns the archive of a value, which lives as long as the draft. On failure, records the error
+/// in the draft and returns an empty slice.
 fn serialized<'b, T>(value: &T, draft: &mut Draft<'b>) -> &'b [u8]
 where
     T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, RkyvError>>,
 {
     match rkyv::to_bytes::<RkyvError>(value) {
-        // SAFETY: the reference is used for as long as the draft.
+        // SAFETY: the reference is not used after the draft.
         Ok(bytes) => unsafe { draft.keep_value(bytes) },
         Err(error) => {
             draft.refuse(WriteError::Unarchived {
@@ -189,7 +192,7 @@ where
     }
 }
 
-// SAFETY: the form is a shared reference to what has no lifetime of the buffer's.
+// SAFETY: the form is a shared reference to a type without the buffer's lifetime.
 unsafe impl<T> Covariant for Rkyv<T> where
     T: Archivable + for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, RkyvError>>
 {
@@ -197,7 +200,7 @@ unsafe impl<T> Covariant for Rkyv<T> where
 // SAFETY: as above.
 unsafe impl<T: Archivable, B: AsRef<[u8]>> Covariant for RkyvBuf<T, B> {}
 
-/// Deserializes the archive, as `rkyv::deserialize` does; what that says against it is an error.
+/// Deserializes the archive with `rkyv::deserialize`, whose errors are returned.
 impl<T> Restore for Rkyv<T>
 where
     T: Archivable + for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, RkyvError>>,
