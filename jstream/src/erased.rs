@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use crate::buffer::{Pool, Slot};
 use crate::model::Transportable;
 use crate::received::{Received, Wire};
-use crate::write::{Forwarded, Unforwarded, WriteError, Writer};
+use crate::write::{ForwardFailure, ForwardedMessage, WriteError, Writer};
 
 /// A [`Received`] that has forgotten its type, to be handed to somebody who knows it, on whatever thread:
 /// O(1) both ways. Somebody who expects another type makes it a message again, and reads that.
@@ -49,18 +49,18 @@ pub struct Erased {
     root: NonNull<()>,
     wire: Wire,
     /// Of the `T` of the `Received<T>` whose parts these are.
-    kind: &'static Kind,
+    kind: &'static TypeFacts,
 }
 
 /// What is known of a type when it is forgotten.
-struct Kind {
+struct TypeFacts {
     type_id: fn() -> TypeId,
     type_name: fn() -> &'static str,
     /// Of an object that is of this type.
-    forward: fn(Erased, &mut Writer, &Pool) -> Result<Forwarded, UnforwardedErased>,
+    forward: fn(Erased, &mut Writer, &Pool) -> Result<ForwardedMessage, UnforwardedErased>,
 }
 
-/// Has the `Kind` of `T`.
+/// Has the `TypeFacts` of `T`.
 struct KindOf<T>(T);
 
 impl<T> KindOf<T>
@@ -69,7 +69,7 @@ where
     Received<T>: Send,
     for<'x> T::InPlace<'x>: Transportable,
 {
-    const KIND: Kind = Kind {
+    const KIND: TypeFacts = TypeFacts {
         type_id: TypeId::of::<T>,
         type_name: std::any::type_name::<T>,
         forward: |erased, writer, pool| {
@@ -79,7 +79,7 @@ where
             };
             writer
                 .forward_to(received, pool)
-                .map_err(|Unforwarded { error, received }| UnforwardedErased {
+                .map_err(|ForwardFailure { error, received }| UnforwardedErased {
                     error,
                     object: received.map(Erased::new),
                 })
@@ -162,7 +162,11 @@ impl Erased {
     /// # Errors
     ///
     /// An [`UnforwardedErased`] for the reasons of [`Writer::forward_to`].
-    pub fn forward(self, writer: &mut Writer, pool: &Pool) -> Result<Forwarded, UnforwardedErased> {
+    pub fn forward(
+        self,
+        writer: &mut Writer,
+        pool: &Pool,
+    ) -> Result<ForwardedMessage, UnforwardedErased> {
         (self.kind.forward)(self, writer, pool)
     }
 }

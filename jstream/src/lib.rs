@@ -185,4 +185,4 @@ pub use restore::{Restore, RestoreError, Restoring, restore};
 pub use schema::descriptor;
 pub use shared::Shared;
 pub use stream::{StreamError, StreamReader, StreamWriter};
-pub use write::{Forwarded, Unforwarded, Unwritten, WriteError, Writer};
+pub use write::{ForwardFailure, ForwardedMessage, WriteError, WriteFailure, Writer};

@@ -14,7 +14,7 @@ use std::cell::Cell;
 use counting::allocations;
 use jstream::buffer::PoolOptions;
 use jstream::{
-    Forwarded, Pool, Reader, Received, Shared, Spent, Transportable, WriteError, Writer,
+    ForwardedMessage, Pool, Reader, Received, Shared, Spent, Transportable, WriteError, Writer,
 };
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ where
         let message = Writer::new().write(object, Spent::heap(1 << 16)).unwrap();
         message.as_bytes().to_vec()
     });
-    let Forwarded {
+    let ForwardedMessage {
         message, in_place, ..
     } = Writer::new().forward(received).unwrap();
     assert_eq!(message.as_bytes(), expected);
@@ -155,7 +155,7 @@ fn nothing_uninitialised_is_sent() {
                 last[0] = gappy(9);
             }
         });
-        let Forwarded {
+        let ForwardedMessage {
             message, in_place, ..
         } = Writer::new().forward(object).unwrap();
         assert!(in_place);

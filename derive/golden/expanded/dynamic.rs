@@ -156,7 +156,7 @@ const _: () = {
                 }
             };
             true
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).radius
@@ -371,14 +371,14 @@ const _: () = {
                     DrawingRef { shapes: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
             true
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).shapes
@@ -398,7 +398,7 @@ const _: () = {
                     DrawingRef { shapes: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -427,7 +427,7 @@ const _: () = {
                     DrawingRef { shapes: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -447,7 +447,7 @@ const _: () = {
                     DrawingRef { shapes: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -472,7 +472,7 @@ const _: () = {
                     DrawingRef { shapes: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -492,7 +492,7 @@ const _: () = {
                     DrawingRef { shapes: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -513,7 +513,7 @@ const _: () = {
                     DrawingRef { shapes: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -536,7 +536,7 @@ const _: () = {
                     DrawingRef { shapes: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -584,7 +584,7 @@ const _: () = {
                     DrawingRef { shapes: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -604,7 +604,7 @@ const _: () = {
                     DrawingRef { shapes: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]

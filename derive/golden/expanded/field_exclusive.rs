@@ -38,7 +38,7 @@ const _: () = {
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
                     let _ = __part_1_form;
@@ -47,7 +47,7 @@ const _: () = {
                 _ => {}
             };
             true
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).name
@@ -72,7 +72,7 @@ const _: () = {
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
                     let _ = __part_1_form;
@@ -108,7 +108,7 @@ const _: () = {
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
                     let _ = __part_1_form;
@@ -131,7 +131,7 @@ const _: () = {
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
                     let _ = __part_1_form;
@@ -163,7 +163,7 @@ const _: () = {
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
                     let _ = __part_1_form;
@@ -186,7 +186,7 @@ const _: () = {
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
                     let _ = __part_1_form;
@@ -210,7 +210,7 @@ const _: () = {
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
                     let _ = __part_1_form;
@@ -242,7 +242,7 @@ const _: () = {
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
                     let _ = __part_1_form;
@@ -300,7 +300,7 @@ const _: () = {
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
                     let _ = __part_1_form;
@@ -322,7 +322,7 @@ const _: () = {
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
                     let _ = __part_1_form;
@@ -362,7 +362,7 @@ const _: () = {
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
                     let _ = __part_1_form;

@@ -34,14 +34,14 @@ const _: () = {
             let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
             true
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).name
@@ -58,7 +58,7 @@ const _: () = {
             let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -84,7 +84,7 @@ const _: () = {
             let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -101,7 +101,7 @@ const _: () = {
             let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -123,7 +123,7 @@ const _: () = {
             let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -140,7 +140,7 @@ const _: () = {
             let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -158,7 +158,7 @@ const _: () = {
             let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -178,7 +178,7 @@ const _: () = {
             let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -223,7 +223,7 @@ const _: () = {
             let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -240,7 +240,7 @@ const _: () = {
             let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -270,7 +270,7 @@ const _: () = {
             let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]

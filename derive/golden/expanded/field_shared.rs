@@ -31,7 +31,7 @@ const _: () = {
         const WIRE_IS_MEMORY: bool = {
             let _ = |of @ _: &Node<'b>| match of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
-                    ::jstream::__private::asked_of::<
+                    ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
                         .arrives_as_itself();
@@ -41,8 +41,8 @@ const _: () = {
                 }
             };
             true
-                && ::jstream::__private::Memory::NOTHING
-                    .and(::jstream::__private::Memory::OTHER)
+                && ::jstream::__private::MemoryLayout::NOTHING
+                    .and(::jstream::__private::MemoryLayout::OTHER)
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).id
@@ -58,7 +58,7 @@ const _: () = {
         ) {
             let _ = |of @ _: &Node<'b>| match of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
-                    ::jstream::__private::asked_of::<
+                    ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
                         .arrives_as_itself();
@@ -89,7 +89,7 @@ const _: () = {
         {
             let _ = |of @ _: &Node<'b>| match of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
-                    ::jstream::__private::asked_of::<
+                    ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
                         .arrives_as_itself();
@@ -113,7 +113,7 @@ const _: () = {
         const SHAPE: ::jstream::__private::Shape = {
             let _ = |of @ _: &Node<'b>| match of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
-                    ::jstream::__private::asked_of::<
+                    ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
                         .arrives_as_itself();
@@ -142,7 +142,7 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
             let _ = |of @ _: &Node<'b>| match of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
-                    ::jstream::__private::asked_of::<
+                    ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
                         .arrives_as_itself();
@@ -166,7 +166,7 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
             let _ = |of @ _: &Node<'b>| match of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
-                    ::jstream::__private::asked_of::<
+                    ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
                         .arrives_as_itself();
@@ -186,7 +186,7 @@ const _: () = {
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
             let _ = |of @ _: &Node<'b>| match of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
-                    ::jstream::__private::asked_of::<
+                    ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
                         .arrives_as_itself();
@@ -219,7 +219,7 @@ const _: () = {
         ) -> ::jstream::__private::TypeIndex {
             let _ = |of @ _: &Node<'b>| match of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
-                    ::jstream::__private::asked_of::<
+                    ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
                     >()
                         .arrives_as_itself();

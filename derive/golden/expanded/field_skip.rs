@@ -36,13 +36,13 @@ const _: () = {
                 }
             };
             true
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).symbol
                         }),
                     )
-                    .and(::jstream::__private::Memory::OTHER)
+                    .and(::jstream::__private::MemoryLayout::OTHER)
                     .fills(::core::mem::size_of::<Self>())
         };
         #[inline]
@@ -236,7 +236,7 @@ const _: () = {
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     let _ = __part_1;
                     ::jstream::__private::asked(__part_1_form).has_a_default();
@@ -245,13 +245,13 @@ const _: () = {
                 _ => {}
             };
             true
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).name
                         }),
                     )
-                    .and(::jstream::__private::Memory::OTHER)
+                    .and(::jstream::__private::MemoryLayout::OTHER)
                     .fills(::core::mem::size_of::<Self>())
         };
         #[inline]
@@ -266,7 +266,7 @@ const _: () = {
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     let _ = __part_1;
                     ::jstream::__private::asked(__part_1_form).has_a_default();
@@ -298,7 +298,7 @@ const _: () = {
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     let _ = __part_1;
                     ::jstream::__private::asked(__part_1_form).has_a_default();
@@ -321,7 +321,7 @@ const _: () = {
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     let _ = __part_1;
                     ::jstream::__private::asked(__part_1_form).has_a_default();
@@ -349,7 +349,7 @@ const _: () = {
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     let _ = __part_1;
                     ::jstream::__private::asked(__part_1_form).has_a_default();
@@ -372,7 +372,7 @@ const _: () = {
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     let _ = __part_1;
                     ::jstream::__private::asked(__part_1_form).has_a_default();
@@ -395,7 +395,7 @@ const _: () = {
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     let _ = __part_1;
                     ::jstream::__private::asked(__part_1_form).has_a_default();
@@ -420,7 +420,7 @@ const _: () = {
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     let _ = __part_1;
                     ::jstream::__private::asked(__part_1_form).has_a_default();
@@ -470,7 +470,7 @@ const _: () = {
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     let _ = __part_1;
                     ::jstream::__private::asked(__part_1_form).has_a_default();
@@ -492,7 +492,7 @@ const _: () = {
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     let _ = __part_1;
                     ::jstream::__private::asked(__part_1_form).has_a_default();
@@ -528,7 +528,7 @@ const _: () = {
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).has_a_default();
                     ::jstream::__private::asked(__part_1_form).has_a_default();

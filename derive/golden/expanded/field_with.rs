@@ -32,14 +32,14 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                 }
             };
             true
-                && ::jstream::__private::Memory::NOTHING
-                    .and(::jstream::__private::Memory::OTHER)
+                && ::jstream::__private::MemoryLayout::NOTHING
+                    .and(::jstream::__private::MemoryLayout::OTHER)
                     .fills(::core::mem::size_of::<Self>())
         };
         #[inline]
@@ -51,15 +51,15 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                 }
             };
             let Turn { by: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_adapted(
-                    ::jstream::__private::asked_of::<AsRadians>(),
+                    ::jstream::__private::check_type_of::<AsRadians>(),
                     __part_0,
                     &raw mut (*slot).by,
                     draft,
@@ -73,15 +73,15 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                 }
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
                     ::jstream::__private::adapted_shape(
-                        ::jstream::__private::asked_of::<AsRadians>(),
+                        ::jstream::__private::check_type_of::<AsRadians>(),
                         |of: *const Self| unsafe { &raw const (*of).by },
                     ),
                 )
@@ -95,14 +95,14 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                 }
             };
             unsafe {
                 ::jstream::__private::read_adapted(
-                    ::jstream::__private::asked_of::<AsRadians>(),
+                    ::jstream::__private::check_type_of::<AsRadians>(),
                     &raw mut (*slot).by,
                     pass,
                 )?;
@@ -115,9 +115,9 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                 }
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
@@ -130,9 +130,9 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                 }
             };
             trace.enter("by");
@@ -149,9 +149,9 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                 }
             };
             schema
@@ -165,7 +165,7 @@ const _: () = {
                                 "by",
                                 ::core::mem::offset_of!(Self, by),
                                 ::jstream::__private::describe_adapted(
-                                    ::jstream::__private::asked_of::<AsRadians>(),
+                                    ::jstream::__private::check_type_of::<AsRadians>(),
                                     schema,
                                     |of: *const Self| unsafe { &raw const (*of).by },
                                 ),
@@ -197,9 +197,9 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::asked_of::<AsRadians>());
+                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
                 }
             };
             ::core::result::Result::Ok(
@@ -250,15 +250,15 @@ const _: () = {
             let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
-                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
             true
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).of
@@ -275,9 +275,9 @@ const _: () = {
             let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
-                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -298,9 +298,9 @@ const _: () = {
             let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
-                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -316,9 +316,9 @@ const _: () = {
             let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
-                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -339,9 +339,9 @@ const _: () = {
             let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
-                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -357,9 +357,9 @@ const _: () = {
             let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
-                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -376,9 +376,9 @@ const _: () = {
             let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
-                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -397,9 +397,9 @@ const _: () = {
             let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
-                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -443,9 +443,9 @@ const _: () = {
             let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
-                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -461,9 +461,9 @@ const _: () = {
             let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
-                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -474,7 +474,7 @@ const _: () = {
                     &raw mut (*slot).of,
                     __part_0,
                     draft,
-                    ::jstream::__private::asked_of::<AsText>(),
+                    ::jstream::__private::check_type_of::<AsText>(),
                 );
             }
         }
@@ -493,9 +493,9 @@ const _: () = {
             let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::asked_of::<AsText>());
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
-                        .agree_by(::jstream::__private::asked_of::<AsText>());
+                        .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -506,7 +506,7 @@ const _: () = {
                         Path {
                             of: ::jstream::__private::restore_replaced(
                                 __part_0,
-                                ::jstream::__private::asked_of::<AsText>(),
+                                ::jstream::__private::check_type_of::<AsText>(),
                             )?,
                         }
                     }

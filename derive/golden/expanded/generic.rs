@@ -57,7 +57,7 @@ const _: () = {
                 }
             };
             false
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).a
@@ -130,8 +130,8 @@ const _: () = {
         const SHAPE: ::jstream::__private::Shape = {
             let _ = |of @ _: &Pair<'b, A, B, N>| match of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
-                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
-                    ::jstream::__private::asked(__part_1).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_0).is_in_place();
+                    ::jstream::__private::asked(__part_1).is_in_place();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -160,8 +160,8 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
             let _ = |of @ _: &Pair<'b, A, B, N>| match of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
-                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
-                    ::jstream::__private::asked(__part_1).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_0).is_in_place();
+                    ::jstream::__private::asked(__part_1).is_in_place();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -177,8 +177,8 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
             let _ = |of @ _: &Pair<'b, A, B, N>| match of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
-                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
-                    ::jstream::__private::asked(__part_1).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_0).is_in_place();
+                    ::jstream::__private::asked(__part_1).is_in_place();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -195,8 +195,8 @@ const _: () = {
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
             let _ = |of @ _: &Pair<'b, A, B, N>| match of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
-                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
-                    ::jstream::__private::asked(__part_1).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_0).is_in_place();
+                    ::jstream::__private::asked(__part_1).is_in_place();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -227,8 +227,8 @@ const _: () = {
         ) -> ::jstream::__private::TypeIndex {
             let _ = |of @ _: &Pair<'b, A, B, N>| match of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
-                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
-                    ::jstream::__private::asked(__part_1).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_0).is_in_place();
+                    ::jstream::__private::asked(__part_1).is_in_place();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
@@ -316,7 +316,7 @@ const _: () = {
                 }
             };
             true
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).of
@@ -364,7 +364,7 @@ const _: () = {
         const SHAPE: ::jstream::__private::Shape = {
             let _ = |of @ _: &ListRef<'b, T>| match of {
                 ListRef { of: __part_0 @ _ } => {
-                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_0).is_in_place();
                 }
             };
             ::jstream::__private::Shape::NOTHING
@@ -382,7 +382,7 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
             let _ = |of @ _: &ListRef<'b, T>| match of {
                 ListRef { of: __part_0 @ _ } => {
-                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_0).is_in_place();
                 }
             };
             unsafe {
@@ -395,7 +395,7 @@ const _: () = {
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
             let _ = |of @ _: &ListRef<'b, T>| match of {
                 ListRef { of: __part_0 @ _ } => {
-                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_0).is_in_place();
                 }
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
@@ -409,7 +409,7 @@ const _: () = {
         unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
             let _ = |of @ _: &ListRef<'b, T>| match of {
                 ListRef { of: __part_0 @ _ } => {
-                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_0).is_in_place();
                 }
             };
             trace.enter("of");
@@ -425,7 +425,7 @@ const _: () = {
         ) -> ::jstream::__private::TypeIndex {
             let _ = |of @ _: &ListRef<'b, T>| match of {
                 ListRef { of: __part_0 @ _ } => {
-                    ::jstream::__private::asked(__part_0).stands_in_a_buffer();
+                    ::jstream::__private::asked(__part_0).is_in_place();
                 }
             };
             schema

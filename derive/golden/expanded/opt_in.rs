@@ -36,8 +36,8 @@ const _: () = {
                 }
             };
             true
-                && ::jstream::__private::Memory::NOTHING
-                    .and(::jstream::__private::Memory::OTHER)
+                && ::jstream::__private::MemoryLayout::NOTHING
+                    .and(::jstream::__private::MemoryLayout::OTHER)
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).right

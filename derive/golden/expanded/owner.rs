@@ -52,20 +52,20 @@ const _: () = {
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                     ::jstream::__private::asked(__part_2).travels();
-                    ::jstream::__private::asked_with_form(__part_2, __part_2_form)
+                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
             true
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).name
@@ -103,13 +103,13 @@ const _: () = {
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                     ::jstream::__private::asked(__part_2).travels();
-                    ::jstream::__private::asked_with_form(__part_2, __part_2_form)
+                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -160,13 +160,13 @@ const _: () = {
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                     ::jstream::__private::asked(__part_2).travels();
-                    ::jstream::__private::asked_with_form(__part_2, __part_2_form)
+                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -199,13 +199,13 @@ const _: () = {
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                     ::jstream::__private::asked(__part_2).travels();
-                    ::jstream::__private::asked_with_form(__part_2, __part_2_form)
+                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -248,13 +248,13 @@ const _: () = {
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                     ::jstream::__private::asked(__part_2).travels();
-                    ::jstream::__private::asked_with_form(__part_2, __part_2_form)
+                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -284,13 +284,13 @@ const _: () = {
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                     ::jstream::__private::asked(__part_2).travels();
-                    ::jstream::__private::asked_with_form(__part_2, __part_2_form)
+                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -321,13 +321,13 @@ const _: () = {
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                     ::jstream::__private::asked(__part_2).travels();
-                    ::jstream::__private::asked_with_form(__part_2, __part_2_form)
+                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -372,13 +372,13 @@ const _: () = {
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                     ::jstream::__private::asked(__part_2).travels();
-                    ::jstream::__private::asked_with_form(__part_2, __part_2_form)
+                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -450,13 +450,13 @@ const _: () = {
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                     ::jstream::__private::asked(__part_2).travels();
-                    ::jstream::__private::asked_with_form(__part_2, __part_2_form)
+                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -484,13 +484,13 @@ const _: () = {
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                     ::jstream::__private::asked(__part_2).travels();
-                    ::jstream::__private::asked_with_form(__part_2, __part_2_form)
+                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -545,13 +545,13 @@ const _: () = {
                     },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                     ::jstream::__private::asked(__part_2).travels();
-                    ::jstream::__private::asked_with_form(__part_2, __part_2_form)
+                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]

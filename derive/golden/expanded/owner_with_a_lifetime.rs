@@ -38,17 +38,17 @@ const _: () = {
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
             true
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).text
@@ -73,10 +73,10 @@ const _: () = {
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -110,10 +110,10 @@ const _: () = {
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -134,10 +134,10 @@ const _: () = {
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -167,10 +167,10 @@ const _: () = {
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -191,10 +191,10 @@ const _: () = {
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -216,10 +216,10 @@ const _: () = {
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -249,10 +249,10 @@ const _: () = {
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -308,10 +308,10 @@ const _: () = {
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -331,10 +331,10 @@ const _: () = {
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                     ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked_with_form(__part_1, __part_1_form)
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]

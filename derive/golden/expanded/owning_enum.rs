@@ -64,7 +64,7 @@ const _: () = {
                     ItemRef::Coins { 0: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
@@ -72,7 +72,7 @@ const _: () = {
                     ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -92,7 +92,7 @@ const _: () = {
                     ItemRef::Coins { 0: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
@@ -100,7 +100,7 @@ const _: () = {
                     ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -145,7 +145,7 @@ const _: () = {
                     ItemRef::Coins { 0: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
@@ -153,7 +153,7 @@ const _: () = {
                     ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -192,7 +192,7 @@ const _: () = {
                     ItemRef::Coins { 0: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
@@ -200,7 +200,7 @@ const _: () = {
                     ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -277,7 +277,7 @@ const _: () = {
                     ItemRef::Coins { 0: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
@@ -285,7 +285,7 @@ const _: () = {
                     ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -330,7 +330,7 @@ const _: () = {
                     ItemRef::Coins { 0: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
@@ -338,7 +338,7 @@ const _: () = {
                     ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -376,7 +376,7 @@ const _: () = {
                     ItemRef::Coins { 0: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
@@ -384,7 +384,7 @@ const _: () = {
                     ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -433,7 +433,7 @@ const _: () = {
                     ItemRef::Coins { 0: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
@@ -441,7 +441,7 @@ const _: () = {
                     ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -514,7 +514,7 @@ const _: () = {
                     ItemRef::Coins { 0: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
@@ -522,7 +522,7 @@ const _: () = {
                     ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -542,7 +542,7 @@ const _: () = {
                     ItemRef::Coins { 0: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
@@ -550,7 +550,7 @@ const _: () = {
                     ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -599,7 +599,7 @@ const _: () = {
                     ItemRef::Coins { 0: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 (
@@ -607,7 +607,7 @@ const _: () = {
                     ItemRef::Book { pages: __part_0_form @ _ },
                 ) => {
                     ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked_with_form(__part_0, __part_0_form)
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
                         .agree();
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]

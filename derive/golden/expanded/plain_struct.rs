@@ -45,7 +45,7 @@ const _: () = {
                 }
             };
             true
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).price
@@ -384,7 +384,7 @@ const _: () = {
         type InPlace<'__b> = Unit where Self: '__b;
         const WIRE_IS_MEMORY: bool = {
             true
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .fills(::core::mem::size_of::<Self>())
         };
         #[inline]
@@ -509,7 +509,7 @@ const _: () = {
                 }
             };
             true
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).0

@@ -38,7 +38,7 @@ const _: () = {
                 }
             };
             true
-                && crate::r#mod::jstream::__private::Memory::NOTHING
+                && crate::r#mod::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         crate::r#mod::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).r#type

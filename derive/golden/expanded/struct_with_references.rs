@@ -48,7 +48,7 @@ const _: () = {
                 }
             };
             true
-                && ::jstream::__private::Memory::NOTHING
+                && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
                         ::jstream::__private::memory_of(|of: *const Self| unsafe {
                             &raw const (*of).id

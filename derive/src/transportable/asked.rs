@@ -100,7 +100,8 @@ impl Part {
                 quote!(#asked.has_an_adapter(#adapter);)
             }
             Mode::As(mirror) => {
-                let of_mirror = self.ask_type(of, need, &quote!(#support::asked_of::<#mirror>()));
+                let of_mirror =
+                    self.ask_type(of, need, &quote!(#support::check_type_of::<#mirror>()));
                 quote!(#of_mirror #asked.is_like::<#mirror, _>();)
             }
             _ => self.ask_type(of, need, &asked),
@@ -113,7 +114,7 @@ impl Part {
         if self.is_own(of) {
             quote!(#asked.arrives_as_itself();)
         } else if need == Need::Stand {
-            quote!(#asked.stands_in_a_buffer();)
+            quote!(#asked.is_in_place();)
         } else {
             quote!(#asked.travels();)
         }
@@ -122,12 +123,12 @@ impl Part {
     /// Asks whether the field that `binding` refers to arrives as what `form` refers to.
     pub(super) fn ask_form(&self, of: &Own, form: &Ident) -> TokenStream {
         let (support, binding) = (of.support(), &self.binding);
-        let asked = quote!(#support::asked_with_form(#binding, #form));
+        let asked = quote!(#support::check_type_with_form(#binding, #form));
         self.place.put(match self.mode(of) {
             Mode::Replaced(adapter) => {
-                quote!(#asked.agree_by(#adapter);)
+                quote!(#asked.agree_through_adapter(#adapter);)
             }
-            Mode::Plain | Mode::Absent => quote!(#asked.agree();),
+            Mode::Plain | Mode::EmptyPointer => quote!(#asked.agree();),
             Mode::Skipped => quote!(#support::asked(#form).has_a_default();),
             _ => quote!(let _ = #form;),
         })

@@ -41,7 +41,7 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
     let same_layout = of.generics.type_params().next().is_none() || of.repr.c.is_some();
     let wire_is_memory = quote! {
         #same_layout
-            && #support::Memory::NOTHING
+            && #support::MemoryLayout::NOTHING
                 #(.and(#memories))*
                 .fills(::core::mem::size_of::<Self>())
     };

@@ -25,7 +25,7 @@ pub(super) enum Mode {
     /// As this type, which is laid out alike.
     As(Type),
     /// As `None`, or as nothing at all of it.
-    Absent,
+    EmptyPointer,
     /// As a slice that may be changed.
     Exclusive,
 }
@@ -37,14 +37,14 @@ impl Part {
             Mode::Skipped
         } else if let Some(adapter) = &options.with {
             let support = of.support();
-            let adapter = quote!(#support::asked_of::<#adapter>());
+            let adapter = quote!(#support::check_type_of::<#adapter>());
             if options.form.is_some() {
                 Mode::Replaced(adapter)
             } else {
                 Mode::Adapted(adapter)
             }
         } else if of.options.opt_in && options.follow.is_none() && is_pointer(&self.ty) {
-            Mode::Absent
+            Mode::EmptyPointer
         } else if options.shared.is_some() {
             let mut mirror = self.ty.clone();
             Mirror { krate: of.krate() }.visit_type_mut(&mut mirror);
@@ -83,7 +83,7 @@ impl Part {
             Mode::As(mirror) => {
                 quote!(#support::write_as::<#mirror, _, _, _, _>(#binding, #place, draft);)
             }
-            Mode::Absent => quote!(#support::write_absent(#binding, #place, draft);),
+            Mode::EmptyPointer => quote!(#support::write_absent(#binding, #place, draft);),
             Mode::Exclusive => quote!(#support::write_exclusive(#place, #binding, draft);),
         })
     }
@@ -97,7 +97,9 @@ impl Part {
             Mode::As(mirror) => {
                 quote!(#support::write_back_as::<#mirror, _, _>(#place, draft);)
             }
-            Mode::Adapted(_) | Mode::Replaced(_) | Mode::Absent | Mode::Exclusive => return None,
+            Mode::Adapted(_) | Mode::Replaced(_) | Mode::EmptyPointer | Mode::Exclusive => {
+                return None;
+            }
         };
         Some(self.place.put(back))
     }
@@ -214,7 +216,7 @@ impl Part {
         let access = Self::access(whole, place);
         match self.mode(of) {
             Mode::Plain => self.place.put(quote!(#support::memory_of(#access))),
-            _ => quote!(#support::Memory::OTHER),
+            _ => quote!(#support::MemoryLayout::OTHER),
         }
     }
 

@@ -244,7 +244,7 @@ mod tests {
 
     #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Debug, PartialEq)]
     #[repr(C)]
-    struct Header {
+    struct ViewHeader {
         count: u32,
         kind: u32,
     }
@@ -271,15 +271,15 @@ mod tests {
     #[test]
     fn a_header_and_what_it_describes() {
         let mut filling = Spent::heap(64).filling();
-        assert!(filling.extend_from(&[Header { count: 2, kind: 7 }]));
+        assert!(filling.extend_from(&[ViewHeader { count: 2, kind: 7 }]));
         assert!(filling.extend_from(&[10u64, 20]));
         assert!(!filling.extend_from(&[0u64; 9]));
         let filled = filling.finish();
-        let (header, values) = filled.view_parts::<Header, u64>().unwrap();
+        let (header, values) = filled.view_parts::<ViewHeader, u64>().unwrap();
         assert_eq!((header.count, values), (2, &[10, 20][..]));
         let error = filled.view_parts::<u32, u64>().unwrap_err();
         assert!(matches!(error, ViewError::Misaligned { align: 8, .. }));
-        let error = filled.view_parts::<Header, [u64; 3]>().unwrap_err();
+        let error = filled.view_parts::<ViewHeader, [u64; 3]>().unwrap_err();
         assert!(matches!(
             error,
             ViewError::Length {

@@ -34,7 +34,7 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
         // second reference would alias memory that the first one borrows exclusively.
         let slice = unsafe { place.cast::<*const [T]>().read() };
         let words = [
-            draft.exclusive_back(slice.cast::<T>(), slice.len()),
+            draft.claim_exclusive(slice.cast::<T>(), slice.len()),
             slice.len() as u64,
         ];
         if draft.commits() {

@@ -4,9 +4,9 @@ use std::hash::{BuildHasher, Hash};
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::map::{ByRef, write_kept};
+use super::map::{ByRef, write_arena_form};
 use super::restore::{pair, restore};
-use crate::map::{Entry, IndexedMap, IndexedSet, arrange, starts};
+use crate::map::{IndexedMap, IndexedSet, TableEntry, arrange, starts};
 use crate::model::{Covariant, Transportable};
 use crate::restore::Restore;
 use crate::write::Draft;
@@ -24,7 +24,7 @@ unsafe fn indexed<'b, K: Hash>(
     let mut entries: Vec<_> = if u32::try_from(keys.len()).is_ok() {
         (0u32..)
             .zip(keys.clone())
-            .map(|(at, key)| Entry::new(key, at))
+            .map(|(at, key)| TableEntry::new(key, at))
             .collect()
     } else {
         Vec::new()
@@ -57,7 +57,7 @@ unsafe impl<K: Transportable + Hash, S> Transportable for IndexSet<K, S> {
         // SAFETY: only the draft uses the form.
         let form = unsafe { indexed(self.iter(), draft) };
         // SAFETY: the caller's promise is passed on.
-        unsafe { write_kept(form, slot, draft) };
+        unsafe { write_arena_form(form, slot, draft) };
     }
 }
 
@@ -75,7 +75,7 @@ unsafe impl<K: Transportable + Hash, V: Transportable, S> Transportable for Inde
         // SAFETY: as above.
         let values = unsafe { draft.keep_slice(self.values().map(ByRef)) };
         // SAFETY: the caller's promise is passed on.
-        unsafe { write_kept(IndexedMap::new(keys, values), slot, draft) };
+        unsafe { write_arena_form(IndexedMap::new(keys, values), slot, draft) };
     }
 }
 

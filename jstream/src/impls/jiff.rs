@@ -24,13 +24,13 @@ fn balanced([seconds, nanoseconds]: [i64; 2]) -> Option<(i64, i32)> {
 /// The wire form of a [`Date`].
 #[derive(FromBytes, IntoBytes)]
 #[repr(C)]
-struct Day {
+struct WireDate {
     year: i16,
     month: i8,
     day: i8,
 }
 
-impl Day {
+impl WireDate {
     fn of(date: Date) -> Self {
         Self {
             year: date.year(),
@@ -47,7 +47,7 @@ impl Day {
 /// The wire form of a [`Time`].
 #[derive(FromBytes, IntoBytes)]
 #[repr(C)]
-struct Clock {
+struct WireTime {
     nanosecond: i32,
     hour: i8,
     minute: i8,
@@ -56,7 +56,7 @@ struct Clock {
     unused: u8,
 }
 
-impl Clock {
+impl WireTime {
     fn of(time: Time) -> Self {
         Self {
             nanosecond: time.subsec_nanosecond(),
@@ -76,9 +76,9 @@ impl Clock {
 /// The wire form of a [`DateTime`].
 #[derive(FromBytes, IntoBytes)]
 #[repr(C)]
-struct DayAndClock {
-    clock: Clock,
-    day: Day,
+struct WireDateTime {
+    clock: WireTime,
+    day: WireDate,
 }
 
 opaque! {
@@ -90,10 +90,10 @@ opaque! {
     SignedDuration: [i64; 2],
         |span| [span.as_secs(), i64::from(span.subsec_nanos())],
         |wire| balanced(wire).map(|(s, ns)| Self::new(s, ns));
-    Date: Day, |date| Day::of(*date), |day| day.get();
-    Time: Clock, |time| Clock::of(*time), |clock| clock.get();
-    DateTime: DayAndClock,
-        |time| DayAndClock { clock: Clock::of(time.time()), day: Day::of(time.date()) },
+    Date: WireDate, |date| WireDate::of(*date), |day| day.get();
+    Time: WireTime, |time| WireTime::of(*time), |clock| clock.get();
+    DateTime: WireDateTime,
+        |time| WireDateTime { clock: WireTime::of(time.time()), day: WireDate::of(time.date()) },
         |both| {
             let date = both.day.get();
             date.and_then(|date| Some(Self::from_parts(date, both.clock.get()?)))

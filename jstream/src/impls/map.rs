@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
-use crate::map::{Entry, HashedMap, HashedSet, SortedMap, SortedSet, arrange, starts};
+use crate::map::{HashedMap, HashedSet, SortedMap, SortedSet, TableEntry, arrange, starts};
 use crate::model::{Covariant, Transportable};
 use crate::write::Draft;
 
@@ -39,7 +39,7 @@ unsafe impl<T: Transportable> Transportable for ByRef<'_, T> {
 /// # Safety
 ///
 /// `slot` must be as for [`Transportable::write`].
-pub(super) unsafe fn write_kept<'b, F: Transportable + Copy + 'b>(
+pub(super) unsafe fn write_arena_form<'b, F: Transportable + Copy + 'b>(
     form: F,
     slot: *mut F::InPlace<'b>,
     draft: &mut Draft<'b>,
@@ -54,7 +54,7 @@ pub(super) unsafe fn write_kept<'b, F: Transportable + Copy + 'b>(
 
 /// Returns the keys of entries in their order, as references that live as long as the draft.
 pub(super) fn keys<'b, K, W>(
-    entries: &[Entry<'b, K, W>],
+    entries: &[TableEntry<'b, K, W>],
 ) -> impl ExactSizeIterator<Item = ByRef<'b, K>> {
     entries.iter().map(|entry| ByRef(entry.key))
 }
@@ -71,7 +71,7 @@ unsafe impl<K: Transportable> Transportable for BTreeSet<K> {
         // SAFETY: only the draft uses the slice.
         let elements = unsafe { draft.keep_slice(self.iter().map(ByRef)) };
         // SAFETY: the caller's promise is passed on.
-        unsafe { write_kept(SortedSet::new(elements), slot, draft) };
+        unsafe { write_arena_form(SortedSet::new(elements), slot, draft) };
     }
 }
 
@@ -90,7 +90,7 @@ unsafe impl<K: Transportable, V: Transportable> Transportable for BTreeMap<K, V>
         let values = unsafe { draft.keep_slice(self.values().map(ByRef)) };
         let form = SortedMap::new(SortedSet::new(keys), values);
         // SAFETY: the caller's promise is passed on.
-        unsafe { write_kept(form, slot, draft) };
+        unsafe { write_arena_form(form, slot, draft) };
     }
 }
 
@@ -103,14 +103,14 @@ unsafe impl<K: Transportable + Hash, S> Transportable for HashSet<K, S> {
     const WIRE_IS_MEMORY: bool = false;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
-        let mut entries: Vec<_> = self.iter().map(|key| Entry::new(key, ())).collect();
+        let mut entries: Vec<_> = self.iter().map(|key| TableEntry::new(key, ())).collect();
         arrange(&mut entries);
         // SAFETY: only the draft uses the slice.
         let elements = unsafe { draft.keep_slice(keys(&entries)) };
         // SAFETY: as above.
         let starts = unsafe { draft.keep_slice(starts(&entries)) };
         // SAFETY: the caller's promise is passed on.
-        unsafe { write_kept(HashedSet::new(elements, starts), slot, draft) };
+        unsafe { write_arena_form(HashedSet::new(elements, starts), slot, draft) };
     }
 }
 
@@ -125,7 +125,7 @@ unsafe impl<K: Transportable + Hash, V: Transportable, S> Transportable for Hash
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         let mut entries: Vec<_> = self
             .iter()
-            .map(|(key, value)| Entry::new(key, value))
+            .map(|(key, value)| TableEntry::new(key, value))
             .collect();
         arrange(&mut entries);
         // SAFETY: only the draft uses the slice.
@@ -136,7 +136,7 @@ unsafe impl<K: Transportable + Hash, V: Transportable, S> Transportable for Hash
         let values = unsafe { draft.keep_slice(entries.iter().map(|entry| ByRef(entry.with))) };
         let form = HashedMap::new(HashedSet::new(elements, starts), values);
         // SAFETY: the caller's promise is passed on.
-        unsafe { write_kept(form, slot, draft) };
+        unsafe { write_arena_form(form, slot, draft) };
     }
 }
 

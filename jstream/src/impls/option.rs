@@ -91,7 +91,7 @@ pub(crate) unsafe fn tagged_back<'b, T: Transportable + 'b>(
         let byte = unsafe { place.cast::<u8>().read() };
         // SAFETY: by the caller's promise there is a value.
         let tag = unsafe { (*place).is_some() };
-        draft.tag_back(tag);
+        draft.overwrite_tag(tag);
         if draft.commits() {
             let mask = 0u8.wrapping_sub(u8::from(tag));
             // SAFETY: the caller's place is writable.
@@ -116,7 +116,7 @@ pub(crate) unsafe fn tagged_back<'b, T: Transportable + 'b>(
     // SAFETY: the temporary is writable and aligned, and any bytes are a value of the type.
     unsafe { copy_payload(value, payload.as_mut_ptr()) };
     if !has_room::<T>() {
-        draft.tag_back(tag);
+        draft.overwrite_tag(tag);
     }
     if !draft.commits() {
         return;

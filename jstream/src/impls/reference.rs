@@ -71,7 +71,7 @@ unsafe impl<T: Transportable> Target for T {
 
     #[inline(always)]
     fn claim_back<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
-        [draft.target_back(ptr::from_ref(self), 1), 0]
+        [draft.claim_target(ptr::from_ref(self), 1), 0]
     }
 
     #[inline(always)]
@@ -95,7 +95,7 @@ unsafe impl<T: Transportable> Target for [T] {
 
     #[inline(always)]
     fn claim_back<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
-        [draft.target_back(self.as_ptr(), self.len()), self.meta()]
+        [draft.claim_target(self.as_ptr(), self.len()), self.meta()]
     }
 
     #[inline(always)]
@@ -116,7 +116,7 @@ unsafe impl Target for str {
 
     #[inline(always)]
     fn claim_back<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
-        [draft.string_back(self), self.meta()]
+        [draft.claim_string(self), self.meta()]
     }
 
     #[inline(always)]

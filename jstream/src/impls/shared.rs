@@ -71,7 +71,7 @@ shared!(
     {
         // SAFETY: by the caller's promise there is a value.
         let target: &'b T = unsafe { place.read() }.get();
-        let words = draft.shared_back(target);
+        let words = draft.claim_shared(target);
         if draft.commits() {
             // SAFETY: the place is that of a reference to `T`.
             unsafe { write_words::<T>(place.cast(), words) };
@@ -84,7 +84,7 @@ shared!(
     {
         // SAFETY: by the caller's promise there is a value.
         let target: Option<Shared<'b, T>> = unsafe { place.read() };
-        let words = target.map_or([0; 2], |target| draft.shared_back(target.get()));
+        let words = target.map_or([0; 2], |target| draft.claim_shared(target.get()));
         if draft.commits() {
             // SAFETY: as above; an optional `Shared` has the layout of a reference.
             unsafe { write_words::<T>(place.cast(), words) };
@@ -196,7 +196,7 @@ unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
         // SAFETY: by the caller's promise there is a value, which has the layout of an optional
         // reference.
         let target: Option<&'b T> = unsafe { place.cast::<Option<&'b T>>().read() };
-        let words = target.map_or([0; 2], |target| draft.shared_back(target));
+        let words = target.map_or([0; 2], |target| draft.claim_shared(target));
         if draft.commits() {
             // SAFETY: as above.
             unsafe { write_words::<T>(place.cast(), words) };

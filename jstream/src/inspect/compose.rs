@@ -79,7 +79,7 @@ pub fn compose(schema: &Schema, root: TypeIndex, value: &Json) -> Result<Vec<u8>
 
 /// Where a slot stands.
 #[derive(Clone, Copy)]
-enum Segment {
+enum SlotLocation {
     Objects,
     Bulk,
 }
@@ -113,7 +113,10 @@ impl<'j> Composer<'_, 'j> {
     fn all(&mut self, root: &'j Json) -> Done {
         let of = self.plan.root;
         let values = slice::from_ref(root);
-        let (segment, at) = (Segment::Objects, self.room(Segment::Objects, of, 1)?);
+        let (segment, at) = (
+            SlotLocation::Objects,
+            self.room(SlotLocation::Objects, of, 1)?,
+        );
         self.put_all(segment, at, of, values, false)?;
         while let Some(later) = self.later.pop_front() {
             self.way = later.way;
@@ -172,14 +175,14 @@ impl<'j> Composer<'_, 'j> {
     /// Gives out the next place for so many values.
     fn room(
         &mut self,
-        segment: Segment,
+        segment: SlotLocation,
         of: TypeIndex,
         count: usize,
     ) -> Result<usize, ComposeError> {
         let info = self.info(of)?;
         let bytes = match segment {
-            Segment::Objects => &mut self.objects,
-            Segment::Bulk => &mut self.bulk,
+            SlotLocation::Objects => &mut self.objects,
+            SlotLocation::Bulk => &mut self.bulk,
         };
         let at = bytes.len().next_multiple_of(info.align.max(1));
         let end = info.size.checked_mul(count).and_then(|n| n.checked_add(at));
@@ -187,16 +190,16 @@ impl<'j> Composer<'_, 'j> {
             Some(end) => bytes.resize(end, 0),
             None => return self.wrong(format!("a message has at most {MOST} bytes")),
         }
-        if matches!(segment, Segment::Bulk) {
+        if matches!(segment, SlotLocation::Bulk) {
             self.bulk_align = self.bulk_align.max(info.align);
         }
         Ok(at)
     }
 
-    fn store(&mut self, segment: Segment, at: usize, bytes: &[u8]) {
+    fn store(&mut self, segment: SlotLocation, at: usize, bytes: &[u8]) {
         let all = match segment {
-            Segment::Objects => &mut self.objects,
-            Segment::Bulk => &mut self.bulk,
+            SlotLocation::Objects => &mut self.objects,
+            SlotLocation::Bulk => &mut self.bulk,
         };
         let place = all.get_mut(at..at.saturating_add(bytes.len()));
         // A plan has all parts within the whole.
@@ -210,7 +213,7 @@ impl<'j> Composer<'_, 'j> {
     /// Puts values side by side.
     fn put_all(
         &mut self,
-        segment: Segment,
+        segment: SlotLocation,
         at: usize,
         of: TypeIndex,
         values: &'j [Json],
@@ -238,7 +241,7 @@ impl<'j> Composer<'_, 'j> {
         Ok(())
     }
 
-    fn put(&mut self, segment: Segment, at: usize, of: TypeIndex, value: &'j Json) -> Done {
+    fn put(&mut self, segment: SlotLocation, at: usize, of: TypeIndex, value: &'j Json) -> Done {
         let info = self.info(of)?;
         match &info.kind {
             Kind::Leaf => match number::bytes(&info.name, info.size, value) {
@@ -297,7 +300,7 @@ impl<'j> Composer<'_, 'j> {
 
     fn put_fields(
         &mut self,
-        segment: Segment,
+        segment: SlotLocation,
         at: usize,
         fields: &[FieldInfo],
         value: Option<&'j Json>,
@@ -341,7 +344,7 @@ impl<'j> Composer<'_, 'j> {
 
     fn put_variant(
         &mut self,
-        segment: Segment,
+        segment: SlotLocation,
         at: usize,
         (tag_at, tag): (usize, usize),
         variants: &[VariantInfo],
@@ -372,7 +375,7 @@ impl<'j> Composer<'_, 'j> {
 
     fn put_option(
         &mut self,
-        segment: Segment,
+        segment: SlotLocation,
         at: usize,
         size: usize,
         payload: TypeIndex,
@@ -394,7 +397,13 @@ impl<'j> Composer<'_, 'j> {
     }
 
     /// Puts a tag behind the payload, where the slot is larger, or into the text.
-    fn put_tag(&mut self, segment: Segment, at: usize, (slot, payload): (usize, usize), tag: u8) {
+    fn put_tag(
+        &mut self,
+        segment: SlotLocation,
+        at: usize,
+        (slot, payload): (usize, usize),
+        tag: u8,
+    ) {
         if slot > payload {
             self.store(segment, at.saturating_add(payload), &[tag]);
         } else {
@@ -409,11 +418,11 @@ impl<'j> Composer<'_, 'j> {
             return self.wrong(format!("a `{name}` can't be made of JSON"));
         }
         let place = if self.plan.is_flat(of) {
-            let room = self.room(Segment::Bulk, of, values.len())?;
-            self.put_all(Segment::Bulk, room, of, values, many)?;
+            let room = self.room(SlotLocation::Bulk, of, values.len())?;
+            self.put_all(SlotLocation::Bulk, room, of, values, many)?;
             room.saturating_add(BASE)
         } else {
-            let room = self.room(Segment::Objects, of, values.len())?;
+            let room = self.room(SlotLocation::Objects, of, values.len())?;
             self.later.push_back(Later {
                 of,
                 at: room,
@@ -438,10 +447,14 @@ impl<'j> Composer<'_, 'j> {
     }
 
     fn put_words(&mut self, at: usize, place: usize, length: Option<usize>) {
-        self.store(Segment::Objects, at, &(place as u64).to_le_bytes());
+        self.store(SlotLocation::Objects, at, &(place as u64).to_le_bytes());
         if let Some(length) = length {
             let behind = at.saturating_add(8);
-            self.store(Segment::Objects, behind, &(length as u64).to_le_bytes());
+            self.store(
+                SlotLocation::Objects,
+                behind,
+                &(length as u64).to_le_bytes(),
+            );
         }
     }
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 pub(super) enum Colour {
     Plain,
     Title,
-    Place,
+    BoxPosition,
     Type,
     Wrong,
 }
@@ -24,7 +24,7 @@ impl Paint {
         let code = match colour {
             Colour::Plain => return Cow::Borrowed(text),
             Colour::Title => "1",
-            Colour::Place => "2",
+            Colour::BoxPosition => "2",
             Colour::Type => "36",
             Colour::Wrong => "1;31",
         };
@@ -37,7 +37,8 @@ impl Paint {
 
     /// A place in a message or file.
     pub(super) fn place(self, at: usize) -> String {
-        self.of(Colour::Place, &format!("{at:#06x}")).into_owned()
+        self.of(Colour::BoxPosition, &format!("{at:#06x}"))
+            .into_owned()
     }
 
     /// How many characters a place has.

@@ -14,7 +14,7 @@ const COLUMNS: f64 = 72.0;
 
 /// Where a box stands.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct BoxPosition {
     x: f64,
     y: f64,
     width: f64,
@@ -51,7 +51,7 @@ pub fn write(message: &Message, boxes: usize, to: &mut dyn Write) -> fmt::Result
     // Boxes cover arrows that lead back.
     arrows(&picture, &places, to)?;
     for (of, place) in picture.boxes.iter().zip(&places) {
-        let Place {
+        let BoxPosition {
             x,
             y,
             width,
@@ -94,7 +94,7 @@ pub fn write(message: &Message, boxes: usize, to: &mut dyn Write) -> fmt::Result
     writeln!(to, "</svg>")
 }
 
-fn arrows(picture: &Picture, places: &[Place], to: &mut dyn Write) -> fmt::Result {
+fn arrows(picture: &Picture, places: &[BoxPosition], to: &mut dyn Write) -> fmt::Result {
     for arrow in &picture.arrows {
         let (Some(from), Some(target)) = (places.get(arrow.from), places.get(arrow.to)) else {
             continue;
@@ -155,8 +155,8 @@ fn length(n: usize) -> f64 {
 
 /// Columns by level; in each, a box stands beside the middle of those that it leads to first, or below
 /// the one above it.
-fn places(picture: &Picture) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
+fn places(picture: &Picture) -> Vec<BoxPosition> {
+    let mut places: Vec<BoxPosition> = Vec::new();
     let mut columns: Vec<f64> = Vec::new();
     for of in &picture.boxes {
         let longest = of
@@ -166,10 +166,10 @@ fn places(picture: &Picture) -> Vec<Place> {
             .map(|text| text.chars().map(columns_of).sum::<usize>());
         let width = length(longest.max().unwrap_or(0)).mul_add(CHARACTER, 12.0);
         let height = length(of.rows.len()).mul_add(LINE, LINE + 10.0);
-        places.push(Place {
+        places.push(BoxPosition {
             width,
             height,
-            ..Place::default()
+            ..BoxPosition::default()
         });
         if columns.len() <= of.level {
             columns.resize(of.level.saturating_add(1), 0.0);

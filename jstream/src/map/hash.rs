@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 /// Returns the hash that selects a bucket. It is fast, but collisions are easy to construct.
 #[inline]
 pub(super) fn first<Q: Hash + ?Sized>(key: &Q) -> u64 {
-    let mut hasher = ByValue(Fold(SEED));
+    let mut hasher = IntegerHasher(FoldHash(SEED));
     key.hash(&mut hasher);
     hasher.finish()
 }
@@ -17,20 +17,20 @@ pub(super) fn first<Q: Hash + ?Sized>(key: &Q) -> u64 {
 /// Returns the hash that distinguishes keys of one bucket: `SipHash`, for which it is hard to
 /// construct many collisions.
 pub(super) fn second<Q: Hash + ?Sized>(key: &Q) -> u64 {
-    let mut hasher = ByValue(Sip::default());
+    let mut hasher = IntegerHasher(Sip::default());
     key.hash(&mut hasher);
     hasher.finish()
 }
 
 /// The state of a hash function.
-trait Absorb {
+trait HashState {
     fn word(&mut self, word: u64);
     fn bytes(&mut self, bytes: &[u8]);
     fn digest(&self) -> u64;
 }
 
 /// A hasher that hashes each integer as one word.
-struct ByValue<A>(A);
+struct IntegerHasher<A>(A);
 
 macro_rules! by_value {
     ($($method:ident $int:ty),*) => {$(
@@ -41,7 +41,7 @@ macro_rules! by_value {
     )*};
 }
 
-impl<A: Absorb> Hasher for ByValue<A> {
+impl<A: HashState> Hasher for IntegerHasher<A> {
     #[inline(always)]
     fn finish(&self) -> u64 {
         self.0.digest()
@@ -89,9 +89,9 @@ fn fold(a: u64, b: u64) -> u64 {
 }
 
 /// A hash function that absorbs up to sixteen bytes per multiplication, like wyhash.
-struct Fold(u64);
+struct FoldHash(u64);
 
-impl Absorb for Fold {
+impl HashState for FoldHash {
     #[inline(always)]
     fn word(&mut self, word: u64) {
         self.0 = fold(self.0 ^ word, FACTOR);
@@ -144,7 +144,7 @@ use std::hash::SipHasher;
 #[derive(Default)]
 struct Sip(#[allow(deprecated, reason = "as above")] SipHasher);
 
-impl Absorb for Sip {
+impl HashState for Sip {
     fn word(&mut self, word: u64) {
         self.0.write(&word.to_le_bytes());
     }

@@ -79,7 +79,7 @@ impl<'b, K> IndexedSet<'b, K> {
         Q: Hash + Eq + ?Sized,
     {
         let searched = if u32::try_from(self.len()).is_ok() {
-            table::FEW
+            table::LINEAR_SEARCH_MAX
         } else {
             self.len()
         };

@@ -75,4 +75,4 @@ pub use self::{
     sorted::{SortedMapRef, SortedSetRef},
 };
 
-pub(crate) use self::table::{Entry, arrange, starts};
+pub(crate) use self::table::{TableEntry, arrange, starts};

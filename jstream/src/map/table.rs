@@ -4,7 +4,7 @@
 //! each bucket, the table holds the index at which its keys begin. A bucket with many keys is
 //! sorted by their second hash and searched by bisection, so that neither keys that were made to
 //! collide nor a forged table cause a comparison with all keys. Keys with the same second hash are
-//! compared one by one, up to [`MOST_ALIKE`] of them.
+//! compared one by one, up to [`MAX_EQUAL_HASHES`] of them.
 
 use std::borrow::Borrow;
 use std::hash::Hash;
@@ -12,12 +12,12 @@ use std::hash::Hash;
 use super::hash::{first, second};
 
 /// Maximum number of keys of a bucket that are compared one by one without bisection.
-pub(super) const FEW: usize = 8;
+pub(super) const LINEAR_SEARCH_MAX: usize = 8;
 
 /// Maximum number of keys with the same second hash that a lookup compares. A sender can repeat a
 /// key, or one of two keys with the same hash, any number of times, so this bounds the cost of a
 /// lookup.
-pub(super) const MOST_ALIKE: usize = 1024;
+pub(super) const MAX_EQUAL_HASHES: usize = 1024;
 
 /// Returns the bucket of a hash. Buckets are consecutive ranges of hashes.
 #[inline(always)]
@@ -33,7 +33,7 @@ fn bucket_of(hash: u64, buckets: usize) -> usize {
 /// Returns the number of buckets of a table with this many keys. A single bucket is not stored: few
 /// keys need no buckets, and the indexes of more than 2^32 keys do not fit into the table.
 fn buckets_of(keys: usize) -> usize {
-    if keys <= FEW || u32::try_from(keys).is_err() {
+    if keys <= LINEAR_SEARCH_MAX || u32::try_from(keys).is_err() {
         1
     } else {
         keys
@@ -61,7 +61,7 @@ where
             (start as usize, keys.min(end as usize))
         }
     };
-    if end.saturating_sub(start) > FEW {
+    if end.saturating_sub(start) > LINEAR_SEARCH_MAX {
         return find_among_many(start, end, key_at, key);
     }
     (start..end).find(|at| key_at(*at).is_some_and(|other| other.borrow() == key))
@@ -84,7 +84,7 @@ where
     if alike == end || hash_at(alike) != Some(hash) {
         return None;
     }
-    let most = end.min(alike.saturating_add(MOST_ALIKE));
+    let most = end.min(alike.saturating_add(MAX_EQUAL_HASHES));
     if key_at(alike)?.borrow() == key {
         return Some(alike);
     }
@@ -111,13 +111,13 @@ fn partition_point(mut start: usize, end: usize, is_before: impl Fn(usize) -> bo
 }
 
 /// A key of the program that is to be put into a table, with associated data.
-pub(crate) struct Entry<'b, K, W> {
+pub(crate) struct TableEntry<'b, K, W> {
     hash: u64,
     pub(crate) key: &'b K,
     pub(crate) with: W,
 }
 
-impl<'b, K: Hash, W> Entry<'b, K, W> {
+impl<'b, K: Hash, W> TableEntry<'b, K, W> {
     pub(crate) fn new(key: &'b K, with: W) -> Self {
         Self {
             hash: first(key),
@@ -131,12 +131,12 @@ impl<'b, K: Hash, W> Entry<'b, K, W> {
 ///
 /// A key is hashed once for each order, so a `Hash` that returns another value each time does no
 /// harm.
-pub(crate) fn arrange<K: Hash, W>(entries: &mut [Entry<'_, K, W>]) {
+pub(crate) fn arrange<K: Hash, W>(entries: &mut [TableEntry<'_, K, W>]) {
     let buckets = buckets_of(entries.len());
     entries.sort_unstable_by_key(|entry| entry.hash);
-    let bucket = |of: &Entry<'_, K, W>| bucket_of(of.hash, buckets);
+    let bucket = |of: &TableEntry<'_, K, W>| bucket_of(of.hash, buckets);
     for all in entries.chunk_by_mut(|a, b| bucket(a) == bucket(b)) {
-        if all.len() > FEW {
+        if all.len() > LINEAR_SEARCH_MAX {
             by_second_hash(all);
             continue;
         }
@@ -146,14 +146,14 @@ pub(crate) fn arrange<K: Hash, W>(entries: &mut [Entry<'_, K, W>]) {
     }
 }
 
-fn by_second_hash<K: Hash, W>(entries: &mut [Entry<'_, K, W>]) {
+fn by_second_hash<K: Hash, W>(entries: &mut [TableEntry<'_, K, W>]) {
     if entries.len() > 1 {
         entries.sort_by_cached_key(|entry| (second(entry.key), entry.hash));
     }
 }
 
 /// Returns the start of each bucket of sorted entries, followed by the end of the last bucket.
-pub(crate) fn starts<K, W>(entries: &[Entry<'_, K, W>]) -> impl ExactSizeIterator<Item = u32> {
+pub(crate) fn starts<K, W>(entries: &[TableEntry<'_, K, W>]) -> impl ExactSizeIterator<Item = u32> {
     let buckets = buckets_of(entries.len());
     let count = if buckets > 1 {
         buckets.wrapping_add(1)
@@ -208,7 +208,7 @@ mod tests {
     fn keys_made_to_collide_are_told_apart() {
         let keys: Vec<Words> = colliding(2000).into_iter().map(Words).collect();
         assert!(keys.iter().all(|key| first(key) == first(&keys[0])));
-        let mut entries: Vec<_> = keys.iter().map(|key| Entry::new(key, ())).collect();
+        let mut entries: Vec<_> = keys.iter().map(|key| TableEntry::new(key, ())).collect();
         arrange(&mut entries);
         let starts: Vec<u32> = starts(&entries).collect();
         assert_eq!((starts.len(), starts.last()), (2001, Some(&2000)));

@@ -12,10 +12,10 @@ use crate::model::InPlace;
 
 /// An error returned by a function of the program that verifies a value.
 #[derive(Debug)]
-pub struct Refusal(pub(super) Box<Refused>);
+pub struct Refusal(pub(super) Box<RefusalDetails>);
 
 #[derive(Debug)]
-pub(super) struct Refused {
+pub(super) struct RefusalDetails {
     /// The address of the value.
     pub(super) slot: usize,
     /// The type of the value, because a struct and its first field have the same address.
@@ -26,7 +26,7 @@ pub(super) struct Refused {
 impl Refusal {
     #[cold]
     pub(crate) fn new<T: InPlace>(slot: *const T, why: String) -> Self {
-        Self(Box::new(Refused {
+        Self(Box::new(RefusalDetails {
             slot: slot.addr(),
             key: typeid::of::<T>(),
             why,
@@ -56,7 +56,7 @@ pub(crate) struct Checks {
     list: Vec<Check>,
     most: usize,
     /// The error message of an adapter of the program that rejected a value.
-    pub(super) said: Option<String>,
+    pub(super) adapter_error: Option<String>,
 }
 
 // SAFETY: during a pass the pointers lead into the buffer that the pass borrows. After the pass
@@ -123,8 +123,8 @@ impl Checks {
     pub(super) fn reset(&mut self, most: usize) {
         clear(&mut self.list, KEEP);
         self.most = most;
-        if self.said.is_some() {
-            self.said = None;
+        if self.adapter_error.is_some() {
+            self.adapter_error = None;
         }
     }
 }

@@ -1,14 +1,18 @@
 //! Descriptions of faults.
 
 use super::pass::{Fault, FaultKind};
-use super::trace::Found;
+use super::trace::SlotType;
 
 /// Describes the error in the slot at fault.
 ///
 /// # Safety
 ///
 /// `found.size` initialised bytes must be at the slot at fault.
-pub(super) unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) -> String {
+pub(super) unsafe fn describe(
+    fault: Fault,
+    found: SlotType,
+    adapter_error: Option<&str>,
+) -> String {
     let name = short(found.type_name);
     match fault.kind {
         FaultKind::Invalid => {
@@ -48,14 +52,14 @@ pub(super) unsafe fn describe(fault: Fault, found: Found, said: Option<&str>) ->
         FaultKind::NotShared => format!(
             "the {name} names a shared object of its type that was not met before, or an object of another type"
         ),
-        FaultKind::Circle => format!(
+        FaultKind::Cycle => format!(
             "{} is reached from itself although no Cell is on the way",
             with_article(&name)
         ),
-        FaultKind::Far => format!(
+        FaultKind::DeepOnOtherPath => format!(
             "the {name}, or what it leads to, is deeper than Limits::depth allows on another way"
         ),
-        FaultKind::Adapter => said.unwrap_or("the adapter rejects it").to_owned(),
+        FaultKind::Adapter => adapter_error.unwrap_or("the adapter rejects it").to_owned(),
         FaultKind::Class => {
             let mut class = [0u8; 8];
             for (i, byte) in (8usize..).zip(&mut class) {

@@ -1,17 +1,17 @@
 //! Reading: one pass that checks a message and makes it native where it lies.
 
+mod byte_check;
 mod checks;
 mod choose;
+mod cycles;
 mod describe;
 mod error;
-mod fold;
 mod layout;
 mod owners;
 mod pass;
 mod queue;
 mod shared;
 mod trace;
-mod ways;
 
 use std::mem::size_of;
 use std::ptr::NonNull;
@@ -19,21 +19,21 @@ use std::slice;
 
 use zerocopy::FromBytes;
 
+pub(crate) use byte_check::bytes_at_most;
 pub use checks::Refusal;
 pub(crate) use choose::choose;
 pub(crate) use describe::short;
 pub use error::{ReadError, ReadFailure, Segment as MessageSegment};
-pub(crate) use fold::bytes_at_most;
 pub(crate) use layout::Layout;
 pub use pass::{Edge, Fault, FaultKind, Pass, assert_form};
 pub use trace::Trace;
 
 use self::checks::Checks;
 use self::owners::{NO_OWNERS, Owners};
-use self::pass::{Depth, Segment};
+use self::pass::{ClaimedSegment, Depth};
 use self::queue::Queue;
-use self::shared::Table;
-use self::trace::Located;
+use self::shared::SharedTable;
+use self::trace::FaultLocation;
 use crate::buffer::{ALIGNMENT, Filled};
 use crate::class::Noted;
 use crate::keep::clear;
@@ -94,7 +94,7 @@ pub struct Reader {
     limits: Limits,
     queue: Queue,
     owners: Owners,
-    shared: Table,
+    shared: SharedTable,
     checks: Checks,
     classes: Vec<Noted>,
     descriptors: Descriptors,
@@ -215,7 +215,7 @@ impl Reader {
         // SAFETY: the bytes are initialised. Nothing writes to them before the pass begins, and
         // this slice is not used after that.
         let message = unsafe { slice::from_raw_parts(start.as_ptr().cast_const(), len) };
-        let layout = match self.examine_alone::<T>(message) {
+        let layout = match self.examine_flat::<T>(message) {
             Some(layout) => layout,
             None => self.examine::<T>(message)?,
         };
@@ -229,7 +229,7 @@ impl Reader {
     /// that writers produce for it is known in full and compared as a whole. Returns `None` for all
     /// other messages, which may be valid too.
     #[inline(always)]
-    fn examine_alone<T>(&mut self, message: &[u8]) -> Option<Layout>
+    fn examine_flat<T>(&mut self, message: &[u8]) -> Option<Layout>
     where
         T: Transportable + 'static,
     {
@@ -313,24 +313,24 @@ impl Reader {
         let base = base.as_ptr();
         if shape.flat {
             // A flat form uses none of the lists.
-            self.checks.said = None;
+            self.checks.adapter_error = None;
         } else {
             self.begin(slot.as_ptr().cast_const());
         }
         let mut pass = Pass {
-            objects: Segment {
+            objects: ClaimedSegment {
                 origin: base,
                 cursor: after,
                 end: layout.objects_end,
                 align,
             },
-            bulk: Segment {
+            bulk: ClaimedSegment {
                 origin: base.wrapping_add(layout.bulk_start).wrapping_sub(ORIGIN),
                 cursor: ORIGIN,
                 end: ORIGIN.wrapping_add(layout.bulk_len),
                 align: layout.bulk_align.min(align),
             },
-            text: Segment {
+            text: ClaimedSegment {
                 origin: base.wrapping_add(layout.text_start).wrapping_sub(ORIGIN),
                 cursor: ORIGIN,
                 end: ORIGIN.wrapping_add(layout.text_len),
@@ -344,7 +344,7 @@ impl Reader {
                 max: self.limits.depth.map_or(usize::MAX, |max| max as usize),
             },
             event: after,
-            turn: after,
+            next_owner: after,
             stride: NO_OWNERS,
             owner: 0,
             claimed: 0,
@@ -355,7 +355,7 @@ impl Reader {
             classes: &mut self.classes,
         };
         let name = std::any::type_name::<T>();
-        let wrong = |located: Located, address: usize| ReadError::Value {
+        let wrong = |located: FaultLocation, address: usize| ReadError::Value {
             path: located.path,
             what: located.what,
             offset: address.wrapping_sub(base.addr()),
@@ -365,7 +365,7 @@ impl Reader {
         // initialised. Its pointer is derived from the message's base, which the caller lends.
         let read = unsafe { T::InPlace::read(slot.as_ptr(), &mut pass) };
         let read = match read {
-            Ok(()) if !shape.flat => pass.drain().and_then(|()| pass.assert_no_circle()),
+            Ok(()) if !shape.flat => pass.drain().and_then(|()| pass.assert_no_cycle()),
             read => read,
         };
         *zero_sized = pass.zero_sized;
@@ -374,7 +374,7 @@ impl Reader {
             let located = unsafe { trace::locate(slot.as_ptr().cast_const(), name, fault, &pass) };
             return Err(wrong(located, fault.slot.addr().get()));
         }
-        pass.assert_used_up()?;
+        pass.assert_fully_consumed()?;
         let mut approved = Ok(());
         if !shape.flat {
             // SAFETY: the pass has just ended without a fault, and nothing writes to the message
@@ -400,14 +400,14 @@ impl Pass<'_> {
     /// Checks that no object reaches itself without a `Cell` on the path, and that no path exceeds
     /// the depth limit.
     #[inline]
-    fn assert_no_circle(&mut self) -> Result<(), Fault> {
-        let found = self.shared.circle(self.depth.now, self.depth.max);
+    fn assert_no_cycle(&mut self) -> Result<(), Fault> {
+        let found = self.shared.find_cycle(self.depth.now, self.depth.max);
         found.map_or(Ok(()), |(slot, kind)| Err(Fault { slot, kind }))
     }
 
     /// Checks that the pass consumed every segment exactly to its end.
     #[inline]
-    fn assert_used_up(&self) -> Result<(), ReadError> {
+    fn assert_fully_consumed(&self) -> Result<(), ReadError> {
         let segments = [
             (MessageSegment::Objects, &self.objects),
             (MessageSegment::Bulk, &self.bulk),

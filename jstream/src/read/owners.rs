@@ -15,7 +15,7 @@ use crate::keep::clear_after;
 /// A change of owner: from an offset on, objects belong to one target, or are shared targets
 /// themselves.
 #[derive(Debug, Clone, Copy, Default)]
-struct Change {
+struct OwnerChange {
     start: usize,
     /// The number of the target, or of the first one of several.
     number: u32,
@@ -29,13 +29,13 @@ pub(super) const NO_OWNERS: usize = usize::MAX;
 /// The changes of owner that the pass has claimed but not yet reached.
 #[derive(Debug, Default)]
 pub(crate) struct Owners {
-    list: Vec<Change>,
+    list: Vec<OwnerChange>,
     /// Number of changes in `list` that have been taken. `list` is emptied once all of them are
     /// taken.
     head: usize,
-    had: usize,
+    peak_len: usize,
     most: usize,
-    current: Change,
+    current: OwnerChange,
     /// The offset, number and stride of an object that would continue the last change.
     end: usize,
     next: u32,
@@ -46,10 +46,10 @@ impl Owners {
     /// Clears the list and sets the maximum number of waiting changes to `most`.
     #[inline(always)]
     pub(super) fn reset(&mut self, most: usize) {
-        clear_after(&mut self.list, KEEP, mem::take(&mut self.had));
+        clear_after(&mut self.list, KEEP, mem::take(&mut self.peak_len));
         self.head = 0;
         self.most = most;
-        self.current = Change::default();
+        self.current = OwnerChange::default();
         self.stride = 0;
         self.next = 0;
     }
@@ -59,7 +59,7 @@ impl Owners {
         self.next == number.wrapping_add(1)
     }
 
-    fn push(&mut self, change: Change) -> bool {
+    fn push(&mut self, change: OwnerChange) -> bool {
         if self.list.len().wrapping_sub(self.head) >= self.most {
             return false;
         }
@@ -68,7 +68,7 @@ impl Owners {
             self.head = 0;
         }
         self.list.push(change);
-        self.had = self.had.max(self.list.len());
+        self.peak_len = self.peak_len.max(self.list.len());
         true
     }
 
@@ -94,7 +94,7 @@ impl Pass<'_> {
     pub(super) fn belong(&mut self, start: usize) -> Result<(), FaultKind> {
         self.claimed = self.owner;
         self.owners.stride = 0;
-        let change = Change {
+        let change = OwnerChange {
             start,
             number: self.owner,
             stride: 0,
@@ -104,7 +104,7 @@ impl Pass<'_> {
 
     /// Records that the objects claimed from `start` to `end` are one shared target.
     #[inline(never)]
-    pub(super) fn belong_to_shared(
+    pub(super) fn record_shared_owner(
         &mut self,
         start: usize,
         end: usize,
@@ -122,7 +122,7 @@ impl Pass<'_> {
         owners.stride = stride;
         owners.end = end;
         owners.next = number.wrapping_add(1);
-        let change = Change {
+        let change = OwnerChange {
             start,
             number,
             stride,
@@ -134,11 +134,11 @@ impl Pass<'_> {
         }
     }
 
-    fn change(&mut self, change: Change) -> Result<(), FaultKind> {
+    fn change(&mut self, change: OwnerChange) -> Result<(), FaultKind> {
         if self.stride == NO_OWNERS {
             // The first change lies behind all objects that were claimed before it.
             self.stride = 0;
-            self.turn = self.event;
+            self.next_owner = self.event;
         }
         if self.owners.push(change) {
             Ok(())
@@ -149,22 +149,22 @@ impl Pass<'_> {
 
     /// Called at an object that begins a level or has another owner than the object before it.
     #[inline(always)]
-    pub(super) fn turn(&mut self, at: usize) {
+    pub(super) fn next_owner(&mut self, at: usize) {
         if self.stride == NO_OWNERS {
             self.depth.now = self.depth.now.wrapping_add(1);
             self.depth.end = self.objects.cursor;
             self.event = self.depth.end;
-        } else if at < self.turn {
+        } else if at < self.next_owner {
             // The next one of several adjacent targets.
             self.owner = self.owner.wrapping_add(1);
-            self.event = self.turn.min(at.wrapping_add(self.stride));
+            self.event = self.next_owner.min(at.wrapping_add(self.stride));
         } else {
-            self.turn_with_owners(at);
+            self.next_owner_slow(at);
         }
     }
 
     #[inline(never)]
-    fn turn_with_owners(&mut self, at: usize) {
+    fn next_owner_slow(&mut self, at: usize) {
         self.note_last();
         if at >= self.depth.end {
             self.depth.now = self.depth.now.wrapping_add(1);
@@ -179,18 +179,18 @@ impl Pass<'_> {
             current.number
         };
         self.stride = current.stride;
-        self.turn = self.depth.end.min(next);
+        self.next_owner = self.depth.end.min(next);
         self.event = if current.stride == 0 {
-            self.turn
+            self.next_owner
         } else {
-            self.turn.min(at.wrapping_add(current.stride))
+            self.next_owner.min(at.wrapping_add(current.stride))
         };
     }
 
     /// Records the depth of the objects read so far, if they belong to a target other than the
     /// root.
     pub(super) fn note_last(&mut self) {
-        let Change { number, stride, .. } = self.owners.current;
+        let OwnerChange { number, stride, .. } = self.owners.current;
         if stride == 0 && number != 0 {
             let now = u32::try_from(self.depth.now).unwrap_or(NONE.wrapping_sub(1));
             self.shared.note_last(number, now);
@@ -206,7 +206,7 @@ mod tests {
     fn taken_changes_do_not_pile_up() {
         let mut owners = Owners::default();
         owners.reset(100);
-        let change = |start: usize| Change {
+        let change = |start: usize| OwnerChange {
             start,
             number: 1,
             stride: 0,

@@ -12,11 +12,11 @@
 use std::mem::{align_of, size_of};
 use std::ptr::{self, NonNull};
 
+use super::byte_check;
 use super::checks::Checks;
-use super::fold;
 use super::owners::Owners;
-use super::queue::{Queue, ReadRun, Run};
-use super::shared::{NONE, Table};
+use super::queue::{PendingRun, Queue, ReadRun};
+use super::shared::{NONE, SharedTable};
 use crate::buffer::ALIGNMENT;
 use crate::class::Noted;
 use crate::model::InPlace;
@@ -56,10 +56,10 @@ pub enum FaultKind {
     /// A shared pointer names a target that was not read before, or one of another type or length.
     NotShared,
     /// An object reaches itself on a path without a `Cell`.
-    Circle,
+    Cycle,
     /// An object is deeper than [`Limits::depth`](super::Limits::depth) on a path other than the
     /// first.
-    Far,
+    DeepOnOtherPath,
     /// An adapter of the program rejects the wire value.
     Adapter,
     /// A pointer to a trait object names an unregistered class.
@@ -83,7 +83,7 @@ impl Fault {
 
 /// A part of the message that is claimed from start to end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Segment {
+pub(super) struct ClaimedSegment {
     pub(super) origin: *mut u8,
     pub(super) cursor: usize,
     pub(super) end: usize,
@@ -91,7 +91,7 @@ pub(super) struct Segment {
     pub(super) align: usize,
 }
 
-impl Segment {
+impl ClaimedSegment {
     /// Claims `size` bytes, at most `isize::MAX`, aligned to `align`. Fails unless `place` is the
     /// next free place.
     #[inline(always)]
@@ -117,9 +117,9 @@ impl Segment {
 /// read.
 #[derive(Debug)]
 pub struct Pass<'r> {
-    pub(super) objects: Segment,
-    pub(super) bulk: Segment,
-    pub(super) text: Segment,
+    pub(super) objects: ClaimedSegment,
+    pub(super) bulk: ClaimedSegment,
+    pub(super) text: ClaimedSegment,
     /// True if all text is ASCII, so that no string can split a character.
     pub(super) ascii: bool,
     pub(super) zero_sized: usize,
@@ -128,7 +128,7 @@ pub struct Pass<'r> {
     /// before it.
     pub(super) event: usize,
     /// Like `event`, but ignores the change of owner between adjacent targets of the size `stride`.
-    pub(super) turn: usize,
+    pub(super) next_owner: usize,
     pub(super) stride: usize,
     /// The number of the shared target that owns the object being read.
     pub(super) owner: u32,
@@ -136,7 +136,7 @@ pub struct Pass<'r> {
     pub(super) claimed: u32,
     pub(super) owners: &'r mut Owners,
     pub(super) queue: &'r mut Queue,
-    pub(super) shared: &'r mut Table,
+    pub(super) shared: &'r mut SharedTable,
     pub(super) checks: &'r mut Checks,
     /// The classes of all trait objects, in the order of their pointers.
     pub(crate) classes: &'r mut Vec<Noted>,
@@ -210,7 +210,7 @@ impl Pass<'_> {
     pub(crate) fn claim<T: InPlace>(&mut self, edge: Edge, count: u64) -> Result<*mut T, Fault> {
         const { assert_form::<T>() };
         let count = in_memory(count);
-        if count > most_of::<T>() {
+        if count > max_count::<T>() {
             return Err(edge.fault(FaultKind::PastEnd));
         }
         let size = count.wrapping_mul(size_of::<T>());
@@ -237,13 +237,13 @@ impl Pass<'_> {
         if self.depth.now >= self.depth.max {
             return Err(edge.fault(FaultKind::Depth));
         }
-        let run = Run {
+        let run = PendingRun {
             read: run::<T> as ReadRun,
             start: self.objects.cursor.wrapping_sub(size),
             end: self.objects.cursor,
         };
         if edge.number != NONE {
-            self.belong_to_shared(run.start, run.end, edge.number, count == 1)
+            self.record_shared_owner(run.start, run.end, edge.number, count == 1)
                 .map_err(|kind| edge.fault(kind))?;
         } else if self.claimed != self.owner {
             self.belong(run.start).map_err(|kind| edge.fault(kind))?;
@@ -278,7 +278,9 @@ impl Pass<'_> {
                 .wrapping_add(count);
             // SAFETY: `claim` has just moved the cursor past the target, so by invariants 1 and 3
             // the `rest` bytes from its start lie inside the buffer and are initialised.
-            return unsafe { fold::bytes_with_more(target.cast_mut().cast(), count, rest, most) };
+            return unsafe {
+                byte_check::bytes_with_more(target.cast_mut().cast(), count, rest, most)
+            };
         }
         if T::SHAPE.flat {
             // SAFETY: by invariants 1 and 3 the claimed memory is inside the buffer, initialised
@@ -298,7 +300,7 @@ impl Pass<'_> {
     #[inline(always)]
     pub(crate) fn string(&mut self, edge: Edge) -> Result<*const str, Fault> {
         let len = in_memory(edge.meta);
-        if len > most_of::<u8>() {
+        if len > max_count::<u8>() {
             return Err(edge.fault(FaultKind::PastEnd));
         }
         let text = self.text.claim(edge.place, 1, len);
@@ -362,8 +364,8 @@ impl Pass<'_> {
 
     /// Records why an adapter rejects a value, for the fault that the caller returns next.
     #[cold]
-    pub(crate) fn say(&mut self, why: String) {
-        self.checks.said = Some(why);
+    pub(crate) fn set_adapter_error(&mut self, why: String) {
+        self.checks.adapter_error = Some(why);
     }
 
     /// Reads queued runs until the queue is empty.
@@ -386,12 +388,12 @@ impl Pass<'_> {
 ///
 /// `of` must have been pushed for `T`, or for a type whose instance of this function is the same
 /// code, and must have been taken off the queue.
-unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: Run) -> Result<(), Fault> {
+unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: PendingRun) -> Result<(), Fault> {
     loop {
         let mut at = of.start;
         while at < of.end {
             if at >= pass.event {
-                pass.turn(at);
+                pass.next_owner(at);
             }
             let slot = pass.objects.origin.wrapping_add(at).cast::<T>();
             // SAFETY: the run was claimed for values of `T`. So the slot is aligned, inside the
@@ -409,7 +411,7 @@ unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: Run) -> Result<(), Fault>
 }
 
 /// Returns the maximum number of values of `T` in one allocation; unlimited for zero-sized types.
-const fn most_of<T>() -> usize {
+const fn max_count<T>() -> usize {
     match isize::MAX.unsigned_abs().checked_div(size_of::<T>()) {
         Some(most) => most,
         None => usize::MAX,

@@ -12,11 +12,11 @@ use crate::keep::clear_after;
 
 /// Function that reads the values of a run. Calling it is sound only for a run that was pushed with
 /// it.
-pub(super) type ReadRun = unsafe fn(&mut Pass<'_>, Run) -> Result<(), Fault>;
+pub(super) type ReadRun = unsafe fn(&mut Pass<'_>, PendingRun) -> Result<(), Fault>;
 
 /// Adjacent values of one type in the objects segment, claimed and not yet read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Run {
+pub(super) struct PendingRun {
     pub(super) read: ReadRun,
     pub(super) start: usize,
     pub(super) end: usize,
@@ -28,15 +28,15 @@ pub(super) struct Run {
 /// list, where each node claims the next, the whole list is thus a single run.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    closed: Vec<Run>,
+    closed: Vec<PendingRun>,
     /// Number of runs in `closed` that have been popped.
     head: usize,
     /// The run after all of `closed`; empty if its start equals its end.
-    open: Run,
+    open: PendingRun,
     /// Maximum number of runs that may wait in `closed`.
     most: usize,
     /// Peak length of `closed`.
-    had: usize,
+    peak_len: usize,
 }
 
 /// Number of popped runs that may accumulate at the front of the list before it is compacted.
@@ -47,19 +47,19 @@ impl Default for Queue {
         Self {
             closed: Vec::new(),
             head: 0,
-            open: NOTHING,
+            open: EMPTY_RUN,
             most: 0,
-            had: 0,
+            peak_len: 0,
         }
     }
 }
 
 /// An empty run. No target is ever claimed at offset 0.
-const NOTHING: Run = {
-    unsafe fn nothing(_: &mut Pass<'_>, _: Run) -> Result<(), Fault> {
+const EMPTY_RUN: PendingRun = {
+    unsafe fn nothing(_: &mut Pass<'_>, _: PendingRun) -> Result<(), Fault> {
         Ok(())
     }
-    Run {
+    PendingRun {
         read: nothing,
         start: 0,
         end: 0,
@@ -73,7 +73,7 @@ impl Queue {
     /// merged whatever types they were pushed for.
     #[inline(always)]
     #[must_use]
-    pub(super) fn push(&mut self, run: Run) -> bool {
+    pub(super) fn push(&mut self, run: PendingRun) -> bool {
         let open = &mut self.open;
         if open.end == run.start && std::ptr::fn_addr_eq(open.read, run.read) {
             open.end = run.end;
@@ -85,7 +85,7 @@ impl Queue {
 
     /// Kept out of line because `push` is inlined into the read of every pointer.
     #[inline(never)]
-    fn close(&mut self, run: Run) -> bool {
+    fn close(&mut self, run: PendingRun) -> bool {
         if self.closed.len().wrapping_sub(self.head) >= self.most {
             return false;
         }
@@ -94,13 +94,13 @@ impl Queue {
             self.head = 0;
         }
         self.closed.push(run);
-        self.had = self.had.max(self.closed.len());
+        self.peak_len = self.peak_len.max(self.closed.len());
         true
     }
 
     /// Pops the oldest run.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<Run> {
+    pub(super) fn pop(&mut self) -> Option<PendingRun> {
         if let Some(run) = self.closed.get(self.head) {
             self.head = self.head.wrapping_add(1);
             return Some(*run);
@@ -111,7 +111,7 @@ impl Queue {
     }
 
     #[inline(always)]
-    fn take_open(&mut self) -> Option<Run> {
+    fn take_open(&mut self) -> Option<PendingRun> {
         let run = self.open;
         self.open.start = run.end;
         (run.start < run.end).then_some(run)
@@ -119,7 +119,7 @@ impl Queue {
 
     /// Pops the oldest run if it is read by the same code. `end` is the end of the run before it.
     #[inline(always)]
-    pub(super) fn pop_same(&mut self, read: ReadRun, end: usize) -> Option<Run> {
+    pub(super) fn pop_same(&mut self, read: ReadRun, end: usize) -> Option<PendingRun> {
         // Closed runs are not empty, lie at or beyond `end`, and end at or before the start of the
         // open run. So if the open run starts at `end`, no closed run is left.
         if self.open.start != end && self.head < self.closed.len() {
@@ -139,9 +139,9 @@ impl Queue {
     #[inline(always)]
     pub(super) fn reset(&mut self, most: usize) {
         self.most = most;
-        clear_after(&mut self.closed, KEEP, mem::take(&mut self.had));
+        clear_after(&mut self.closed, KEEP, mem::take(&mut self.peak_len));
         self.head = 0;
-        self.open = NOTHING;
+        self.open = EMPTY_RUN;
     }
 }
 
@@ -149,17 +149,17 @@ impl Queue {
 mod tests {
     use super::*;
 
-    unsafe fn one(_: &mut Pass<'_>, _: Run) -> Result<(), Fault> {
+    unsafe fn one(_: &mut Pass<'_>, _: PendingRun) -> Result<(), Fault> {
         Ok(())
     }
 
-    unsafe fn other(pass: &mut Pass<'_>, _: Run) -> Result<(), Fault> {
+    unsafe fn other(pass: &mut Pass<'_>, _: PendingRun) -> Result<(), Fault> {
         pass.zero_sized = 77;
         Ok(())
     }
 
-    fn run(read: ReadRun, start: usize, end: usize) -> Run {
-        Run { read, start, end }
+    fn run(read: ReadRun, start: usize, end: usize) -> PendingRun {
+        PendingRun { read, start, end }
     }
 
     #[test]

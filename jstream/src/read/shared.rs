@@ -22,7 +22,7 @@ use crate::wire::SHARED;
 
 /// A shared target.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct SharedTarget {
     /// The type that the pointer was made for, without lifetimes.
     key: TypeId,
     /// The second word of the pointer's wire form.
@@ -39,7 +39,7 @@ pub(super) struct Entry {
 
 /// A further pointer to a target, outside a `Cell`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Again {
+pub(super) struct FurtherEdge {
     pub(super) from: u32,
     pub(super) to: u32,
     /// Depth of the target along this pointer, given the depth at which its holder was first
@@ -47,7 +47,7 @@ pub(super) struct Again {
     pub(super) level: u32,
 }
 
-impl Entry {
+impl SharedTarget {
     /// Returns the address of the target.
     pub(super) fn address(&self) -> Option<ptr::NonNull<u8>> {
         // SAFETY: every pointer begins with its address, which is one word.
@@ -56,7 +56,7 @@ impl Entry {
     }
 }
 
-impl Entry {
+impl SharedTarget {
     #[inline(always)]
     fn of<T: Pointee + ?Sized>(pointer: *const T, meta: u64, from: u32, level: u32) -> Self {
         const { assert!(size_of::<*const T>() <= size_of::<[*const u8; 2]>()) };
@@ -81,13 +81,13 @@ const MOST: usize = 1 << 30;
 
 /// The shared targets of a message, beginning with the root.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
-    pub(super) entries: Vec<Entry>,
+pub(crate) struct SharedTable {
+    pub(super) entries: Vec<SharedTarget>,
     /// The entry of the root, until the list of entries is needed.
-    root: Option<Entry>,
+    root: Option<SharedTarget>,
     /// Edges between targets beyond the first pointer to each, without pointers in `Cell`s.
-    pub(super) again: Vec<Again>,
-    /// True if an edge in `again` leads to a target that was not reached later than its holder.
+    pub(super) further_edges: Vec<FurtherEdge>,
+    /// True if an edge in `further_edges` leads to a target that was not reached later than its holder.
     pub(super) backward: bool,
     most: usize,
     /// True if the message has a pointer in a `Cell`, or an empty `Cell` in its place.
@@ -103,9 +103,9 @@ pub(crate) struct Table {
 
 // SAFETY: during a pass the pointers lead into the buffer that the pass borrows. After the pass
 // they are not used any more, because every pass begins by emptying the table.
-unsafe impl Send for Table {}
+unsafe impl Send for SharedTable {}
 // SAFETY: as above, and shared access does not give out the pointers.
-unsafe impl Sync for Table {}
+unsafe impl Sync for SharedTable {}
 
 impl Pass<'_> {
     /// Records that the message has a pointer in a `Cell`.
@@ -140,12 +140,12 @@ impl Pass<'_> {
         if place & SHARED != 0 {
             let known = self.shared.get::<T>(place & !SHARED, meta);
             let (number, target) = known.ok_or_else(|| Fault::new(slot, FaultKind::NotShared))?;
-            let again = Again {
+            let further_edges = FurtherEdge {
                 from: self.owner,
                 to: number,
                 level: self.next_level(),
             };
-            if !in_cell && !self.shared.note(again) {
+            if !in_cell && !self.shared.note(further_edges) {
                 return Err(Fault::new(slot, FaultKind::Shared));
             }
             // SAFETY: the caller's slot is writable; a reference has the layout of a raw pointer.
@@ -174,7 +174,7 @@ impl Pass<'_> {
     }
 }
 
-impl Table {
+impl SharedTable {
     /// Returns what is known about a message that was read. A shared reference allows no other
     /// change than to a pointer in a `Cell`.
     pub(super) fn wire(&self) -> Wire {
@@ -188,7 +188,8 @@ impl Table {
     /// Adds a target together with the pointer that was made to it.
     #[inline(always)]
     fn push<T: Pointee + ?Sized>(&mut self, pointer: *const T, meta: u64, from: u32, level: u32) {
-        self.entries.push(Entry::of(pointer, meta, from, level));
+        self.entries
+            .push(SharedTarget::of(pointer, meta, from, level));
     }
 
     /// Records that an object of the target `number` is at the depth `level`.
@@ -222,15 +223,15 @@ impl Table {
 
     /// Records a further pointer to a target. Returns false if there are too many.
     #[inline(always)]
-    fn note(&mut self, again: Again) -> bool {
-        self.backward |= again.to <= again.from;
-        self.again.push(again);
-        self.again.len() < MOST.min(self.most)
+    fn note(&mut self, further_edges: FurtherEdge) -> bool {
+        self.backward |= further_edges.to <= further_edges.from;
+        self.further_edges.push(further_edges);
+        self.further_edges.len() < MOST.min(self.most)
     }
 
     /// Returns the targets other than the root, for a walk that meets them in the same order.
-    pub(super) fn firsts(&self) -> Firsts {
-        Firsts(self.entries.iter().skip(1).rev().copied().collect())
+    pub(super) fn first_pointers(&self) -> FirstPointers {
+        FirstPointers(self.entries.iter().skip(1).rev().copied().collect())
     }
 
     /// Clears the table, sets the maximum number of targets to `most`, and registers the root as
@@ -239,7 +240,7 @@ impl Table {
     pub(super) fn reset<T: InPlace>(&mut self, most: usize, root: *const T) {
         self.most = most;
         self.cells = false;
-        self.root = Some(Entry::of(root, 0, NONE, 0));
+        self.root = Some(SharedTarget::of(root, 0, NONE, 0));
         // If there are no entries, all other lists are empty too.
         if self.entries.capacity() > 0 {
             self.forget();
@@ -248,7 +249,7 @@ impl Table {
 
     fn forget(&mut self) {
         clear(&mut self.entries, KEEP);
-        clear(&mut self.again, KEEP);
+        clear(&mut self.further_edges, KEEP);
         self.backward = false;
         for list in [
             &mut self.degree,
@@ -265,9 +266,9 @@ impl Table {
 
 /// Shared targets that a walk has not met yet, in reverse order.
 #[derive(Debug)]
-pub(super) struct Firsts(Vec<Entry>);
+pub(super) struct FirstPointers(Vec<SharedTarget>);
 
-impl Firsts {
+impl FirstPointers {
     /// Returns true if this pointer is the first one to the next target, and removes that target.
     ///
     /// A further pointer to a zero-sized target may be taken for the first pointer to another

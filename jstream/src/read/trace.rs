@@ -18,7 +18,7 @@ use std::ops::Range;
 use super::checks::Refusal;
 use super::describe::{describe, short};
 use super::pass::{Fault, FaultKind, Pass};
-use super::shared::Firsts;
+use super::shared::FirstPointers;
 use crate::class::Noted;
 use crate::model::{InPlace, Pointee};
 
@@ -26,25 +26,25 @@ use crate::model::{InPlace, Pointee};
 #[derive(Debug)]
 pub struct Trace {
     wanted: usize,
-    sought: Sought,
+    sought: SearchGoal,
     /// The shared targets of the pass that the walk has not reached yet.
-    firsts: Firsts,
+    first_pointers: FirstPointers,
     /// The classes of the pass's trait objects that the walk has not reached yet, in reverse order.
     classes: Vec<Noted>,
-    path: Vec<Step>,
-    found: Option<Found>,
+    path: Vec<PathStep>,
+    found: Option<SlotType>,
     /// True if the walk was given up because there are too many targets.
     lost: bool,
     /// The targets found so far, in the order of the pass; `None` while only a path is being
     /// computed.
     targets: Option<Vec<Targets>>,
     /// The value being walked.
-    at: Place,
+    at: ValuePosition,
 }
 
 /// The position of one value in the list of targets.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct ValuePosition {
     /// The index of its target in the list.
     entry: usize,
     /// The index of the value in that target.
@@ -53,24 +53,24 @@ struct Place {
 
 /// The kind of the item at the wanted address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sought {
+enum SearchGoal {
     /// The slot that a fault is attributed to.
     Slot,
     /// A value of this type that a function of the program rejected.
-    Refused(TypeId),
+    RejectedValue(TypeId),
     /// A target; the path to it is wanted.
     Target,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum PathStep {
     Field(&'static str),
     Index(usize),
 }
 
 /// The type found in the slot at fault.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct SlotType {
     pub(super) type_name: &'static str,
     pub(super) size: usize,
 }
@@ -102,15 +102,15 @@ impl Targets {
 struct Pointer {
     slot: usize,
     /// The value that contains the pointer, in a target that is earlier in the list.
-    holder: Place,
+    holder: ValuePosition,
 }
 
 /// Maximum number of targets of a walk. A walk that meets more ends without a path, because the
 /// text of an error does not justify more memory.
-const MOST_TARGETS: usize = 1 << 20;
+const MAX_TARGETS: usize = 1 << 20;
 
 /// Maximum number of pointers of a path that are shown; of a longer path, the end is shown.
-const SHOWN: usize = 12;
+const MAX_SHOWN_POINTERS: usize = 12;
 
 impl Trace {
     /// Returns true if the walk is over, because it was before or because `slot` is the wanted one.
@@ -119,7 +119,7 @@ impl Trace {
     /// interpreted.
     #[must_use]
     pub fn hit<T>(&mut self, slot: *const T) -> bool {
-        if self.sought == Sought::Slot {
+        if self.sought == SearchGoal::Slot {
             self.hit_if::<T>(slot.addr());
         }
         self.is_over()
@@ -128,7 +128,7 @@ impl Trace {
     /// Like [`hit`](Self::hit), for a value that a function of the program may have rejected.
     #[must_use]
     pub fn hit_verified<T: InPlace>(&mut self, slot: *const T) -> bool {
-        if self.sought == Sought::Refused(typeid::of::<T>()) {
+        if self.sought == SearchGoal::RejectedValue(typeid::of::<T>()) {
             self.hit_if::<T>(slot.addr());
         }
         self.is_over()
@@ -137,7 +137,7 @@ impl Trace {
     /// Ends the walk if `address` is the wanted one.
     fn hit_if<T>(&mut self, address: usize) {
         if !self.is_over() && address == self.wanted {
-            self.found = Some(Found {
+            self.found = Some(SlotType {
                 type_name: type_name::<T>(),
                 size: size_of::<T>(),
             });
@@ -169,12 +169,12 @@ impl Trace {
 
     /// Enters a field.
     pub fn enter(&mut self, field: &'static str) {
-        self.path.push(Step::Field(field));
+        self.path.push(PathStep::Field(field));
     }
 
     /// Enters an element.
     pub fn enter_index(&mut self, index: usize) {
-        self.path.push(Step::Index(index));
+        self.path.push(PathStep::Index(index));
     }
 
     /// Leaves a field or an element. Returns true if the walk is over; the path is then kept.
@@ -198,7 +198,7 @@ impl Trace {
         count: usize,
         many: bool,
     ) {
-        if self.sought == Sought::Target {
+        if self.sought == SearchGoal::Target {
             self.hit_if::<T>(start.addr());
             if self.is_over() {
                 return;
@@ -217,7 +217,7 @@ impl Trace {
         };
         if !T::SHAPE.flat {
             if let Some(targets) = self.targets.as_mut().filter(|_| count > 0) {
-                self.lost = targets.len() >= MOST_TARGETS;
+                self.lost = targets.len() >= MAX_TARGETS;
                 targets.push(found);
             }
             return;
@@ -252,7 +252,7 @@ impl Trace {
         }
         // SAFETY: the caller's slot holds a pointer.
         let target = unsafe { slot.cast::<*const T>().read() };
-        if self.firsts.take(target) {
+        if self.first_pointers.take(target) {
             // SAFETY: the pass claimed this target for this pointer.
             unsafe { T::trace_target(slot, target, self) };
         }
@@ -290,7 +290,7 @@ unsafe fn trace_at<T: InPlace>(slot: *const u8, trace: &mut Trace) {
 
 /// The location of a fault and its description.
 #[derive(Debug)]
-pub(crate) struct Located {
+pub(crate) struct FaultLocation {
     pub(crate) path: String,
     pub(crate) what: String,
 }
@@ -306,19 +306,19 @@ pub(super) unsafe fn locate<T: InPlace>(
     name: &str,
     fault: Fault,
     pass: &Pass<'_>,
-) -> Located {
+) -> FaultLocation {
     let sought = match fault.kind {
-        FaultKind::Circle | FaultKind::Far => Sought::Target,
-        _ => Sought::Slot,
+        FaultKind::Cycle | FaultKind::DeepOnOtherPath => SearchGoal::Target,
+        _ => SearchGoal::Slot,
     };
     // SAFETY: the caller's promise is passed on.
     let (path, found) = unsafe { search(root, name, fault.slot.addr().get(), sought, pass) };
     let what = match found {
         // SAFETY: `found` says that a slot of `size` bytes begins at the fault, in the buffer.
-        Some(found) => unsafe { describe(fault, found, pass.checks.said.as_deref()) },
+        Some(found) => unsafe { describe(fault, found, pass.checks.adapter_error.as_deref()) },
         None => "the bytes are invalid".to_owned(),
     };
-    Located { path, what }
+    FaultLocation { path, what }
 }
 
 /// Describes the location of a value that a function of the program rejected, and the reason.
@@ -331,11 +331,11 @@ pub(super) unsafe fn locate_refused<T: InPlace>(
     name: &str,
     refusal: Refusal,
     pass: &Pass<'_>,
-) -> Located {
-    let sought = Sought::Refused(refusal.0.key);
+) -> FaultLocation {
+    let sought = SearchGoal::RejectedValue(refusal.0.key);
     // SAFETY: the caller's promise is passed on.
     let (path, _) = unsafe { search(root, name, refusal.0.slot, sought, pass) };
-    Located {
+    FaultLocation {
         path,
         what: refusal.0.why,
     }
@@ -350,13 +350,13 @@ unsafe fn search<T: InPlace>(
     root: *const T,
     name: &str,
     wanted: usize,
-    sought: Sought,
+    sought: SearchGoal,
     pass: &Pass<'_>,
-) -> (String, Option<Found>) {
+) -> (String, Option<SlotType>) {
     let mut trace = Trace {
         wanted,
         sought,
-        firsts: pass.shared.firsts(),
+        first_pointers: pass.shared.first_pointers(),
         classes: pass.classes.iter().rev().copied().collect(),
         path: Vec::new(),
         found: None,
@@ -369,9 +369,9 @@ unsafe fn search<T: InPlace>(
             trace: trace_at::<T>,
             pointer: None,
         }]),
-        at: Place { entry: 0, index: 0 },
+        at: ValuePosition { entry: 0, index: 0 },
     };
-    if sought == Sought::Target {
+    if sought == SearchGoal::Target {
         trace.hit_if::<T>(root.addr());
     }
     if !trace.is_over() {
@@ -404,7 +404,7 @@ impl Trace {
         {
             for index in 0..targets.count {
                 self.path.clear();
-                self.at = Place { entry, index };
+                self.at = ValuePosition { entry, index };
                 // SAFETY: after a fault, no function of the program has run on the graph. The pass
                 // reached these values in this order and the walk ends at the fault, so this value
                 // was read completely or in part. After a rejection, all targets were read,
@@ -436,11 +436,11 @@ unsafe fn path_of(mut trace: Trace, targets: &[Targets]) -> String {
         }
         for step in &trace.path {
             let _ = match step {
-                Step::Field(name) => write!(piece, ".{name}"),
-                Step::Index(index) => write!(piece, "[{index}]"),
+                PathStep::Field(name) => write!(piece, ".{name}"),
+                PathStep::Index(index) => write!(piece, "[{index}]"),
             };
         }
-        if pieces.len() < SHOWN {
+        if pieces.len() < MAX_SHOWN_POINTERS {
             pieces.push(piece);
         } else {
             hidden = hidden.wrapping_add(1);
@@ -450,9 +450,9 @@ unsafe fn path_of(mut trace: Trace, targets: &[Targets]) -> String {
         };
         trace.at = pointer.holder;
         let holder = targets.get(trace.at.entry);
-        if let Some(holder) = holder.filter(|_| pieces.len() < SHOWN) {
+        if let Some(holder) = holder.filter(|_| pieces.len() < MAX_SHOWN_POINTERS) {
             trace.wanted = pointer.slot;
-            trace.sought = Sought::Slot;
+            trace.sought = SearchGoal::Slot;
             trace.found = None;
             trace.path.clear();
             // SAFETY: the first walk met the pointer in this value, and nothing has changed since.

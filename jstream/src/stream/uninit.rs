@@ -45,13 +45,13 @@ const fn assert_wire_is_memory<T: Transportable>() {
 ///
 /// Invariant: `start` is where the next message begins that is aligned as this one is, and there is room
 /// for the message of `len` bytes.
-struct Place<'s> {
+struct MessagePlace<'s> {
     stream: &'s mut StreamWriter,
     start: usize,
     descriptor: u64,
 }
 
-impl<'s> Place<'s> {
+impl<'s> MessagePlace<'s> {
     /// A place for a message of `len` bytes (`None` for more than there can be) aligned to `align`.
     fn new(
         stream: &'s mut StreamWriter,
@@ -114,7 +114,7 @@ impl StreamWriter {
         let len = root.checked_add(size_of::<T>());
         let descriptor = writer.descriptor_of::<T::InPlace<'_>>();
         Ok(UninitValue {
-            place: Place::new(self, align_of::<T>(), len, descriptor)?,
+            place: MessagePlace::new(self, align_of::<T>(), len, descriptor)?,
             of: PhantomData,
         })
     }
@@ -153,7 +153,7 @@ impl StreamWriter {
         let end = bytes.and_then(|bytes| first.checked_add(bytes));
         let descriptor = writer.descriptor_of::<&[T::InPlace<'_>]>();
         Ok(UninitSlice {
-            place: Place::new(self, align_of::<T>(), end, descriptor)?,
+            place: MessagePlace::new(self, align_of::<T>(), end, descriptor)?,
             first,
             len,
             of: PhantomData,
@@ -169,7 +169,7 @@ fn first_of<T>(bytes: usize) -> usize {
 /// A value in a jbuf that was not written yet: see [`StreamWriter::uninit_value`].
 #[must_use = "the stream has the value once it is completed"]
 pub struct UninitValue<'s, T> {
-    place: Place<'s>,
+    place: MessagePlace<'s>,
     of: PhantomData<&'s mut T>,
 }
 
@@ -223,7 +223,7 @@ impl<'s, T: Transportable> UninitValue<'s, T> {
 /// Invariant: there is room for `len` values from `first` on in the message, aligned for them.
 #[must_use = "the stream has the slice once it is completed"]
 pub struct UninitSlice<'s, T> {
-    place: Place<'s>,
+    place: MessagePlace<'s>,
     first: usize,
     pub(super) len: usize,
     of: PhantomData<&'s mut [T]>,

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr;
 
-use super::{Asked, Field, Form, FormOf, Plain, read_own, trace_own};
+use super::{Field, Form, FormOf, Plain, TypeCheck, read_own, trace_own};
 use crate::adapter::Adapter;
 use crate::model::{InPlace, Shape, Transportable};
 use crate::read::{Fault, FaultKind, Pass, Refusal, Trace};
@@ -76,13 +76,17 @@ const fn assert_adapted<A: Adapter<T>, T>() {
 /// # Safety
 ///
 /// As for [`Transportable::write`], with a zeroed slot.
-pub unsafe fn write_adapted<'b, A, T>(_: Asked<A>, value: &T, slot: *mut T, draft: &mut Draft<'b>)
-where
+pub unsafe fn write_adapted<'b, A, T>(
+    _: TypeCheck<A>,
+    value: &T,
+    slot: *mut T,
+    draft: &mut Draft<'b>,
+) where
     A: Adapter<T>,
     A::Wire: Plain,
 {
     const { assert_adapted::<A, T>() };
-    if draft.is_of_copy() {
+    if draft.stop_at_copy() {
         return;
     }
     let wire = A::to_wire(value);
@@ -104,7 +108,7 @@ where
 ///
 /// As for [`InPlace::read`].
 pub unsafe fn read_adapted<A: Adapter<T>, T>(
-    _: Asked<A>,
+    _: TypeCheck<A>,
     slot: *mut T,
     pass: &mut Pass<'_>,
 ) -> Result<(), Fault> {
@@ -119,7 +123,7 @@ pub unsafe fn read_adapted<A: Adapter<T>, T>(
     if WireForm::<A, T>::SHAPE.verified {
         // SAFETY: `read` made it a value. It is flat, so it refers to nothing.
         if let Err(refusal) = unsafe { WireForm::<A, T>::verify(wire.as_ptr()) } {
-            pass.say(refusal.into_why());
+            pass.set_adapter_error(refusal.into_why());
             return Err(Fault::new(slot, FaultKind::Adapter));
         }
     }
@@ -132,7 +136,7 @@ pub unsafe fn read_adapted<A: Adapter<T>, T>(
             Ok(())
         }
         Err(why) => {
-            pass.say(why.to_string());
+            pass.set_adapter_error(why.to_string());
             Err(Fault::new(slot, FaultKind::Adapter))
         }
     }
@@ -140,14 +144,14 @@ pub unsafe fn read_adapted<A: Adapter<T>, T>(
 
 /// Returns the shape of a field with an adapter.
 #[must_use]
-pub const fn adapted_shape<A: Adapter<T>, S, T>(_: Asked<A>, _: Field<S, T>) -> Shape {
+pub const fn adapted_shape<A: Adapter<T>, S, T>(_: TypeCheck<A>, _: Field<S, T>) -> Shape {
     const { assert_adapted::<A, T>() };
     Shape::MADE
 }
 
 /// Describes a field with an adapter by its wire value.
 pub fn describe_adapted<A: Adapter<T>, S, T>(
-    _: Asked<A>,
+    _: TypeCheck<A>,
     schema: &mut Schema,
     _: Field<S, T>,
 ) -> TypeIndex {
@@ -163,12 +167,12 @@ pub unsafe fn write_replaced<'b, A: Adapter<T>, T, G>(
     slot: *mut G,
     value: &T,
     draft: &mut Draft<'b>,
-    _: Asked<A>,
+    _: TypeCheck<A>,
 ) where
     WireForm<'b, A, T>: Form<G>,
 {
     let slot = <WireForm<'b, A, T> as Form<G>>::slot(slot);
-    if draft.is_of_copy() {
+    if draft.stop_at_copy() {
         return;
     }
     let wire = A::to_wire(value);
@@ -183,7 +187,10 @@ pub unsafe fn write_replaced<'b, A: Adapter<T>, T, G>(
 /// # Errors
 ///
 /// [`RestoreError::Adapter`] if the adapter rejects the value.
-pub fn restore_replaced<'b, A: Adapter<T>, T, G>(wire: &G, _: Asked<A>) -> Result<T, RestoreError>
+pub fn restore_replaced<'b, A: Adapter<T>, T, G>(
+    wire: &G,
+    _: TypeCheck<A>,
+) -> Result<T, RestoreError>
 where
     WireForm<'b, A, T>: Form<G>,
 {
@@ -196,14 +203,14 @@ where
     message = "`{Self}` is a pointer without a mark, and its type can't be left out of messages",
     note = "mark the field with `#[transportable(follow)]`, or make it an `Option`"
 )]
-pub trait Absent: Transportable {
+pub trait EmptyPointer: Transportable {
     /// Returns the value that refers to nothing.
     fn absent() -> Self;
 }
 
 macro_rules! absent {
     ($([$($generics:tt)*] $type:ty, $value:expr;)*) => {$(
-        impl<$($generics)*> Absent for $type {
+        impl<$($generics)*> EmptyPointer for $type {
             fn absent() -> Self {
                 $value
             }
@@ -225,7 +232,7 @@ absent! {
 /// # Safety
 ///
 /// As for [`Transportable::write`].
-pub unsafe fn write_absent<'b, F: Absent + 'b>(
+pub unsafe fn write_absent<'b, F: EmptyPointer + 'b>(
     _: &F,
     slot: *mut F::InPlace<'b>,
     draft: &mut Draft<'b>,
@@ -283,15 +290,15 @@ pub unsafe trait Like<M: ?Sized, How> {}
 
 /// Marks the relation of a type to itself.
 #[derive(Debug)]
-pub enum Itself {}
+pub enum Identical {}
 /// Marks the relation of a reference to a [`Shared`] pointer, given the relation of their targets.
 #[derive(Debug)]
-pub struct Through<How>(std::marker::PhantomData<How>);
+pub struct ViaReference<How>(std::marker::PhantomData<How>);
 
 // SAFETY: a type has the same layout and values as itself.
-unsafe impl<T: ?Sized> Like<T, Itself> for T {}
+unsafe impl<T: ?Sized> Like<T, Identical> for T {}
 // SAFETY: a `Shared` is a reference, by `repr(transparent)`, and the targets are related.
-unsafe impl<'b, T, U, How> Like<Shared<'b, U>, Through<How>> for &'b T
+unsafe impl<'b, T, U, How> Like<Shared<'b, U>, ViaReference<How>> for &'b T
 where
     T: Like<U, How> + ?Sized,
     U: ?Sized,
@@ -299,28 +306,29 @@ where
 }
 // SAFETY: `std` guarantees that an optional reference has the layout of the reference, and so does
 // an optional transparent type around a reference.
-unsafe impl<'b, T, U, How> Like<Option<Shared<'b, U>>, Through<How>> for Option<&'b T>
+unsafe impl<'b, T, U, How> Like<Option<Shared<'b, U>>, ViaReference<How>> for Option<&'b T>
 where
     T: Like<U, How> + ?Sized,
     U: ?Sized,
 {
 }
 // SAFETY: arrays of related types have the same layout and values.
-unsafe impl<'b, T, U, How, const N: usize> Like<[Shared<'b, U>; N], Through<How>> for [&'b T; N]
+unsafe impl<'b, T, U, How, const N: usize> Like<[Shared<'b, U>; N], ViaReference<How>>
+    for [&'b T; N]
 where
     T: Like<U, How> + ?Sized,
     U: ?Sized,
 {
 }
 // SAFETY: slices of related types have the same layout and values.
-unsafe impl<'b, T, U, How> Like<[Shared<'b, U>], Through<How>> for [&'b T]
+unsafe impl<'b, T, U, How> Like<[Shared<'b, U>], ViaReference<How>> for [&'b T]
 where
     T: Like<U, How> + ?Sized,
     U: ?Sized,
 {
 }
 // SAFETY: as above.
-unsafe impl<'b, T, U, How> Like<[Option<Shared<'b, U>>], Through<How>> for [Option<&'b T>]
+unsafe impl<'b, T, U, How> Like<[Option<Shared<'b, U>>], ViaReference<How>> for [Option<&'b T>]
 where
     T: Like<U, How> + ?Sized,
     U: ?Sized,

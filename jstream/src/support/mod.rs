@@ -1,10 +1,10 @@
 //! Items used by generated code. Not a public interface: they may change with any release.
 
-mod asked;
 mod fields;
+mod type_checks;
 
-pub use self::asked::*;
 pub use self::fields::*;
+pub use self::type_checks::*;
 pub use crate::class::{
     Castable, Class, Dynamic, Implementation, Registered, Registry, class_of, describe_dynamic,
     write_dynamic,
@@ -59,12 +59,12 @@ pub fn describe<S, F: InPlace>(schema: &mut Schema, _: Field<S, F>) -> TypeIndex
 
 /// A comparison of the memory representation of a type's parts with their wire form.
 #[derive(Debug, Clone, Copy)]
-pub struct Memory {
+pub struct MemoryLayout {
     is_wire: bool,
     bytes: usize,
 }
 
-impl Memory {
+impl MemoryLayout {
     /// The representation of no parts.
     pub const NOTHING: Self = Self {
         is_wire: true,
@@ -95,8 +95,8 @@ impl Memory {
 
 /// Returns the representation of a field.
 #[must_use]
-pub const fn memory_of<S, F: Transportable>(_: Field<S, F>) -> Memory {
-    Memory {
+pub const fn memory_of<S, F: Transportable>(_: Field<S, F>) -> MemoryLayout {
+    MemoryLayout {
         is_wire: F::WIRE_IS_MEMORY,
         bytes: size_of::<F>(),
     }

@@ -31,7 +31,7 @@ impl Tally {
 #[non_exhaustive]
 pub enum Wrong {
     /// It can't be written.
-    Unwritten(String),
+    WriteFailure(String),
     /// The two ways of writing give two messages.
     TwoWays {
         /// The first byte in which they differ.
@@ -55,7 +55,7 @@ pub enum Wrong {
     },
     /// What arrives is another message once it is turned back where it lies, or is sent on as another
     /// object.
-    Forwarded {
+    ForwardedMessage {
         /// The first byte in which they differ.
         at: usize,
     },
@@ -79,7 +79,7 @@ pub enum Wrong {
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unwritten(why) => write!(f, "it is not written: {why}"),
+            Self::WriteFailure(why) => write!(f, "it is not written: {why}"),
             Self::TwoWays { at } => {
                 write!(f, "Writer::gather and Writer::write differ at byte {at:#x}")
             }
@@ -98,7 +98,7 @@ impl fmt::Display for Wrong {
                 "a damaged message is accepted, but its object changes when it is sent on, from \
                  byte {at:#x} on"
             ),
-            Self::Forwarded { at } => write!(
+            Self::ForwardedMessage { at } => write!(
                 f,
                 "what arrives is forwarded as another message, from byte {at:#x} on"
             ),

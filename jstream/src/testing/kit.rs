@@ -16,7 +16,7 @@ use crate::read::{Limits, ReadError, Reader};
 use crate::received::Received;
 use crate::walk::Plan;
 use crate::wire::{HEADER_LEN, align_up};
-use crate::write::{Forwarded, WriteError, Writer};
+use crate::write::{ForwardedMessage, WriteError, Writer};
 
 type Visit<T> = dyn for<'x> Fn(&'x <T as Transportable>::InPlace<'x>);
 
@@ -50,7 +50,7 @@ pub struct Kit<T: Transportable + 'static> {
     limits: Limits,
     visit: Box<Visit<T>>,
     write_again: fn(&Received<T>, &mut Writer) -> Result<Vec<u8>, WriteError>,
-    forward: fn(Received<T>, &mut Writer) -> Result<Forwarded, WriteError>,
+    forward: fn(Received<T>, &mut Writer) -> Result<ForwardedMessage, WriteError>,
     most: usize,
     writer: RefCell<Writer>,
     reader: RefCell<Reader>,
@@ -157,10 +157,10 @@ impl<T: Transportable + 'static> Kit<T> {
         let finding = |wrong, sound: &[u8]| Finding::new(name, wrong, sound, sound);
         let writer = &mut *self.writer.borrow_mut();
         let sound = gathered(writer, value);
-        let sound = sound.map_err(|error| finding(Wrong::Unwritten(error.to_string()), &[]))?;
+        let sound = sound.map_err(|error| finding(Wrong::WriteFailure(error.to_string()), &[]))?;
         let written = writer.write(value, Spent::heap(sound.len()));
         let written =
-            written.map_err(|error| finding(Wrong::Unwritten(error.to_string()), &sound))?;
+            written.map_err(|error| finding(Wrong::WriteFailure(error.to_string()), &sound))?;
         if let Some(at) = difference(&sound, written.as_bytes()) {
             return Err(finding(Wrong::TwoWays { at }, &sound));
         }
@@ -174,16 +174,22 @@ impl<T: Transportable + 'static> Kit<T> {
             return Err(finding(Wrong::Unlike, &sound));
         }
         let again = (self.write_again)(&received, writer);
-        let again = again.map_err(|error| finding(Wrong::Unwritten(error.to_string()), &sound))?;
+        let again =
+            again.map_err(|error| finding(Wrong::WriteFailure(error.to_string()), &sound))?;
         if let Some(at) = difference(&sound, &again) {
             return Err(Finding::new(name, Wrong::Changed { at }, &sound, &again));
         }
         let forwarded = (self.forward)(received, writer);
         let forwarded =
-            forwarded.map_err(|error| finding(Wrong::Unwritten(error.to_string()), &sound))?;
+            forwarded.map_err(|error| finding(Wrong::WriteFailure(error.to_string()), &sound))?;
         let message = forwarded.message.as_bytes();
         match difference(&sound, message) {
-            Some(at) => Err(Finding::new(name, Wrong::Forwarded { at }, &sound, message)),
+            Some(at) => Err(Finding::new(
+                name,
+                Wrong::ForwardedMessage { at },
+                &sound,
+                message,
+            )),
             None if !forwarded.in_place => Err(finding(Wrong::Copied, &sound)),
             None => Ok(sound),
         }
@@ -314,7 +320,7 @@ impl<T: Transportable + 'static> Kit<T> {
             Err(error) => return Ok(Some(error)),
         };
         received.with(|form| (self.visit)(form));
-        let unwritten = |error: WriteError| Wrong::Unwritten(error.to_string());
+        let unwritten = |error: WriteError| Wrong::WriteFailure(error.to_string());
         let writer = &mut *self.writer.borrow_mut();
         let again = (self.write_again)(&received, writer).map_err(unwritten)?;
         let second = read::<T>(reader, &again).map_err(Wrong::RefusedAgain)?;
@@ -333,7 +339,7 @@ impl<T: Transportable + 'static> Kit<T> {
         let fourth = fourth.map_err(|failure| Wrong::RefusedAgain(failure.error))?;
         let fifth = (self.write_again)(&fourth, writer).map_err(unwritten)?;
         match difference(&again, &fifth) {
-            Some(at) => Err(Wrong::Forwarded { at }),
+            Some(at) => Err(Wrong::ForwardedMessage { at }),
             None => Ok(None),
         }
     }

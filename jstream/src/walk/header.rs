@@ -1,6 +1,6 @@
 //! The header of a message, and its segments.
 
-use super::{Code, Fault, Meaning, Segment, Visitor, Walk};
+use super::{Code, Fault, Meaning, SegmentRange, Visitor, Walk};
 use crate::wire::{HEADER_LEN, MAGIC, ORIGIN, align_up, in_memory};
 use std::ops::Range;
 
@@ -102,17 +102,17 @@ impl<V: Visitor> Walk<'_, V> {
             );
             return Err(Fault::new(Code::Lengths, 16..HEADER_LEN, what));
         }
-        self.objects = Segment {
+        self.objects = SegmentRange {
             free: HEADER_LEN..header.objects_end,
             start: 0,
             align: ORIGIN,
         };
-        self.bulk = Segment {
+        self.bulk = SegmentRange {
             free: ORIGIN..ORIGIN.saturating_add(header.bulk_len),
             start: header.bulk_start.wrapping_sub(ORIGIN),
             align: header.bulk_align,
         };
-        self.text = Segment {
+        self.text = SegmentRange {
             free: ORIGIN..ORIGIN.saturating_add(header.text_len),
             start: header.text_start.wrapping_sub(ORIGIN),
             align: 1,

@@ -90,8 +90,8 @@ impl Making<'_> {
         let found = self.judge(of, info);
         self.open.pop();
         let found = found.map_err(|fault| match fault {
-            Fault::Here(what) => wrong(what),
-            Fault::Below(unsound) => unsound,
+            TypeFault::Here(what) => wrong(what),
+            TypeFault::Below(unsound) => unsound,
         })?;
         if found.height > HIGHEST {
             return Err(wrong("values stand too deep in one another"));
@@ -102,13 +102,13 @@ impl Making<'_> {
         Ok(found)
     }
 
-    fn judge(&mut self, of: TypeIndex, info: &TypeInfo) -> Result<Traits, Fault> {
+    fn judge(&mut self, of: TypeIndex, info: &TypeInfo) -> Result<Traits, TypeFault> {
         let fits = info.align.is_power_of_two() && info.align <= 128;
         if !fits
             || info.size.checked_rem(info.align) != Some(0) && !is_of_archive(info)
             || info.size > isize::MAX.unsigned_abs()
         {
-            return Err(Fault::Here("size and alignment are those of no type"));
+            return Err(TypeFault::Here("size and alignment are those of no type"));
         }
         let mut all = Traits {
             height: 1,
@@ -147,7 +147,7 @@ impl Making<'_> {
             Kind::Array(element, len) => {
                 let size = self.part(*element, info, &mut all)?;
                 if size.checked_mul(*len) != Some(info.size) {
-                    return Err(Fault::Here("the elements don't fill the array"));
+                    return Err(TypeFault::Here("the elements don't fill the array"));
                 }
                 if *len == 0 {
                     (all.flat, all.plain) = (true, true);
@@ -157,13 +157,15 @@ impl Making<'_> {
                 let wide = self.info(*target)?.kind == Kind::Dynamic;
                 pointer(info, if wide { 16 } else { 8 }, &mut all)?;
                 if self.info(*target)?.kind == Kind::Text {
-                    return Err(Fault::Here("a reference leads to text without a length"));
+                    return Err(TypeFault::Here(
+                        "a reference leads to text without a length",
+                    ));
                 }
             }
             Kind::Slice(element) => {
                 pointer(info, 16, &mut all)?;
                 if self.info(*element)?.kind == Kind::Dynamic {
-                    return Err(Fault::Here("a slice has elements without a size"));
+                    return Err(TypeFault::Here("a slice has elements without a size"));
                 }
             }
             Kind::Shared(of) => {
@@ -171,20 +173,20 @@ impl Making<'_> {
                 pointer(info, size, &mut all)?;
                 let kind = &self.info(*of)?.kind;
                 if !matches!(kind, Kind::Reference(_) | Kind::Slice(_)) {
-                    return Err(Fault::Here("what is shared is no pointer"));
+                    return Err(TypeFault::Here("what is shared is no pointer"));
                 }
             }
             Kind::Changeable(of) => {
                 let size = self.part(*of, info, &mut all)?;
                 pointer(info, size, &mut all)?;
                 if !matches!(self.info(*of)?.kind, Kind::Shared(_)) {
-                    return Err(Fault::Here("what a cell holds is no shared pointer"));
+                    return Err(TypeFault::Here("what a cell holds is no shared pointer"));
                 }
             }
         }
         let has_size = info.size > 0 || matches!(info.kind, Kind::Text | Kind::Dynamic);
         if !all.flat && !has_size {
-            return Err(Fault::Here("something without a size holds pointers"));
+            return Err(TypeFault::Here("something without a size holds pointers"));
         }
         Ok(all)
     }
@@ -196,9 +198,9 @@ impl Making<'_> {
         (tag, variants): (usize, &[VariantInfo]),
         info: &TypeInfo,
         all: &mut Traits,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), TypeFault> {
         if !matches!(tag, 1 | 2 | 4 | 8 | 16) || tag > info.size {
-            return Err(Fault::Here("the tag has the size of no tag"));
+            return Err(TypeFault::Here("the tag has the size of no tag"));
         }
         for variant in variants {
             self.fields(&variant.fields, info, all)?;
@@ -206,7 +208,7 @@ impl Making<'_> {
         all.plain = false;
         let tags = self.tags_of(tag, variants)?;
         if tags.at.saturating_add(tag) > info.size {
-            return Err(Fault::Here("the tag lies outside"));
+            return Err(TypeFault::Here("the tag lies outside"));
         }
         self.tags.insert(of, tags);
         let tags = 0..variants.len() as i128;
@@ -238,15 +240,20 @@ impl Making<'_> {
     }
 
     /// A part at the start of a whole; gives its size.
-    fn part(&mut self, of: TypeIndex, whole: &TypeInfo, all: &mut Traits) -> Result<usize, Fault> {
+    fn part(
+        &mut self,
+        of: TypeIndex,
+        whole: &TypeInfo,
+        all: &mut Traits,
+    ) -> Result<usize, TypeFault> {
         let part = self.visit(of)?;
         let info = self.info(of)?;
         if matches!(info.kind, Kind::Text | Kind::Dynamic) {
-            return Err(Fault::Here("something without a size stands inline"));
+            return Err(TypeFault::Here("something without a size stands inline"));
         }
         let is_array_of_none = matches!(whole.kind, Kind::Array(_, 0));
         if (info.size > whole.size && !is_array_of_none) || info.align > whole.align {
-            return Err(Fault::Here("a part is larger than the whole"));
+            return Err(TypeFault::Here("a part is larger than the whole"));
         }
         all.height = all.height.max(part.height.saturating_add(1));
         all.flat &= part.flat;
@@ -260,7 +267,7 @@ impl Making<'_> {
         fields: &[FieldInfo],
         whole: &TypeInfo,
         all: &mut Traits,
-    ) -> Result<Option<u8>, Fault> {
+    ) -> Result<Option<u8>, TypeFault> {
         let mut places = Vec::new();
         let mut first = None;
         for field in fields {
@@ -269,7 +276,7 @@ impl Making<'_> {
             first = first.or(most);
             let end = field.offset.checked_add(size);
             let end = end.filter(|end| *end <= whole.size);
-            let end = end.ok_or(Fault::Here("a field lies outside"))?;
+            let end = end.ok_or(TypeFault::Here("a field lies outside"))?;
             if size > 0 {
                 places.push(field.offset..end);
             }
@@ -279,28 +286,28 @@ impl Making<'_> {
             .windows(2)
             .any(|pair| matches!(pair, [a, b] if a.end > b.start));
         if overlap {
-            return Err(Fault::Here("two fields lie in one place"));
+            return Err(TypeFault::Here("two fields lie in one place"));
         }
         Ok(first)
     }
 }
 
 /// What is wrong with a type, or with one that it holds.
-enum Fault {
+enum TypeFault {
     Here(&'static str),
     Below(Unsound),
 }
 
-impl From<Unsound> for Fault {
+impl From<Unsound> for TypeFault {
     fn from(unsound: Unsound) -> Self {
         Self::Below(unsound)
     }
 }
 
 /// A pointer of so many bytes.
-fn pointer(info: &TypeInfo, size: usize, all: &mut Traits) -> Result<(), Fault> {
+fn pointer(info: &TypeInfo, size: usize, all: &mut Traits) -> Result<(), TypeFault> {
     if (info.size, info.align) != (size, 8) {
-        return Err(Fault::Here("a pointer has another size"));
+        return Err(TypeFault::Here("a pointer has another size"));
     }
     (all.flat, all.plain) = (false, false);
     Ok(())

@@ -149,14 +149,14 @@ struct Run {
 
 /// From the next free place to the end of a segment, as pointers name them.
 #[derive(Debug, Clone)]
-struct Segment {
+struct SegmentRange {
     free: Range<usize>,
     /// What is added to a place to have it from the message's start.
     start: usize,
     align: usize,
 }
 
-impl Segment {
+impl SegmentRange {
     /// Where a place lies in the message.
     fn in_message(&self, place: usize) -> usize {
         place.wrapping_add(self.start)
@@ -174,9 +174,9 @@ pub(crate) struct Walk<'m, V> {
     plans: Vec<Rc<Plan>>,
     /// The numbers of the classes, in the order of their plans.
     numbers: Vec<u64>,
-    objects: Segment,
-    bulk: Segment,
-    text: Segment,
+    objects: SegmentRange,
+    bulk: SegmentRange,
+    text: SegmentRange,
     /// Whether all text is ASCII, so that no string splits a character.
     ascii: bool,
     /// All runs, in the order in which they were met; the root is the first.
@@ -203,7 +203,7 @@ pub(crate) fn walk<V: Visitor>(
     classes: &Classes<'_>,
     visitor: V,
 ) -> (V, Result<(), Fault>) {
-    let empty = Segment {
+    let empty = SegmentRange {
         free: 0..0,
         start: 0,
         align: 1,

@@ -2,7 +2,7 @@
 
 use super::objects::range;
 use super::shared::First;
-use super::{Code, Fault, Found, Meaning, Of, Run, Segment, Step, Visitor, Walk};
+use super::{Code, Fault, Found, Meaning, Of, Run, SegmentRange, Step, Visitor, Walk};
 use crate::schema::Kind;
 use crate::wire::{SHARED, align_up, in_memory};
 
@@ -182,7 +182,7 @@ impl<V: Visitor> Walk<'_, V> {
     }
 }
 
-impl Segment {
+impl SegmentRange {
     /// Takes values of a size and alignment off the segment, to which the pointer at `slot` leads.
     fn claim(
         &mut self,

@@ -17,7 +17,7 @@ pub(super) struct First {
 /// The table of shared targets, the root being the first.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    entries: Vec<Entry>,
+    entries: Vec<SharedEntry>,
     /// Which target leads to which, cells left out.
     edges: Vec<[u32; 2]>,
     /// Whether one of them leads back.
@@ -27,7 +27,7 @@ pub(super) struct Table {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct SharedEntry {
     first: First,
     /// Where the target stands in the message.
     at: usize,
@@ -36,7 +36,7 @@ struct Entry {
 impl Table {
     /// Enters a target that may be met again.
     pub(super) fn enter(&mut self, first: First, at: usize) {
-        self.entries.push(Entry { first, at });
+        self.entries.push(SharedEntry { first, at });
     }
 
     /// The number of the target that is met next.

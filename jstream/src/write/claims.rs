@@ -1,14 +1,14 @@
 //! The steps of restoring a message in place: targets are claimed where they are, and queued to be
 //! converted to wire form.
 //!
-//! Relies on, and maintains, the invariants of [`Draft::walk_back`].
+//! Relies on, and maintains, the invariants of [`Draft::write_back_walk`].
 
 use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr;
 
-use super::blame::NO_ROOM;
+use super::blame_field::NO_ROOM;
 use super::draft::{Draft, Full};
-use super::turns::{Turn, TurnBack};
+use super::work_queue::{WorkItem, WriteBackFn};
 use crate::buffer::{ALIGNMENT, Spent};
 use crate::model::{InPlace, Transportable};
 use crate::wire::align_up;
@@ -23,26 +23,26 @@ impl<'b> Draft<'b> {
 
     /// Claims values where they are. Returns their place.
     #[inline(always)]
-    pub(crate) fn target_back<T: Transportable + 'b>(
+    pub(crate) fn claim_target<T: Transportable + 'b>(
         &mut self,
         values: *const T,
         count: usize,
     ) -> u64 {
         if <T::InPlace<'b> as InPlace>::SHAPE.flat {
-            self.bulk_back(values, count, false)
+            self.claim_bulk(values, count, false)
         } else {
-            self.objects_back(values, count)
+            self.claim_objects(values, count)
         }
     }
 
-    /// Like [`target_back`](Self::target_back), for flat values that the program may have changed.
+    /// Like [`claim_target`](Self::claim_target), for flat values that the program may have changed.
     #[inline(always)]
-    pub(crate) fn exclusive_back<T: Transportable + 'b>(
+    pub(crate) fn claim_exclusive<T: Transportable + 'b>(
         &mut self,
         values: *const T,
         count: usize,
     ) -> u64 {
-        self.bulk_back(values, count, true)
+        self.claim_bulk(values, count, true)
     }
 
     /// Returns true if the form of `T` has the size and alignment of `T`, so that values can be
@@ -70,7 +70,7 @@ impl<'b> Draft<'b> {
 
     /// Claims values of the objects segment, and queues their work item after all earlier ones.
     #[inline(always)]
-    pub(super) fn objects_back<T: Transportable + 'b>(
+    pub(super) fn claim_objects<T: Transportable + 'b>(
         &mut self,
         values: *const T,
         count: usize,
@@ -80,7 +80,7 @@ impl<'b> Draft<'b> {
         // The values are in memory, so this does not wrap.
         let size = count.wrapping_mul(size_of::<T>());
         let end = at.wrapping_add(size);
-        if is_elsewhere(values.addr(), start.addr(), size)
+        if is_misplaced(values.addr(), start.addr(), size)
             || end > self.back.objects_end
             || !Self::keeps_its_size::<T>()
         {
@@ -91,8 +91,8 @@ impl<'b> Draft<'b> {
         unsafe { self.erase_gap(start, gap) };
         self.cursor = end;
         if size > 0 {
-            self.scratch.turns.push(Turn {
-                back: turn_back::<T> as TurnBack<'_>,
+            self.scratch.work_queue.push(WorkItem {
+                back: write_back_values::<T> as WriteBackFn<'_>,
                 start,
                 end: start.wrapping_add(size),
             });
@@ -103,7 +103,7 @@ impl<'b> Draft<'b> {
     /// Claims values of the bulk segment. If they are not in wire form already, queues a work item
     /// for them too.
     #[inline(always)]
-    pub(super) fn bulk_back<T: Transportable + 'b>(
+    pub(super) fn claim_bulk<T: Transportable + 'b>(
         &mut self,
         values: *const T,
         count: usize,
@@ -116,7 +116,7 @@ impl<'b> Draft<'b> {
         let start = self.back.bulk.wrapping_add(at);
         let size = count.wrapping_mul(size_of::<T>());
         let end = at.wrapping_add(size);
-        if is_elsewhere(values.addr(), start.addr(), size)
+        if is_misplaced(values.addr(), start.addr(), size)
             || end > self.back.bulk_end
             || !Self::keeps_its_size::<T>()
         {
@@ -128,11 +128,11 @@ impl<'b> Draft<'b> {
         self.bulk_cursor = end;
         if !T::WIRE_IS_MEMORY && size > 0 {
             let back = if exclusive {
-                rewrite_turn::<T> as TurnBack<'_>
+                rewrite_values::<T> as WriteBackFn<'_>
             } else {
-                turn_back::<T>
+                write_back_values::<T>
             };
-            self.scratch.turns.push(Turn {
+            self.scratch.work_queue.push(WorkItem {
                 back,
                 start,
                 end: start.wrapping_add(size),
@@ -143,11 +143,11 @@ impl<'b> Draft<'b> {
 
     /// Claims a string where it is. Returns its place.
     #[inline(always)]
-    pub(crate) fn string_back(&mut self, text: &str) -> u64 {
+    pub(crate) fn claim_string(&mut self, text: &str) -> u64 {
         let at = self.back.text_cursor;
         let place = self.back.text.wrapping_add(at).addr();
         let left = self.back.text_end.wrapping_sub(at);
-        if is_elsewhere(text.as_ptr().addr(), place, text.len()) || left < text.len() {
+        if is_misplaced(text.as_ptr().addr(), place, text.len()) || left < text.len() {
             return self.has_moved();
         }
         self.back.text_cursor = at.wrapping_add(text.len());
@@ -156,7 +156,7 @@ impl<'b> Draft<'b> {
 
     /// Writes a tag to its place in the text segment.
     #[inline(always)]
-    pub(crate) fn tag_back(&mut self, tag: bool) {
+    pub(crate) fn overwrite_tag(&mut self, tag: bool) {
         let at = self.back.text_cursor;
         if at >= self.back.text_end {
             let _ = self.has_moved();
@@ -174,7 +174,7 @@ impl<'b> Draft<'b> {
 /// Returns true if `size` bytes at `address` are not at the expected `place`. If `size` is 0, any
 /// address is accepted. Written without a branch, because it is unpredictable whether `size` is 0.
 #[inline(always)]
-fn is_elsewhere(address: usize, place: usize, size: usize) -> bool {
+fn is_misplaced(address: usize, place: usize, size: usize) -> bool {
     (size > 0) & (address != place)
 }
 
@@ -186,10 +186,10 @@ fn is_elsewhere(address: usize, place: usize, size: usize) -> bool {
 /// a walk that is still in progress, and must have been taken off the queue of `draft`. `back` must
 /// convert native values of `T` to wire form.
 #[inline(always)]
-unsafe fn each_turn<'b, T>(
+unsafe fn run_work_items<'b, T>(
     draft: &mut Draft<'b>,
-    mut turn: Turn<'b>,
-    own: TurnBack<'b>,
+    mut turn: WorkItem<'b>,
+    own: WriteBackFn<'b>,
     back: unsafe fn(*mut T, &mut Draft<'b>),
 ) -> Result<(), Full> {
     loop {
@@ -204,7 +204,7 @@ unsafe fn each_turn<'b, T>(
         if draft.back.moved {
             return Err(Full);
         }
-        match draft.scratch.turns.pop_same(own) {
+        match draft.scratch.work_queue.pop_same(own) {
             Some(next) => turn = next,
             None => return Ok(()),
         }
@@ -218,25 +218,25 @@ unsafe fn each_turn<'b, T>(
 ///
 /// `turn` must have been pushed for `T`, or for a type whose instance of this function is the same
 /// code, by a walk that is still in progress, and must have been taken off the queue of `draft`.
-unsafe fn turn_back<'b, T: Transportable + 'b>(
+unsafe fn write_back_values<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
-    turn: Turn<'b>,
+    turn: WorkItem<'b>,
 ) -> Result<(), Full> {
     // SAFETY: the caller's promise is passed on.
-    unsafe { each_turn(draft, turn, turn_back::<T>, T::write_back) }
+    unsafe { run_work_items(draft, turn, write_back_values::<T>, T::write_back) }
 }
 
-/// Like [`turn_back`], for values that the program may have changed.
+/// Like [`write_back_values`], for values that the program may have changed.
 ///
 /// # Safety
 ///
-/// As for [`turn_back`].
-unsafe fn rewrite_turn<'b, T: Transportable + 'b>(
+/// As for [`write_back_values`].
+unsafe fn rewrite_values<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
-    turn: Turn<'b>,
+    turn: WorkItem<'b>,
 ) -> Result<(), Full> {
     // SAFETY: the caller's promise is passed on.
-    unsafe { each_turn(draft, turn, rewrite_turn::<T>, rewrite::<T>) }
+    unsafe { run_work_items(draft, turn, rewrite_values::<T>, rewrite::<T>) }
 }
 
 /// Maximum size in bytes of a form that is put on the stack.

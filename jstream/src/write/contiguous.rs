@@ -3,7 +3,7 @@
 
 use std::io::{self, ErrorKind, IoSlice};
 
-use super::draft::NOTED;
+use super::draft::RECORD_MIN_BYTES;
 use super::{WriteError, Writer};
 use crate::buffer::{Filled, Pool, Spent};
 use crate::model::Transportable;
@@ -29,7 +29,7 @@ impl Writer {
         value: &T,
         take: impl FnOnce(usize) -> Result<Spent, WriteError>,
     ) -> Result<Filled, WriteError> {
-        self.gathered(value, NOTED, |segments| {
+        self.gathered(value, RECORD_MIN_BYTES, |segments| {
             let len = segments.iter().map(|segment| segment.len()).sum();
             let mut filling = take(len)?.filling();
             for segment in segments {
@@ -61,7 +61,7 @@ impl Writer {
         value: &T,
         into: &mut Vec<u8>,
     ) -> Result<usize, WriteError> {
-        self.gathered(value, NOTED, |segments| {
+        self.gathered(value, RECORD_MIN_BYTES, |segments| {
             let len = segments.iter().map(|segment| segment.len()).sum();
             into.reserve(len);
             for segment in segments {

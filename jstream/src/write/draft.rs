@@ -19,14 +19,14 @@ use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr;
 use std::slice;
 
-use super::back::Back;
-use super::blame::NO_ROOM;
+use super::append::{PADDING, append, append_padded, append_within};
+use super::blame_field::NO_ROOM;
 use super::claims::LARGEST_ON_STACK;
 use super::classes::Classes;
 use super::error::WriteError;
-use super::jobs::{Job, What, WriteJob};
+use super::jobs::{Job, ValueSpan, WriteJob};
 use super::scratch::{KEEP, Piece, Scratch};
-use super::text::{PADDING, append, append_padded, append_within};
+use super::write_back::WriteBackState;
 use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT, Spent};
 use crate::class::Class;
 use crate::model::{InPlace, Transportable};
@@ -37,10 +37,10 @@ use crate::wire::{HEADER_LEN, ORIGIN, align_up};
 /// copied into one piece and the writer has no other threshold. For smaller arrays, copying twice
 /// costs no more than recording: in the benchmark `gather/many` of the suite `buffers` it takes
 /// 0.93 of the time at 64 bytes, 1.27 at 128, and 1.8 at 512.
-pub(super) const NOTED: usize = 128;
+pub(super) const RECORD_MIN_BYTES: usize = 128;
 
 /// Arrays of fewer bytes are always gathered, so that single values need not check the threshold.
-pub(super) const GATHERED: usize = 64;
+pub(super) const GATHER_ALWAYS_BELOW_BYTES: usize = 64;
 
 /// The error for objects that do not fit into the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,10 +66,10 @@ pub struct Draft<'b> {
     aligned: bool,
     /// True if a form needed more than [`LEAST_ALIGNMENT`]. The draft is then `full` too.
     pub(super) misaligned: bool,
-    /// Plain arrays of at least this many bytes are recorded, not gathered. At least [`GATHERED`].
-    noted: usize,
+    /// Plain arrays of at least this many bytes are recorded, not gathered. At least [`GATHER_ALWAYS_BELOW_BYTES`].
+    record_min_bytes: usize,
     /// The field whose target did not fit.
-    pub(super) without_room: Option<String>,
+    pub(super) oversized_field: Option<String>,
     pub(super) written: usize,
     pub(super) cursor: usize,
     pub(super) bulk_cursor: usize,
@@ -82,7 +82,7 @@ pub struct Draft<'b> {
     pub(super) skipped: bool,
     pub(super) scratch: Scratch<'b>,
     /// The state of restoring a received message in place, if that is in progress.
-    pub(super) back: Back,
+    pub(super) back: WriteBackState,
     /// The classes of trait objects, if they are recorded. They are kept after the message is
     /// complete.
     pub(super) classes: Option<Classes>,
@@ -100,8 +100,8 @@ impl<'b> Draft<'b> {
             refused: None,
             aligned: true,
             misaligned: false,
-            noted: 0,
-            without_room: None,
+            record_min_bytes: 0,
+            oversized_field: None,
             objects: Spent::heap(0),
             written: 0,
             cursor: HEADER_LEN,
@@ -111,7 +111,7 @@ impl<'b> Draft<'b> {
             borrows: false,
             skipped: false,
             scratch: Scratch::new(),
-            back: Back::new(),
+            back: WriteBackState::new(),
             classes: None,
             values: PhantomData,
         }
@@ -119,9 +119,9 @@ impl<'b> Draft<'b> {
 
     /// Begins a message whose segments have at most `limit` bytes each.
     #[inline]
-    pub(super) fn begin(&mut self, limit: usize, growable: bool, noted: usize) {
+    pub(super) fn begin(&mut self, limit: usize, growable: bool, record_min_bytes: usize) {
         self.growable = growable;
-        self.noted = noted.max(GATHERED);
+        self.record_min_bytes = record_min_bytes.max(GATHER_ALWAYS_BELOW_BYTES);
         // No allocation is longer, and the sum of two such lengths does not wrap, even with
         // alignment.
         self.limit = limit.min(isize::MAX.unsigned_abs() / 2);
@@ -146,11 +146,11 @@ impl<'b> Draft<'b> {
 
     /// Begins the message again and records all shared targets.
     #[cold]
-    pub(super) fn begin_again(&mut self) {
+    pub(super) fn restart(&mut self) {
         self.refused = None;
-        self.without_room = None;
+        self.oversized_field = None;
         self.scratch.clear();
-        self.begin(self.limit, self.growable, self.noted);
+        self.begin(self.limit, self.growable, self.record_min_bytes);
         self.borrows = true;
     }
 
@@ -159,10 +159,10 @@ impl<'b> Draft<'b> {
     pub(super) fn clear(&mut self) {
         if self.back.active {
             // A panic has interrupted restoring a message in place.
-            self.leave_back();
+            self.end_write_back();
         }
         self.refused = None;
-        self.without_room = None;
+        self.oversized_field = None;
         let capacity = self.objects.capacity();
         if capacity > KEEP && capacity / 4 > self.written {
             self.objects = Spent::heap(0);
@@ -185,13 +185,13 @@ impl<'b> Draft<'b> {
         if self.cursor > self.limit {
             return Err(Full);
         }
-        let what = What {
+        let span = ValueSpan {
             values: ptr::from_ref(root).cast(),
             count: 1,
             at,
         };
         // SAFETY: the place was just allocated for one value, which is borrowed for `'b`.
-        unsafe { write_values::<T>(self, what)? };
+        unsafe { write_values::<T>(self, span)? };
         while let Some(job) = self.scratch.jobs.pop() {
             let write = job.write;
             // SAFETY: the job was pushed with the function for its type and was just taken off the
@@ -228,10 +228,10 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     pub(crate) fn single_target<T: Transportable>(&mut self, value: &'b T) -> u64 {
         if <T::InPlace<'b> as InPlace>::SHAPE.flat {
-            let small = size_of::<T::InPlace<'b>>() < GATHERED;
+            let small = size_of::<T::InPlace<'b>>() < GATHER_ALWAYS_BELOW_BYTES;
             self.bulk(slice::from_ref(value), small)
         } else {
-            self.allot(value, 1)
+            self.allocate(value, 1)
         }
     }
 
@@ -241,14 +241,14 @@ impl<'b> Draft<'b> {
         if <T::InPlace<'b> as InPlace>::SHAPE.flat {
             self.bulk(values, false)
         } else {
-            self.allot(values.as_ptr(), values.len())
+            self.allocate(values.as_ptr(), values.len())
         }
     }
 
     /// Allocates a place in the objects segment, and queues the values to be written after all
     /// earlier ones.
     #[inline(always)]
-    fn allot<T: Transportable + 'b>(&mut self, values: *const T, count: usize) -> u64 {
+    fn allocate<T: Transportable + 'b>(&mut self, values: *const T, count: usize) -> u64 {
         const { assert_form::<T::InPlace<'b>>() };
         if self.is_misaligned::<T::InPlace<'b>>() {
             return NO_ROOM;
@@ -259,11 +259,11 @@ impl<'b> Draft<'b> {
         // Neither operand exceeds half the range of a `usize`, so the sum does not wrap.
         match size.map(|size| at.wrapping_add(size)) {
             Some(end) if end <= self.limit => self.cursor = end,
-            _ => return self.allot_elsewhere(values, count),
+            _ => return self.allocate_slow(values, count),
         }
         self.scratch.jobs.push(Job {
             write: write_job::<T> as WriteJob<'_>,
-            what: What {
+            span: ValueSpan {
                 values: values.cast(),
                 count,
                 at,
@@ -285,11 +285,11 @@ impl<'b> Draft<'b> {
         let len = values.len().saturating_mul(size_of::<T::InPlace<'b>>());
         let padding = at.wrapping_sub(self.bulk_cursor);
         self.bulk_align = self.bulk_align.max(align);
-        if T::WIRE_IS_MEMORY && (small || len < self.noted) {
+        if T::WIRE_IS_MEMORY && (small || len < self.record_min_bytes) {
             let bulk = &mut self.scratch.bulk;
             let room = len.wrapping_add(PADDING);
             if bulk.capacity().wrapping_sub(bulk.len()) < room {
-                if let Some(at) = self.bulk_without_room(values.as_ptr(), values.len(), room) {
+                if let Some(at) = self.reserve_bulk_slow(values.as_ptr(), values.len(), room) {
                     return at;
                 }
             }
@@ -300,7 +300,7 @@ impl<'b> Draft<'b> {
             // alignment.
             unsafe { append_padded::<T::InPlace<'b>>(&mut self.scratch.bulk, padding, bytes) };
         } else if at.saturating_add(len) > self.limit_from_origin {
-            return self.bulk_elsewhere(values.as_ptr(), values.len());
+            return self.place_bulk_slow(values.as_ptr(), values.len());
         } else {
             let padded = self.scratch.bulk.len().wrapping_add(padding);
             self.scratch.bulk.resize(padded, 0);
@@ -382,7 +382,7 @@ impl<'b> Draft<'b> {
         let room = text.len().wrapping_add(1);
         let segment = &mut self.scratch.text;
         if segment.capacity().wrapping_sub(segment.len()) < room {
-            if let Some(at) = self.string_without_room(text, room) {
+            if let Some(at) = self.reserve_string_slow(text, room) {
                 return at;
             }
         }
@@ -427,7 +427,7 @@ impl<'b> Draft<'b> {
     pub(crate) fn tag(&mut self, tag: bool) {
         let text = &mut self.scratch.text;
         if text.len() == text.capacity() {
-            self.tag_elsewhere(tag);
+            self.tag_slow(tag);
         } else {
             text.push(u8::from(tag));
         }
@@ -458,13 +458,13 @@ unsafe fn write_job<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
     job: Job<'b>,
 ) -> Result<(), Full> {
-    let mut what = job.what;
+    let mut span = job.span;
     loop {
         // SAFETY: the first job is covered by the caller's promise; `pop_same` guarantees the same
         // for the others.
-        unsafe { write_values::<T>(draft, what)? };
+        unsafe { write_values::<T>(draft, span)? };
         match draft.scratch.jobs.pop_same(write_job::<T> as WriteJob<'_>) {
-            Some(next) => what = next,
+            Some(next) => span = next,
             None => return Ok(()),
         }
     }
@@ -472,17 +472,17 @@ unsafe fn write_job<'b, T: Transportable + 'b>(
 
 /// # Safety
 ///
-/// `what` must be a place that was allocated for values of `T`, or of a type whose instance of this
+/// `span` must be a place that was allocated for values of `T`, or of a type whose instance of this
 /// function is the same code. The values must outlive the draft, and everything before the place
 /// must have been written.
 #[inline(always)]
 unsafe fn write_values<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
-    what: What,
+    span: ValueSpan,
 ) -> Result<(), Full> {
-    let What { values, count, at } = what;
+    let ValueSpan { values, count, at } = span;
     let size = size_of::<T::InPlace<'b>>();
-    // `allot` checked that this does not wrap.
+    // `allocate` checked that this does not wrap.
     let end = at.wrapping_add(count.wrapping_mul(size));
     draft.reserve(end)?;
     draft.zero_up_to(at);
@@ -507,7 +507,7 @@ unsafe fn write_values<'b, T: Transportable + 'b>(
     if draft.full {
         // The field is not reported if the message is written into a buffer of fixed size.
         if draft.growable {
-            draft.blame::<T>(at, count);
+            draft.blame_field::<T>(at, count);
         }
         return Err(Full);
     }

@@ -114,7 +114,7 @@ impl From<PoolError> for WriteError {
 /// A message that could not be written, with its buffer.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Unwritten {
+pub struct WriteFailure {
     /// The reason.
     pub error: WriteError,
     /// The buffer.
@@ -124,10 +124,10 @@ pub struct Unwritten {
     pub(crate) misaligned: bool,
 }
 
-impl fmt::Display for Unwritten {
+impl fmt::Display for WriteFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.error.fmt(f)
     }
 }
 
-impl Error for Unwritten {}
+impl Error for WriteFailure {}

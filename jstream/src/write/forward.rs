@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
-use super::back::{Segments, Step};
-use super::draft::NOTED;
+use super::draft::RECORD_MIN_BYTES;
+use super::write_back::{Segments, WriteBackMode};
 use super::{WriteError, Writer};
 use crate::buffer::{Filled, Pool, Spent};
 use crate::model::Transportable;
@@ -13,7 +13,7 @@ use crate::received::{Received, Wire};
 /// A received object in wire form.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Forwarded {
+pub struct ForwardedMessage {
     /// The message.
     pub message: Filled,
     /// True if the message is still in the buffer that it was received in, so nothing was copied.
@@ -22,14 +22,14 @@ pub struct Forwarded {
 
 /// An object that could not be forwarded.
 #[non_exhaustive]
-pub struct Unforwarded<T: Transportable + 'static> {
+pub struct ForwardFailure<T: Transportable + 'static> {
     /// The reason.
     pub error: WriteError,
     /// The unchanged object. `None` only with [`WriteError::Displaced`].
     pub received: Option<Received<T>>,
 }
 
-impl<T: Transportable + 'static> fmt::Debug for Unforwarded<T> {
+impl<T: Transportable + 'static> fmt::Debug for ForwardFailure<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Unforwarded")
             .field("error", &self.error)
@@ -37,20 +37,20 @@ impl<T: Transportable + 'static> fmt::Debug for Unforwarded<T> {
     }
 }
 
-impl<T: Transportable + 'static> fmt::Display for Unforwarded<T> {
+impl<T: Transportable + 'static> fmt::Display for ForwardFailure<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.error.fmt(f)
     }
 }
 
-impl<T: Transportable + 'static> Error for Unforwarded<T> {
+impl<T: Transportable + 'static> Error for ForwardFailure<T> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.error.source()
     }
 }
 
 /// The result of restoring an object in place.
-enum Outcome<T: Transportable + 'static> {
+enum WriteBackOutcome<T: Transportable + 'static> {
     Done(Filled),
     /// A pointer leads to another target than when the message was read. The object is unchanged.
     Moved(Received<T>),
@@ -98,9 +98,12 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// The [`Unforwarded`] returns the object if it had to be written and could not be: see
+    /// The [`ForwardFailure`] returns the object if it had to be written and could not be: see
     /// [`gather`](Self::gather). It has no object only with [`WriteError::Displaced`].
-    pub fn forward<T>(&mut self, received: Received<T>) -> Result<Forwarded, Unforwarded<T>>
+    pub fn forward<T>(
+        &mut self,
+        received: Received<T>,
+    ) -> Result<ForwardedMessage, ForwardFailure<T>>
     where
         T: Transportable + 'static,
         for<'x> T::InPlace<'x>: Transportable,
@@ -117,7 +120,7 @@ impl Writer {
         &mut self,
         received: Received<T>,
         pool: &Pool,
-    ) -> Result<Forwarded, Unforwarded<T>>
+    ) -> Result<ForwardedMessage, ForwardFailure<T>>
     where
         T: Transportable + 'static,
         for<'x> T::InPlace<'x>: Transportable,
@@ -129,32 +132,32 @@ impl Writer {
         &mut self,
         received: Received<T>,
         take: impl FnOnce(usize) -> Result<Spent, WriteError>,
-    ) -> Result<Forwarded, Unforwarded<T>>
+    ) -> Result<ForwardedMessage, ForwardFailure<T>>
     where
         T: Transportable + 'static,
         for<'x> T::InPlace<'x>: Transportable,
     {
-        let received = match self.turn_back(received) {
-            Outcome::Done(message) => {
-                return Ok(Forwarded {
+        let received = match self.write_back_values(received) {
+            WriteBackOutcome::Done(message) => {
+                return Ok(ForwardedMessage {
                     message,
                     in_place: true,
                 });
             }
-            Outcome::Lost => {
-                return Err(Unforwarded {
+            WriteBackOutcome::Lost => {
+                return Err(ForwardFailure {
                     error: WriteError::Displaced,
                     received: None,
                 });
             }
-            Outcome::Moved(received) => received,
+            WriteBackOutcome::Moved(received) => received,
         };
         match received.with(|object| self.write_by(object, take)) {
-            Ok(message) => Ok(Forwarded {
+            Ok(message) => Ok(ForwardedMessage {
                 message,
                 in_place: false,
             }),
-            Err(error) => Err(Unforwarded {
+            Err(error) => Err(ForwardFailure {
                 error,
                 received: Some(received),
             }),
@@ -162,14 +165,14 @@ impl Writer {
     }
 
     /// Restores an object in place, if possible.
-    fn turn_back<T>(&mut self, received: Received<T>) -> Outcome<T>
+    fn write_back_values<T>(&mut self, received: Received<T>) -> WriteBackOutcome<T>
     where
         T: Transportable + 'static,
         for<'x> T::InPlace<'x>: Transportable,
     {
         let wire = received.wire();
         if wire == Wire::Unknown {
-            return Outcome::Moved(received);
+            return WriteBackOutcome::Moved(received);
         }
         // SAFETY: the header was checked when the message was read, no pointer leads to it, and no
         // other handle to the buffer exists.
@@ -178,34 +181,39 @@ impl Writer {
             Wire::Kept => segments.kept::<T::InPlace<'static>>(received.capacity()),
             _ => None,
         };
-        let mut writing = self.writing(None, NOTED);
+        let mut writing = self.writing(None, RECORD_MIN_BYTES);
         let there = match kept {
             // SAFETY: the object was read from this message as the form for any lifetime. This
             // function owns the handle, and references to the object borrow from the handle, so
             // none exist. The copy was made before the object was changed.
-            Some(kept) => unsafe { writing.is_root_as_it_was(&segments, kept) },
+            Some(kept) => unsafe { writing.is_root_unchanged(&segments, kept) },
             None => matches!(wire, Wire::AsRead),
         };
         // SAFETY: as above.
-        let there =
-            there || unsafe { writing.walk_back::<T::InPlace<'static>>(&segments, Step::Compare) };
+        let there = there
+            || unsafe {
+                writing.write_back_walk::<T::InPlace<'static>>(&segments, WriteBackMode::Compare)
+            };
         if !there {
-            return Outcome::Moved(received);
+            return WriteBackOutcome::Moved(received);
         }
         let changed = wire != Wire::AsRead;
         // SAFETY: as above, and the object is not accessed again: the buffer becomes spent, or is
         // dropped by a panic.
         let there = unsafe {
-            writing.walk_back::<T::InPlace<'static>>(&segments, Step::Commit { changed })
+            writing.write_back_walk::<T::InPlace<'static>>(
+                &segments,
+                WriteBackMode::Commit { changed },
+            )
         };
         let spent = received.into_spent();
         if !there {
-            return Outcome::Lost;
+            return WriteBackOutcome::Lost;
         }
         // SAFETY: the walk has claimed each byte of all segments. The targets that it claimed are
         // in wire form, or are text and plain arrays, which have no uninitialised bytes. The bytes
         // between targets are zero. The header, and the bytes around segments, are as they were
         // received.
-        Outcome::Done(unsafe { Filled::from_spent(spent, segments.len()) })
+        WriteBackOutcome::Done(unsafe { Filled::from_spent(spent, segments.len()) })
     }
 }

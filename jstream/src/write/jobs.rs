@@ -12,12 +12,12 @@ pub(super) type WriteJob<'b> = unsafe fn(&mut Draft<'b>, Job<'b>) -> Result<(), 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Job<'b> {
     pub(super) write: WriteJob<'b>,
-    pub(super) what: What,
+    pub(super) span: ValueSpan,
 }
 
 /// Adjacent values of one type in the program's memory.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct What {
+pub(super) struct ValueSpan {
     pub(super) values: *const u8,
     pub(super) count: usize,
     /// The place of the values in the objects segment.
@@ -37,7 +37,7 @@ pub(super) struct Jobs<'b> {
     /// popped.
     head: usize,
     /// Peak length of `list` before it was last emptied.
-    had: usize,
+    peak_len: usize,
 }
 
 /// Number of popped jobs that may accumulate at the front of the list before it is compacted.
@@ -54,7 +54,7 @@ impl Job<'_> {
     /// The absence of a job.
     const NOTHING: Self = Self {
         write: nothing,
-        what: What {
+        span: ValueSpan {
             values: std::ptr::null(),
             count: 0,
             at: 0,
@@ -68,14 +68,14 @@ impl<'b> Jobs<'b> {
             first: Job::NOTHING,
             list: Vec::new(),
             head: 0,
-            had: 0,
+            peak_len: 0,
         }
     }
 
     /// Adds a job at the end. Its place must not be 0.
     #[inline(always)]
     pub(super) fn push(&mut self, job: Job<'b>) {
-        if self.list.is_empty() && self.first.what.at == 0 {
+        if self.list.is_empty() && self.first.span.at == 0 {
             self.first = job;
             return;
         }
@@ -97,9 +97,9 @@ impl<'b> Jobs<'b> {
 
     #[inline]
     pub(super) fn pop(&mut self) -> Option<Job<'b>> {
-        if self.first.what.at != 0 {
+        if self.first.span.at != 0 {
             let job = self.first;
-            self.first.what.at = 0;
+            self.first.span.at = 0;
             return Some(job);
         }
         let job = self.list.get(self.head).copied()?;
@@ -111,7 +111,7 @@ impl<'b> Jobs<'b> {
     fn advance(&mut self) {
         self.head = self.head.wrapping_add(1);
         if self.head == self.list.len() {
-            self.had = self.had.max(self.head);
+            self.peak_len = self.peak_len.max(self.head);
             self.list.clear();
             self.head = 0;
         }
@@ -120,25 +120,25 @@ impl<'b> Jobs<'b> {
     /// Pops the next job if it is written by the same code. Equal function pointers refer to the
     /// same code, whatever type they were instantiated for.
     #[inline(always)]
-    pub(super) fn pop_same(&mut self, write: WriteJob<'b>) -> Option<What> {
+    pub(super) fn pop_same(&mut self, write: WriteJob<'b>) -> Option<ValueSpan> {
         // A job that was pushed just now was stored word by word, so it is loaded word by word too.
         // A wide load that spans several recent stores would stall until all of them have reached
         // the cache.
-        if self.first.what.at != 0 {
+        if self.first.span.at != 0 {
             if !std::ptr::fn_addr_eq(self.first.write, write) {
                 return None;
             }
-            let What { values, count, at } = self.first.what;
-            self.first.what.at = 0;
-            return Some(What { values, count, at });
+            let ValueSpan { values, count, at } = self.first.span;
+            self.first.span.at = 0;
+            return Some(ValueSpan { values, count, at });
         }
         let next = self.list.get(self.head)?;
         if !std::ptr::fn_addr_eq(next.write, write) {
             return None;
         }
-        let What { values, count, at } = next.what;
+        let ValueSpan { values, count, at } = next.span;
         self.advance();
-        Some(What { values, count, at })
+        Some(ValueSpan { values, count, at })
     }
 
     /// Clears the queue. Keeps memory for the next message.
@@ -146,7 +146,7 @@ impl<'b> Jobs<'b> {
     pub(super) fn clear(&mut self) {
         self.first = Job::NOTHING;
         self.head = 0;
-        clear_after(&mut self.list, KEEP, mem::take(&mut self.had));
+        clear_after(&mut self.list, KEEP, mem::take(&mut self.peak_len));
     }
 }
 
@@ -157,7 +157,7 @@ mod tests {
     fn job(at: usize) -> Job<'static> {
         Job {
             write: nothing,
-            what: What {
+            span: ValueSpan {
                 values: std::ptr::null(),
                 count: 0,
                 at,
@@ -173,7 +173,7 @@ mod tests {
         jobs.push(job(2));
         for at in 3..100_000 {
             jobs.push(job(at));
-            assert_eq!(jobs.pop().unwrap().what.at, at - 2);
+            assert_eq!(jobs.pop().unwrap().span.at, at - 2);
         }
         assert!(jobs.pop_same(nothing).is_some());
         assert!(jobs.list.capacity() < 8 * COMPACT);

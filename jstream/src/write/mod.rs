@@ -1,22 +1,22 @@
 //! Writing: one pass over the program's objects that lays them out in the order in which the reader
 //! will meet them.
 
-mod alone;
-mod back;
-mod blame;
+mod append;
+mod arena;
+mod blame_field;
 mod claims;
 mod classes;
 mod contiguous;
 mod draft;
 mod error;
+mod fast_path;
 mod forward;
 mod jobs;
-mod kept;
-mod room;
 mod scratch;
 mod shared;
-mod text;
-mod turns;
+mod slow_path;
+mod work_queue;
+mod write_back;
 
 #[cfg(unix)]
 use std::collections::BTreeMap;
@@ -28,12 +28,12 @@ use std::slice;
 
 use zerocopy::IntoBytes;
 
-use self::alone::is_alone;
-pub(crate) use self::back::Segments;
 pub(crate) use self::claims::{erase, rewrite};
 pub use self::draft::Draft;
-pub use self::error::{Unwritten, WriteError};
-pub use self::forward::{Forwarded, Unforwarded};
+pub use self::error::{WriteError, WriteFailure};
+use self::fast_path::takes_fast_path;
+pub use self::forward::{ForwardFailure, ForwardedMessage};
+pub(crate) use self::write_back::Segments;
 use crate::buffer::{Filled, Spent};
 #[cfg(unix)]
 use crate::class::Class;
@@ -56,7 +56,7 @@ pub struct Writer {
     limit: usize,
     /// Plain arrays of at least this many bytes are lent. `None` selects a default for each kind of
     /// write.
-    lent_from: Option<usize>,
+    lend_min_bytes: Option<usize>,
 }
 
 /// Plain arrays of at least this many bytes become segments of their own when a message is handed
@@ -64,10 +64,10 @@ pub struct Writer {
 /// copying a smaller array. In the benchmark `gather/many` of the suite `buffers`, which sends many
 /// arrays per message to a socket, copying takes 0.87 of the time of lending at 512 bytes, 0.97 at
 /// 1,024 bytes, and 1.04 at 2,048 bytes.
-const LENT: usize = 1024;
+const LEND_MIN_BYTES: usize = 1024;
 
 /// Default maximum length of a segment in bytes; equal to the default limit of a reader.
-const LIMIT: usize = 4 << 30;
+const DEFAULT_LIMIT_BYTES: usize = 4 << 30;
 
 // SAFETY: between two messages, a writer points only to its own memory: its lists of jobs and
 // pieces are emptied after each message.
@@ -85,7 +85,7 @@ impl Writer {
     /// Creates a writer. Allocates next to nothing.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_limit(LIMIT)
+        Self::with_limit(DEFAULT_LIMIT_BYTES)
     }
 
     /// Creates a writer of messages with at most `limit` bytes each of objects, bulk and text
@@ -99,7 +99,7 @@ impl Writer {
             segments: Vec::new(),
             descriptors: Descriptors::default(),
             borrowing: None,
-            lent_from: None,
+            lend_min_bytes: None,
         }
     }
 
@@ -110,7 +110,7 @@ impl Writer {
     #[must_use]
     pub fn lend_from(self, bytes: usize) -> Self {
         Self {
-            lent_from: Some(bytes),
+            lend_min_bytes: Some(bytes),
             ..self
         }
     }
@@ -141,20 +141,24 @@ impl Writer {
     /// [`WriteError::EndOfStream`] if the message does not fit, [`WriteError::Unregistered`] if a
     /// value behind a trait object has no registered class, [`WriteError::Unarchived`] if rkyv
     /// fails to serialize a value. The error returns the buffer.
-    pub fn write<T: Transportable>(&mut self, value: &T, into: Spent) -> Result<Filled, Unwritten> {
-        match self.write_alone_to(value, &into) {
+    pub fn write<T: Transportable>(
+        &mut self,
+        value: &T,
+        into: Spent,
+    ) -> Result<Filled, WriteFailure> {
+        match self.write_fast_to(value, &into) {
             None => {}
             // SAFETY: `len` bytes of the buffer were just written.
             Some(Ok(len)) => return Ok(unsafe { Filled::from_spent(into, len) }),
             Some(Err(error)) => {
-                return Err(Unwritten {
+                return Err(WriteFailure {
                     error,
                     spent: into,
                     misaligned: false,
                 });
             }
         }
-        let mut writing = self.writing(Some(into), draft::NOTED);
+        let mut writing = self.writing(Some(into), draft::RECORD_MIN_BYTES);
         let result = if writing.write_root(value).is_err() {
             Err(None)
         } else {
@@ -172,7 +176,7 @@ impl Writer {
                 needed,
             },
         };
-        Err(Unwritten {
+        Err(WriteFailure {
             error,
             spent: objects,
             misaligned,
@@ -192,40 +196,40 @@ impl Writer {
         value: &T,
         send: impl FnOnce(&[IoSlice<'_>]) -> R,
     ) -> Result<R, WriteError> {
-        self.gathered(value, LENT, send)
+        self.gathered(value, LEND_MIN_BYTES, send)
     }
 
-    /// Like [`gather`](Self::gather), with plain arrays lent from `noted` bytes on, unless the
+    /// Like [`gather`](Self::gather), with plain arrays lent from `record_min_bytes` bytes on, unless the
     /// writer has another threshold.
     #[inline]
     fn gathered<T: Transportable, R>(
         &mut self,
         value: &T,
-        noted: usize,
+        record_min_bytes: usize,
         send: impl FnOnce(&[IoSlice<'_>]) -> R,
     ) -> Result<R, WriteError> {
-        if is_alone::<T::InPlace<'_>>() && root_end::<T::InPlace<'_>>() <= self.limit {
-            return self.gather_alone(value, send);
+        if takes_fast_path::<T::InPlace<'_>>() && root_end::<T::InPlace<'_>>() <= self.limit {
+            return self.gather_fast(value, send);
         }
-        self.gather_graph(value, noted, send)
+        self.gather_graph(value, record_min_bytes, send)
     }
 
     /// Like `gathered`, for any graph.
     fn gather_graph<T: Transportable, R>(
         &mut self,
         value: &T,
-        noted: usize,
+        record_min_bytes: usize,
         send: impl FnOnce(&[IoSlice<'_>]) -> R,
     ) -> Result<R, WriteError> {
         let limit = self.limit;
         let kept = mem::take(&mut self.segments);
-        let mut writing = self.writing(None, noted);
+        let mut writing = self.writing(None, record_min_bytes);
         let full = writing.write_root(value).is_err();
         if let Some(error) = writing.refused.take() {
             return Err(error);
         }
         if full {
-            let field = writing.without_room.take();
+            let field = writing.oversized_field.take();
             return Err(WriteError::TooLong { limit, field });
         }
         writing.write_header(writing.bulk_start());
@@ -257,7 +261,11 @@ impl Writer {
 
     /// Begins a message in `into`, or in the writer's own growable buffer if there is none.
     #[inline]
-    fn writing<'w, 'b>(&'w mut self, into: Option<Spent>, noted: usize) -> Writing<'w, 'b> {
+    fn writing<'w, 'b>(
+        &'w mut self,
+        into: Option<Spent>,
+        record_min_bytes: usize,
+    ) -> Writing<'w, 'b> {
         let draft = ptr::from_mut(&mut self.draft).cast::<Draft<'b>>();
         // SAFETY: the types differ only in a lifetime, and the draft refers to nothing yet.
         // Everything that it will refer to is forgotten when the `Writing` is dropped. That happens
@@ -266,7 +274,11 @@ impl Writer {
         let draft = unsafe { &mut *draft };
         let limit = into.as_ref().map_or(self.limit, Spent::capacity);
         let own = into.map(|into| mem::replace(&mut draft.objects, into));
-        draft.begin(limit, own.is_none(), self.lent_from.unwrap_or(noted));
+        draft.begin(
+            limit,
+            own.is_none(),
+            self.lend_min_bytes.unwrap_or(record_min_bytes),
+        );
         Writing {
             draft,
             own,
@@ -309,7 +321,7 @@ impl<'b> Writing<'_, 'b> {
             return result;
         }
         *self.borrowing = Some(descriptor);
-        self.draft.begin_again();
+        self.draft.restart();
         self.draft.write_root(value)
     }
 }

@@ -1,9 +1,9 @@
 //! Memory that a writer reuses from one message to the next.
 
+use super::arena::ValueArena;
 use super::jobs::Jobs;
-use super::kept::Kept;
-use super::shared::Shared;
-use super::turns::Turns;
+use super::shared::SharedTargets;
+use super::work_queue::WorkQueue;
 use crate::keep::clear;
 
 /// A plain array that is sent, or copied, from where it is in memory.
@@ -22,13 +22,13 @@ pub(super) struct Scratch<'b> {
     pub(super) bulk: Vec<u8>,
     pub(super) pieces: Vec<Piece>,
     pub(super) jobs: Jobs<'b>,
-    pub(super) turns: Turns<'b>,
+    pub(super) work_queue: WorkQueue<'b>,
     /// The queue of work items to compare with.
-    pub(super) turns_before: Turns<'b>,
-    pub(super) kept: Kept,
-    pub(super) shared: Shared,
+    pub(super) previous_work_queue: WorkQueue<'b>,
+    pub(super) arena: ValueArena,
+    pub(super) shared: SharedTargets,
     /// The shared targets to compare with.
-    pub(super) shared_before: Shared,
+    pub(super) previous_shared: SharedTargets,
 }
 
 /// Capacity in bytes of scratch memory that a writer keeps between messages. It keeps more only if
@@ -45,11 +45,11 @@ impl Scratch<'_> {
             bulk: Vec::new(),
             pieces: Vec::new(),
             jobs: Jobs::new(),
-            turns: Turns::new(),
-            turns_before: Turns::new(),
-            kept: Kept::new(),
-            shared: Shared::new(),
-            shared_before: Shared::new(),
+            work_queue: WorkQueue::new(),
+            previous_work_queue: WorkQueue::new(),
+            arena: ValueArena::new(),
+            shared: SharedTargets::new(),
+            previous_shared: SharedTargets::new(),
         }
     }
 
@@ -62,6 +62,6 @@ impl Scratch<'_> {
         self.jobs.clear();
         self.shared.clear();
         // Last, because it drops values of the program, whose destructors may panic.
-        self.kept.clear();
+        self.arena.clear();
     }
 }

@@ -28,7 +28,7 @@ impl Hash for Identity {
 
 /// Adjacent targets with consecutive numbers in one segment of a message that is restored in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Run {
+struct TargetRun {
     start: usize,
     end: usize,
     /// The number of the first target, and the number after that of the last one.
@@ -41,7 +41,7 @@ struct Run {
 
 /// The shared targets of a message, numbered as the reader will number them.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedTargets {
     /// The targets that may be met repeatedly.
     known: FxHashMap<Identity, u32>,
     root: Option<Identity>,
@@ -49,16 +49,16 @@ pub(super) struct Shared {
     count: u32,
     /// The runs of targets of a message that is restored in place: for each of its segments,
     /// ordered by address.
-    there: [Vec<Run>; 3],
+    in_place_runs: [Vec<TargetRun>; 3],
     /// The last run, which is extended by adjacent targets, and the segment that it is in.
-    open: Run,
-    open_in: usize,
+    open: TargetRun,
+    open_segment: usize,
 }
 
 /// The result of looking up a target of a message that is restored in place.
-enum Met {
+enum Lookup {
     First,
-    Again(u32),
+    Known(u32),
     /// Neither adjacent to the last run nor in it.
     Elsewhere,
 }
@@ -67,15 +67,15 @@ enum Met {
 /// released.
 const KEEP: usize = 1 << 16;
 
-impl Shared {
+impl SharedTargets {
     pub(super) fn new() -> Self {
         Self {
             known: FxHashMap::with_hasher(rustc_hash::FxBuildHasher),
             root: None,
             count: 0,
-            there: [const { Vec::new() }; 3],
-            open: Run::nothing(),
-            open_in: 0,
+            in_place_runs: [const { Vec::new() }; 3],
+            open: TargetRun::nothing(),
+            open_segment: 0,
         }
     }
 
@@ -98,10 +98,10 @@ impl Shared {
         self.root = None;
         if self.count > 0 {
             self.count = 0;
-            for runs in &mut self.there {
+            for runs in &mut self.in_place_runs {
                 clear(runs, KEEP);
             }
-            self.open = Run::nothing();
+            self.open = TargetRun::nothing();
         }
     }
 
@@ -109,7 +109,7 @@ impl Shared {
     pub(super) fn is_the_same(&self, other: &Self) -> bool {
         self.root == other.root
             && self.count == other.count
-            && self.there == other.there
+            && self.in_place_runs == other.in_place_runs
             && self.open == other.open
             && self.known == other.known
     }
@@ -134,30 +134,30 @@ impl Shared {
     /// the latter case it gets the next number; if it has not moved, it is then claimed at the
     /// cursor.
     #[inline(always)]
-    fn meet(&mut self, identity: Identity, size: usize) -> Met {
+    fn look_up(&mut self, identity: Identity, size: usize) -> Lookup {
         let Identity { address, meta, key } = identity;
         let open = &mut self.open;
         if open.meta != meta || open.key != key {
-            return Met::Elsewhere;
+            return Lookup::Elsewhere;
         }
         let next = self.count.wrapping_add(1);
         if address == open.end && next == open.next {
             open.end = address.wrapping_add(size);
             open.next = next.wrapping_add(1);
             self.count = next;
-            return Met::First;
+            return Lookup::First;
         }
         open.number(address, size)
-            .map_or(Met::Elsewhere, Met::Again)
+            .map_or(Lookup::Elsewhere, Lookup::Known)
     }
 
     /// Assigns the next number to a target of `size` bytes that lies after all targets that were
     /// met in its segment.
-    fn add_there(&mut self, segment: usize, identity: Identity, size: usize) {
+    fn add_in_place(&mut self, segment: usize, identity: Identity, size: usize) {
         let number = self.count.wrapping_add(1);
         self.count = number;
         let Identity { address, meta, key } = identity;
-        let opened = Run {
+        let opened = TargetRun {
             start: address,
             end: address.wrapping_add(size),
             first: number,
@@ -166,8 +166,8 @@ impl Shared {
             key,
         };
         let closed = mem::replace(&mut self.open, opened);
-        let closed_in = mem::replace(&mut self.open_in, segment);
-        if let Some(runs) = self.there.get_mut(closed_in) {
+        let closed_in = mem::replace(&mut self.open_segment, segment);
+        if let Some(runs) = self.in_place_runs.get_mut(closed_in) {
             if closed.next > closed.first {
                 runs.push(closed);
             }
@@ -176,9 +176,9 @@ impl Shared {
 
     /// Returns the number of a target of `size` bytes in a segment, if it was met before and
     /// is not in the last run.
-    fn number_there(&self, segment: usize, identity: Identity, size: usize) -> Option<u32> {
+    fn number_in_runs(&self, segment: usize, identity: Identity, size: usize) -> Option<u32> {
         let Identity { address, meta, key } = identity;
-        let runs = self.there.get(segment)?;
+        let runs = self.in_place_runs.get(segment)?;
         let after = runs.partition_point(|run| run.start <= address);
         let run = runs.get(after.wrapping_sub(1))?;
         let like = run.meta == meta && run.key == key;
@@ -190,7 +190,7 @@ impl Shared {
     }
 }
 
-impl Run {
+impl TargetRun {
     fn nothing() -> Self {
         Self {
             start: 0,
@@ -227,7 +227,7 @@ impl Identity {
 
     /// Returns the words of a further pointer to a target.
     #[inline(always)]
-    fn again(self, number: u32) -> [u64; 2] {
+    fn further_pointer(self, number: u32) -> [u64; 2] {
         [SHARED | u64::from(number), self.meta]
     }
 }
@@ -242,11 +242,11 @@ impl<'b> Draft<'b> {
         self.skipped |= only && !self.borrows;
         if !only || self.borrows {
             if self.back.active {
-                return self.shared_elsewhere(target);
+                return self.shared_slow(target);
             }
             let identity = Identity::of(target);
             if let Some(number) = self.scratch.shared.number(identity) {
-                return identity.again(number);
+                return identity.further_pointer(number);
             }
         } else {
             let shared = &mut self.scratch.shared;
@@ -257,28 +257,28 @@ impl<'b> Draft<'b> {
 
     /// Like [`shared`](Self::shared), for a message that is restored in place.
     #[cold]
-    fn shared_elsewhere<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
-        self.shared_back(target)
+    fn shared_slow<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
+        self.claim_shared(target)
     }
 
     /// Claims a shared target of a message that is restored in place, unless it was met before.
     /// Returns the words of a pointer to it.
     #[inline(always)]
-    pub(crate) fn shared_back<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
+    pub(crate) fn claim_shared<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
         let identity = Identity::of(target);
         let size = size_of_val(target);
         let met = if size == 0 {
-            Met::Elsewhere
+            Lookup::Elsewhere
         } else {
-            self.scratch.shared.meet(identity, size)
+            self.scratch.shared.look_up(identity, size)
         };
         let number = match met {
-            Met::First => None,
-            Met::Again(number) => Some(number),
-            Met::Elsewhere => self.number_back(identity, size),
+            Lookup::First => None,
+            Lookup::Known(number) => Some(number),
+            Lookup::Elsewhere => self.number_in_place(identity, size),
         };
         match number {
-            Some(number) => identity.again(number),
+            Some(number) => identity.further_pointer(number),
             None => target.claim_back(self),
         }
     }
@@ -290,19 +290,19 @@ impl<'b> Draft<'b> {
     /// either has been met or belongs to a target that has moved. Several zero-sized targets may
     /// have the same address.
     #[inline(never)]
-    fn number_back(&mut self, identity: Identity, size: usize) -> Option<u32> {
+    fn number_in_place(&mut self, identity: Identity, size: usize) -> Option<u32> {
         let place = if size == 0 {
             None
         } else {
-            self.segment_back(identity.address)
+            self.segment_of(identity.address)
         };
         let shared = &mut self.scratch.shared;
         match place {
             None => shared.number(identity),
             Some(_) if shared.root == Some(identity) => Some(0),
-            Some((segment, true)) => shared.number_there(segment, identity, size),
+            Some((segment, true)) => shared.number_in_runs(segment, identity, size),
             Some((segment, false)) => {
-                shared.add_there(segment, identity, size);
+                shared.add_in_place(segment, identity, size);
                 None
             }
         }

@@ -396,7 +396,7 @@ impl Answer {
                 self.refuse(Code::Panicked, "");
                 return Err(Failed::Result);
             }
-            Err(Ended::Unwritten(error)) => error.to_string(),
+            Err(Ended::WriteFailure(error)) => error.to_string(),
             Err(Ended::Unsent(error)) => error.to_string(),
             Err(Ended::Stopped(Stop::Broken(rule))) => rule.to_owned(),
             Err(Ended::Stopped(Stop::Lost(_) | Stop::Unwanted)) => {

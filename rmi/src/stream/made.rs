@@ -106,6 +106,6 @@ fn frame<T: Transportable + 'static>(items: &[T]) -> Frame<T> {
         }
         filling.finish()
     });
-    let filled = filled.map_err(StreamError::Unwritten)?;
+    let filled = filled.map_err(StreamError::WriteFailure)?;
     read(filled, Limits::default()).map_err(|source| StreamError::Item { source })
 }

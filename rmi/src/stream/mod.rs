@@ -160,7 +160,7 @@ pub enum StreamError {
     Unsent,
     /// An item could not be written, in a stream that is taken where it was made.
     #[error("an item of a stream could not be written")]
-    Unwritten(#[source] WriteError),
+    WriteFailure(#[source] WriteError),
     /// Items could not be read.
     #[error("an item of a stream is damaged")]
     Item {

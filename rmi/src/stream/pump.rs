@@ -80,7 +80,7 @@ pub(crate) enum Ended {
     Passed(StreamError),
     /// The same, and more are in one frame than this peer takes at once.
     Large,
-    Unwritten(WriteError),
+    WriteFailure(WriteError),
     Unsent(SendError),
 }
 
@@ -190,7 +190,7 @@ impl<F: Feed> Pump<F> {
             }
             Ok(Poll::Ready(Err(error))) => Poll::Ready(Err(Ended::Unsent(error))),
             Ok(Poll::Pending) => Poll::Pending,
-            Err(error) => Poll::Ready(Err(Ended::Unwritten(error))),
+            Err(error) => Poll::Ready(Err(Ended::WriteFailure(error))),
         }
     }
 

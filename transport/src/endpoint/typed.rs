@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use jstream::buffer::Filled;
-use jstream::{Erased, Received, Transportable, Unforwarded, WriteError, Writer};
+use jstream::{Erased, Received, Transportable, ForwardFailure, WriteError, Writer};
 
 use super::Endpoint;
 use super::message::Message;
@@ -295,7 +295,7 @@ impl Endpoint {
             .with_writer(|writer| writer.forward_to(received, pool));
         let message = match forwarded {
             Ok(forwarded) => forwarded.message,
-            Err(Unforwarded {
+            Err(ForwardFailure {
                 error, received, ..
             }) => {
                 return Err(UnsentObject {

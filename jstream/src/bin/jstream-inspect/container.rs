@@ -24,7 +24,7 @@ pub(crate) struct Container {
     /// What a file of objects says of itself.
     pub(crate) about: Option<About>,
     data: Data,
-    objects: Objects,
+    objects: ContainerObjects,
 }
 
 /// Where bytes come from.
@@ -33,7 +33,7 @@ enum Data {
     Disk(File),
 }
 
-enum Objects {
+enum ContainerObjects {
     Items(Vec<Item>),
     #[cfg(unix)]
     File(Box<FileReader>),
@@ -63,7 +63,7 @@ impl Container {
             faults: Vec::new(),
             about: None,
             data: Data::Memory(Vec::new()),
-            objects: Objects::Items(Vec::new()),
+            objects: ContainerObjects::Items(Vec::new()),
         };
         for path in &arguments.schema {
             let bytes = all(open(path)?, Vec::new(), path, arguments.bytes)?;
@@ -141,7 +141,7 @@ impl Container {
                 Err(fault) => self.faults.push(fault),
             }
         }
-        self.objects = Objects::Items(items);
+        self.objects = ContainerObjects::Items(items);
         self.data = Data::Memory(bytes);
     }
 
@@ -204,7 +204,7 @@ impl Container {
                 }
             }
         }
-        self.objects = Objects::File(Box::new(reader));
+        self.objects = ContainerObjects::File(Box::new(reader));
         Ok(())
     }
 
@@ -218,9 +218,9 @@ impl Container {
     /// How many objects there are.
     pub(crate) fn count(&self) -> u64 {
         match &self.objects {
-            Objects::Items(items) => items.len() as u64,
+            ContainerObjects::Items(items) => items.len() as u64,
             #[cfg(unix)]
-            Objects::File(reader) => reader.len(),
+            ContainerObjects::File(reader) => reader.len(),
         }
     }
 
@@ -233,7 +233,7 @@ impl Container {
         };
         let count = self.count();
         match &mut self.objects {
-            Objects::Items(items) => {
+            ContainerObjects::Items(items) => {
                 let item = usize::try_from(number).ok().and_then(|at| items.get(at));
                 let at = item
                     .map(|item| item.at.clone())
@@ -249,7 +249,7 @@ impl Container {
                 }))
             }
             #[cfg(unix)]
-            Objects::File(reader) => {
+            ContainerObjects::File(reader) => {
                 if number >= count {
                     return Err(missing(count));
                 }

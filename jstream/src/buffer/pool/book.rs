@@ -21,7 +21,7 @@ use crate::buffer::Region;
 
 pub(super) struct Book {
     /// By their numbers in the table.
-    slabs: Vec<Entry>,
+    slabs: Vec<SlabEntry>,
     mapped: usize,
     /// How many bytes were mapped after the last trim.
     trimmed: usize,
@@ -29,7 +29,7 @@ pub(super) struct Book {
 }
 
 /// What is known of a slab.
-struct Entry {
+struct SlabEntry {
     class: usize,
     /// None while it is not mapped.
     region: Option<Arc<Region>>,
@@ -104,7 +104,7 @@ impl Book {
         }
     }
 
-    fn entry(&mut self, number: usize) -> &mut Entry {
+    fn entry(&mut self, number: usize) -> &mut SlabEntry {
         match self.slabs.get_mut(number) {
             Some(entry) => entry,
             None => unreachable!("a slab in the table"),
@@ -181,7 +181,7 @@ impl Shared {
             })?;
         let system = |source| PoolError::System { wanted, source };
         let region = self.options.region.map(len).map_err(system)?;
-        let vacant = |entry: &Entry| entry.class == class && entry.region.is_none();
+        let vacant = |entry: &SlabEntry| entry.class == class && entry.region.is_none();
         let number = match book.slabs.iter().position(vacant) {
             Some(number) => number,
             None => self.add_slab(book, class, slots).map_err(system)?,
@@ -213,7 +213,7 @@ impl Shared {
         book.slabs.try_reserve(1)?;
         let slab = Slab::new(self.at, class, slots)?;
         self.table.insert(number, slab)?;
-        book.slabs.push(Entry {
+        book.slabs.push(SlabEntry {
             class,
             region: None,
             carved: 0,

@@ -45,11 +45,11 @@ pub(super) struct Kept<S> {
 /// The slots of one class, of which the first `count` places have one.
 struct Places<S> {
     count: AtomicUsize,
-    places: [Place<S>; MOST],
+    places: [SlotInSlab<S>; MOST],
 }
 
 /// A slot and its slab.
-struct Place<S> {
+struct SlotInSlab<S> {
     slab: AtomicPtr<S>,
     slot: AtomicU32,
 }
@@ -57,7 +57,7 @@ struct Place<S> {
 impl<S> Kept<S> {
     /// Nothing. Where the system has no barrier for all processors, nothing is ever kept.
     pub(super) fn new() -> Self {
-        let place = |_| Place {
+        let place = |_| SlotInSlab {
             slab: AtomicPtr::default(),
             slot: AtomicU32::new(0),
         };

@@ -61,7 +61,7 @@ pub(super) fn check<T: Archivable>(bytes: &[u8], depth: usize) -> Result<(), Rky
     let mut validator = Validator::new(archive, SharedValidator::new());
     let root = root_position::<T::Archived>(bytes.len());
     check_pos_with_context::<T::Archived, _, RkyvError>(bytes, root, &mut validator)
-        .map_err(|error| error.counted_from(bytes.as_ptr().addr()))
+        .map_err(|error| error.with_offsets_from(bytes.as_ptr().addr()))
 }
 
 /// Returns a description of the type that does not need a value: the name of its archived type

@@ -12,11 +12,11 @@ use rkyv::rancor::{Source, Trace};
 /// the archive, up to 1 KiB in all. It contains no memory addresses; they are replaced by offsets
 /// from the archive's start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RkyvError(Box<Said>);
+pub struct RkyvError(Box<ErrorText>);
 
 /// The content of an error. Boxed because each step of a check returns an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Said {
+struct ErrorText {
     words: String,
     /// True if the archive is too deep.
     deep: bool,
@@ -32,8 +32,8 @@ const DIGITS: usize = 16;
 impl RkyvError {
     #[cold]
     #[inline(never)]
-    pub(super) fn saying(what: impl Display) -> Self {
-        let mut error = Self(Box::new(Said {
+    pub(super) fn with_text(what: impl Display) -> Self {
+        let mut error = Self(Box::new(ErrorText {
             words: String::new(),
             deep: false,
         }));
@@ -48,11 +48,11 @@ impl RkyvError {
 
     fn add(&mut self, words: fmt::Arguments<'_>) {
         // Text beyond the maximum length is dropped.
-        let _ = Cut(&mut self.0.words).write_fmt(words);
+        let _ = TextLimiter(&mut self.0.words).write_fmt(words);
     }
 
     /// Replaces addresses by offsets from `start`.
-    pub(super) fn counted_from(mut self, start: usize) -> Self {
+    pub(super) fn with_offsets_from(mut self, start: usize) -> Self {
         let mut said = String::new();
         let mut rest = self.0.words.as_str();
         while let Some((before, after)) = rest.split_once("0x") {
@@ -82,9 +82,9 @@ impl RkyvError {
 }
 
 /// A writer that truncates the text to [`MOST`] bytes and replaces control characters by spaces.
-struct Cut<'s>(&'s mut String);
+struct TextLimiter<'s>(&'s mut String);
 
-impl Write for Cut<'_> {
+impl Write for TextLimiter<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for c in text.chars() {
             if self.0.len().saturating_add(c.len_utf8()) > MOST {
@@ -118,7 +118,7 @@ impl Trace for RkyvError {
 
 impl Source for RkyvError {
     fn new<T: Error + Send + Sync + 'static>(source: T) -> Self {
-        Self::saying(source)
+        Self::with_text(source)
     }
 }
 
@@ -129,8 +129,8 @@ mod tests {
     #[test]
     fn addresses_are_counted_from_the_start() {
         let said = |words: &str| {
-            RkyvError::saying(words)
-                .counted_from(0x7f00_0000_1000)
+            RkyvError::with_text(words)
+                .with_offsets_from(0x7f00_0000_1000)
                 .0
                 .words
         };
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn words_end_somewhere() {
-        let mut error = RkyvError::saying("a\nb");
+        let mut error = RkyvError::with_text("a\nb");
         for _ in 0..1000 {
             error = error.trace("ä".repeat(7));
         }

@@ -98,7 +98,7 @@ impl<T: Archivable> RkyvArchive<T> {
         let align = const { alignment_of::<T>() };
         if bytes.as_ptr().addr() & align.wrapping_sub(1) != 0 {
             let why = format_args!("the bytes are not aligned to {align}");
-            return Err(RkyvError::saying(why));
+            return Err(RkyvError::with_text(why));
         }
         check::<T>(bytes, DEPTH)?;
         // SAFETY: the bytes were just checked, and are borrowed for as long as the archive.
@@ -201,7 +201,7 @@ unsafe impl<T: Archivable> Pointee for RkyvArchive<T> {
         let Err(error) = check::<T>(bytes, pass.levels_left()) else {
             return Ok(());
         };
-        pass.say(if error.is_of_depth() {
+        pass.set_adapter_error(if error.is_of_depth() {
             let name = short(type_name::<T::Archived>());
             format!(
                 "the {name} is deeper than Limits::depth or the {DEPTH} levels of an archive allow"

@@ -1,4 +1,4 @@
-//! What was received, and where it is wanted.
+//! Received messages and their destinations.
 
 use jstream::buffer::{Filled, Pool, Spent};
 use jstream::{Erased, Writer};
@@ -7,18 +7,19 @@ use crate::device::connection::Payload;
 use crate::error::RecvError;
 use crate::header::Header;
 
-/// A message that was received.
+/// A received message.
 pub(crate) struct Arrived {
     pub(crate) header: Header,
     pub(crate) payload: Payload,
-    /// Which one it is.
+    /// Sequence number of the message.
     pub(super) number: u64,
 }
 
 impl Arrived {
-    /// Its bytes: an object becomes a message again. One that can't, for want of room, comes back.
+    /// Returns the payload as bytes. An object is converted back to a message. If there is no room
+    /// for that, the object is returned with the error.
     #[inline]
-    pub(crate) fn into_bytes(self, pool: &Pool) -> Result<(Header, Filled), Box<Unwritten>> {
+    pub(crate) fn into_bytes(self, pool: &Pool) -> Result<(Header, Filled), Box<WriteFailure>> {
         match self.payload {
             Payload::Bytes(filled) => Ok((self.header, filled)),
             Payload::Object(object) => forward(self.header, self.number, object, pool),
@@ -32,14 +33,14 @@ fn forward(
     number: u64,
     object: Erased,
     pool: &Pool,
-) -> Result<(Header, Filled), Box<Unwritten>> {
+) -> Result<(Header, Filled), Box<WriteFailure>> {
     let type_name = object.type_name();
     match object.forward(&mut Writer::new(), pool) {
         Ok(forwarded) => {
             let length = forwarded.message.len() as u64;
             Ok((header.with_length(length), forwarded.message))
         }
-        Err(unforwarded) => Err(Box::new(Unwritten {
+        Err(unforwarded) => Err(Box::new(WriteFailure {
             error: RecvError::Object {
                 type_name,
                 source: unforwarded.error,
@@ -53,28 +54,29 @@ fn forward(
     }
 }
 
-/// An object that did not become a message, and why.
-pub(crate) struct Unwritten {
+/// An object that could not be converted to a message, and the error.
+pub(crate) struct WriteFailure {
     pub(crate) error: RecvError,
     pub(crate) arrived: Option<Arrived>,
 }
 
-/// What came of a posted receive.
+/// Outcome of a posted receive.
 pub(crate) type Receipt = Result<Arrived, Missed>;
 
-/// No message, why, and the jbuf that was posted.
+/// Error of a posted receive, and the buffer that was posted.
 pub(crate) struct Missed {
     pub(crate) error: RecvError,
     pub(crate) spent: Option<Spent>,
 }
 
-/// Where a message is wanted.
+/// Destination of a message.
 pub(in crate::endpoint) enum Place<'s> {
-    /// In a jbuf of the pool.
+    /// A buffer of the pool.
     Pool,
-    /// In this jbuf, which is taken.
+    /// This buffer, which is taken out of the option.
     Jbuf(&'s mut Option<Spent>),
-    /// In memory of so many bytes; it stands in the scratch meanwhile, or in a jbuf of the pool.
+    /// Memory of this many bytes. Meanwhile the message is in the scratch buffer, or in a buffer of
+    /// the pool.
     Memory(usize),
 }
 

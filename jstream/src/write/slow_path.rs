@@ -6,9 +6,9 @@ use std::mem::size_of;
 use std::ptr;
 use std::slice;
 
-use super::blame::{NO_ROOM, field_without_room};
+use super::append::PADDING;
+use super::blame_field::{NO_ROOM, find_oversized_field};
 use super::draft::{Draft, Full};
-use super::text::PADDING;
 use crate::buffer::Spent;
 use crate::model::Transportable;
 use crate::read::short;
@@ -16,7 +16,7 @@ use crate::schema::Schema;
 
 /// A segment that is gathered in a separate vector.
 #[derive(Debug, Clone, Copy)]
-enum Beside {
+enum SideSegment {
     Bulk,
     Text,
 }
@@ -25,28 +25,28 @@ impl<'b> Draft<'b> {
     /// Called if the objects segment has no room. Claims the values in the message if it is being
     /// restored in place; otherwise marks the draft as full.
     #[cold]
-    pub(super) fn allot_elsewhere<T: Transportable + 'b>(
+    pub(super) fn allocate_slow<T: Transportable + 'b>(
         &mut self,
         values: *const T,
         count: usize,
     ) -> u64 {
         if self.back.active {
-            return self.objects_back(values, count);
+            return self.claim_objects(values, count);
         }
         self.full = true;
         NO_ROOM
     }
 
-    /// Like [`allot_elsewhere`](Self::allot_elsewhere), for flat values.
+    /// Like [`allocate_slow`](Self::allocate_slow), for flat values.
     #[cold]
-    pub(super) fn bulk_elsewhere<T: Transportable + 'b>(
+    pub(super) fn place_bulk_slow<T: Transportable + 'b>(
         &mut self,
         values: *const T,
         count: usize,
     ) -> u64 {
         if self.back.active {
             let exclusive = self.back.take_exclusive();
-            return self.bulk_back(values, count, exclusive);
+            return self.claim_bulk(values, count, exclusive);
         }
         self.full = true;
         NO_ROOM
@@ -55,33 +55,33 @@ impl<'b> Draft<'b> {
     /// Makes room for flat values that are gathered. If that is impossible or unnecessary, returns
     /// the place to be written for a pointer to them.
     #[cold]
-    pub(super) fn bulk_without_room<T: Transportable + 'b>(
+    pub(super) fn reserve_bulk_slow<T: Transportable + 'b>(
         &mut self,
         values: *const T,
         count: usize,
         room: usize,
     ) -> Option<u64> {
         if self.back.active {
-            return Some(self.bulk_elsewhere(values, count));
+            return Some(self.place_bulk_slow(values, count));
         }
-        (!self.make_room(room, Beside::Bulk)).then_some(NO_ROOM)
+        (!self.make_room(room, SideSegment::Bulk)).then_some(NO_ROOM)
     }
 
-    /// Like [`bulk_without_room`](Self::bulk_without_room), for text.
+    /// Like [`reserve_bulk_slow`](Self::reserve_bulk_slow), for text.
     #[cold]
-    pub(super) fn string_without_room(&mut self, text: &str, room: usize) -> Option<u64> {
+    pub(super) fn reserve_string_slow(&mut self, text: &str, room: usize) -> Option<u64> {
         if self.back.active {
-            return Some(self.string_back(text));
+            return Some(self.claim_string(text));
         }
-        (!self.make_room(room, Beside::Text)).then_some(NO_ROOM)
+        (!self.make_room(room, SideSegment::Text)).then_some(NO_ROOM)
     }
 
     /// Makes room for a tag and appends it, or writes it to its place in a message that is restored
     /// in place.
     #[cold]
-    pub(super) fn tag_elsewhere(&mut self, tag: bool) {
+    pub(super) fn tag_slow(&mut self, tag: bool) {
         if self.back.active {
-            self.tag_back(tag);
+            self.overwrite_tag(tag);
         } else {
             self.scratch.text.push(u8::from(tag));
         }
@@ -89,7 +89,7 @@ impl<'b> Draft<'b> {
 
     /// Records the field of the values just written whose target did not fit.
     #[cold]
-    pub(super) fn blame<T: Transportable + 'b>(&mut self, at: usize, count: usize) {
+    pub(super) fn blame_field<T: Transportable + 'b>(&mut self, at: usize, count: usize) {
         let (schema, root) = Schema::of_form::<T::InPlace<'b>>();
         let size = size_of::<T::InPlace<'b>>();
         let start = self.objects.base().as_ptr().wrapping_add(at);
@@ -97,18 +97,18 @@ impl<'b> Draft<'b> {
             let value = start.wrapping_add(i.wrapping_mul(size));
             // SAFETY: the values, including their padding, were written there (invariant 1).
             let bytes = unsafe { slice::from_raw_parts(value, size) };
-            field_without_room(&schema, root, bytes)
+            find_oversized_field(&schema, root, bytes)
         });
         let name = short(std::any::type_name::<T>());
-        self.without_room = path.map(|path| name + &path);
+        self.oversized_field = path.map(|path| name + &path);
     }
 
     /// Reserves `len` bytes in a segment. Returns false if the segment would exceed the limit.
     #[cold]
-    fn make_room(&mut self, len: usize, of: Beside) -> bool {
+    fn make_room(&mut self, len: usize, of: SideSegment) -> bool {
         let segment = match of {
-            Beside::Bulk => &mut self.scratch.bulk,
-            Beside::Text => &mut self.scratch.text,
+            SideSegment::Bulk => &mut self.scratch.bulk,
+            SideSegment::Text => &mut self.scratch.text,
         };
         if segment.len().saturating_add(len) > self.limit.saturating_add(PADDING) {
             self.full = true;

@@ -18,7 +18,7 @@ use std::mem::{self, align_of, size_of};
 use std::ptr::{self, NonNull};
 
 use super::claims::rewrite;
-use super::draft::{Draft, NOTED};
+use super::draft::{Draft, RECORD_MIN_BYTES};
 use super::scratch::Scratch;
 use crate::buffer::ALIGNMENT;
 use crate::model::Transportable;
@@ -73,17 +73,17 @@ impl Segments {
     pub(crate) fn kept<T>(&self, capacity: usize) -> Option<*mut T> {
         let at = align_up(self.len(), ALIGNMENT);
         let end = at.checked_add(size_of::<T>())?;
-        let fits = end <= capacity && size_of::<T>() <= LARGEST_KEPT;
+        let fits = end <= capacity && size_of::<T>() <= MAX_ROOT_COPY_BYTES;
         fits.then(|| self.base.as_ptr().wrapping_add(at).cast())
     }
 }
 
 /// Maximum size in bytes of a root of which a copy is kept.
-const LARGEST_KEPT: usize = 4096;
+const MAX_ROOT_COPY_BYTES: usize = 4096;
 
 /// The action of a walk on the pointers whose places it computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum WriteBackMode {
     /// Only compares every target's address with the expected one.
     Compare,
     /// Overwrites the pointers with places. `changed` says that the program may have changed the
@@ -93,7 +93,7 @@ pub(super) enum Step {
 
 /// The state of a walk in addition to the cursors of its draft.
 #[derive(Debug)]
-pub(super) struct Back {
+pub(super) struct WriteBackState {
     pub(super) active: bool,
     pub(super) commit: bool,
     /// True if a target is not at its expected address. Places claimed after that are meaningless.
@@ -101,7 +101,7 @@ pub(super) struct Back {
     /// True if the next slice to be written is one that the program may have changed.
     exclusive: bool,
     /// True if the walk is over a copy of a root, parts of which the program may own.
-    of_copy: bool,
+    walks_copy: bool,
     pub(super) base: *mut u8,
     pub(super) objects_end: usize,
     /// The address of place 0 of the bulk segment, and the place of the segment's end.
@@ -113,17 +113,17 @@ pub(super) struct Back {
     pub(super) text_end: usize,
     /// The draft's own text and bulk vectors, removed so that the draft has no room and takes its
     /// slow paths.
-    aside: (Vec<u8>, Vec<u8>),
+    saved_scratch: (Vec<u8>, Vec<u8>),
 }
 
-impl Back {
+impl WriteBackState {
     pub(super) const fn new() -> Self {
         Self {
             active: false,
             commit: false,
             moved: false,
             exclusive: false,
-            of_copy: false,
+            walks_copy: false,
             base: ptr::null_mut(),
             objects_end: 0,
             bulk: ptr::null_mut(),
@@ -131,7 +131,7 @@ impl Back {
             text: ptr::null_mut(),
             text_cursor: 0,
             text_end: 0,
-            aside: (Vec::new(), Vec::new()),
+            saved_scratch: (Vec::new(), Vec::new()),
         }
     }
 
@@ -152,12 +152,12 @@ impl<'b> Draft<'b> {
     /// `of` must be the segments of a message that was read as the type that `T` is with another
     /// lifetime, and nothing else may access the buffer. After a step that commits, the objects
     /// must not be accessed again: all or some of them are in wire form, whatever the result.
-    pub(super) unsafe fn walk_back<T: Transportable + 'b>(
+    pub(super) unsafe fn write_back_walk<T: Transportable + 'b>(
         &mut self,
         of: &Segments,
-        step: Step,
+        step: WriteBackMode,
     ) -> bool {
-        self.enter_back(of, step);
+        self.begin_write_back(of, step);
         let root = of.root::<T>();
         let at = align_up(HEADER_LEN, align_of::<T>());
         self.cursor = at.wrapping_add(size_of::<T>());
@@ -166,12 +166,12 @@ impl<'b> Draft<'b> {
             // A value that the program was able to change may have uninitialised padding, so it is
             // rewritten as a whole.
             // SAFETY: the root is at its place and native.
-            Step::Commit { changed: true } => unsafe { rewrite::<T>(root, self) },
+            WriteBackMode::Commit { changed: true } => unsafe { rewrite::<T>(root, self) },
             // SAFETY: as above.
             _ => unsafe { T::write_back(root, self) },
         }
         while !self.back.moved {
-            let Some(turn) = self.scratch.turns.pop() else {
+            let Some(turn) = self.scratch.work_queue.pop() else {
                 break;
             };
             let back = turn.back;
@@ -188,15 +188,15 @@ impl<'b> Draft<'b> {
             && self.bulk_cursor == back.bulk_end
             && back.text_cursor == back.text_end;
         if all && self.back.commit {
-            self.align_back(of);
+            self.update_bulk_align(of);
         }
-        self.leave_back();
+        self.end_write_back();
         all
     }
 
     /// Updates the alignment of bulk in the header to what its targets need, if bulk would start at
     /// the same offset.
-    fn align_back(&self, of: &Segments) {
+    fn update_bulk_align(&self, of: &Segments) {
         let align = self.bulk_align();
         if align_up(of.objects_end, align) != of.bulk_start {
             return;
@@ -218,29 +218,34 @@ impl<'b> Draft<'b> {
     ///
     /// # Safety
     ///
-    /// As for [`walk_back`](Self::walk_back), and `kept` must be the copy of a root. Functions of
+    /// As for [`write_back_walk`](Self::write_back_walk), and `kept` must be the copy of a root. Functions of
     /// the program are only ever given the root.
-    pub(super) unsafe fn is_root_as_it_was<T: Transportable + 'b>(
+    pub(super) unsafe fn is_root_unchanged<T: Transportable + 'b>(
         &mut self,
         of: &Segments,
         kept: *mut T,
     ) -> bool {
         // SAFETY: the caller's promise is passed on; nothing is written.
-        let was = unsafe { self.claims_of_root(of, kept) };
-        mem::swap(&mut self.scratch.turns, &mut self.scratch.turns_before);
-        mem::swap(&mut self.scratch.shared, &mut self.scratch.shared_before);
+        let was = unsafe { self.root_claims(of, kept) };
+        mem::swap(
+            &mut self.scratch.work_queue,
+            &mut self.scratch.previous_work_queue,
+        );
+        mem::swap(&mut self.scratch.shared, &mut self.scratch.previous_shared);
         // SAFETY: as above.
-        let is = unsafe { self.claims_of_root(of, of.root::<T>()) };
+        let is = unsafe { self.root_claims(of, of.root::<T>()) };
         let there = was.is_some() && was == is;
         let Scratch {
-            turns,
-            turns_before,
+            work_queue,
+            previous_work_queue,
             shared,
-            shared_before,
+            previous_shared,
             ..
         } = &mut self.scratch;
-        let same = there && shared.is_the_same(shared_before) && turns.are_the_same(turns_before);
-        self.leave_back();
+        let same = there
+            && shared.is_the_same(previous_shared)
+            && work_queue.are_the_same(previous_work_queue);
+        self.end_write_back();
         same
     }
 
@@ -249,14 +254,14 @@ impl<'b> Draft<'b> {
     ///
     /// # Safety
     ///
-    /// As for [`walk_back`](Self::walk_back); `root` may be a copy.
-    unsafe fn claims_of_root<T: Transportable + 'b>(
+    /// As for [`write_back_walk`](Self::write_back_walk); `root` may be a copy.
+    unsafe fn root_claims<T: Transportable + 'b>(
         &mut self,
         of: &Segments,
         root: *mut T,
     ) -> Option<[usize; 3]> {
-        self.enter_back(of, Step::Compare);
-        self.back.of_copy = root != of.root::<T>();
+        self.begin_write_back(of, WriteBackMode::Compare);
+        self.back.walks_copy = root != of.root::<T>();
         self.scratch.shared.set_root::<T>(of.root::<T>());
         self.cursor = align_up(HEADER_LEN, align_of::<T>()).wrapping_add(size_of::<T>());
         // SAFETY: by the caller's promise there is a root.
@@ -267,27 +272,27 @@ impl<'b> Draft<'b> {
 
     /// Sets the cursors to the beginning of the message, and removes all room from the draft.
     /// Everything to be written is then looked for in the message.
-    fn enter_back(&mut self, of: &Segments, step: Step) {
-        self.begin(0, false, NOTED);
+    fn begin_write_back(&mut self, of: &Segments, step: WriteBackMode) {
+        self.begin(0, false, RECORD_MIN_BYTES);
         self.limit_from_origin = 0;
         // Makes the draft record all shared targets.
         self.borrows = true;
         self.refused = None;
         let base = of.base.as_ptr();
-        let aside = if self.back.active {
-            mem::take(&mut self.back.aside)
+        let saved_scratch = if self.back.active {
+            mem::take(&mut self.back.saved_scratch)
         } else {
             (
                 mem::take(&mut self.scratch.text),
                 mem::take(&mut self.scratch.bulk),
             )
         };
-        self.back = Back {
+        self.back = WriteBackState {
             active: true,
-            commit: step != Step::Compare,
+            commit: step != WriteBackMode::Compare,
             moved: false,
             exclusive: false,
-            of_copy: false,
+            walks_copy: false,
             base,
             objects_end: of.objects_end,
             bulk: base.wrapping_add(of.bulk_start).wrapping_sub(ORIGIN),
@@ -295,19 +300,19 @@ impl<'b> Draft<'b> {
             text: base.wrapping_add(of.text_start).wrapping_sub(ORIGIN),
             text_cursor: ORIGIN,
             text_end: of.text_len.wrapping_add(ORIGIN),
-            aside,
+            saved_scratch,
         };
     }
 
     /// Clears the state of the walk, and returns the draft to normal writing.
     #[cold]
-    pub(super) fn leave_back(&mut self) {
-        let (text, bulk) = mem::take(&mut self.back.aside);
+    pub(super) fn end_write_back(&mut self) {
+        let (text, bulk) = mem::take(&mut self.back.saved_scratch);
         self.back.active = false;
-        self.back.of_copy = false;
-        self.scratch.turns.clear();
-        self.scratch.turns_before.clear();
-        self.scratch.shared_before.clear();
+        self.back.walks_copy = false;
+        self.scratch.work_queue.clear();
+        self.scratch.previous_work_queue.clear();
+        self.scratch.previous_shared.clear();
         self.scratch.text = text;
         self.scratch.bulk = bulk;
         self.scratch.clear();
@@ -317,7 +322,7 @@ impl<'b> Draft<'b> {
     /// Returns the index of the segment that contains `address`, if any, and whether it is before
     /// that segment's cursor.
     #[inline(always)]
-    pub(super) fn segment_back(&self, address: usize) -> Option<(usize, bool)> {
+    pub(super) fn segment_of(&self, address: usize) -> Option<(usize, bool)> {
         let back = &self.back;
         let base = back.base.addr();
         if address < base {
@@ -351,10 +356,10 @@ impl<'b> Draft<'b> {
     /// function of the program may be given such a value, because its type may forbid copies. So
     /// the walk over the copy is stopped.
     #[inline(always)]
-    pub(crate) fn is_of_copy(&mut self) -> bool {
-        if self.back.of_copy {
+    pub(crate) fn stop_at_copy(&mut self) -> bool {
+        if self.back.walks_copy {
             let _ = self.has_moved();
         }
-        self.back.of_copy
+        self.back.walks_copy
     }
 }

@@ -11,7 +11,7 @@ use std::slice;
 
 /// Bump-allocated memory for values without drop glue, and boxes for values with drop glue.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct ValueArena {
     /// The chunks, of which the last one is being filled. A chunk never grows.
     chunks: Vec<Vec<MaybeUninit<u128>>>,
     boxed: Vec<Boxed>,
@@ -46,7 +46,7 @@ unsafe fn drop_box<T>(value: NonNull<u8>) {
     drop(unsafe { Box::from_raw(value.cast::<T>().as_ptr()) });
 }
 
-impl Kept {
+impl ValueArena {
     pub(super) const fn new() -> Self {
         Self {
             chunks: Vec::new(),
@@ -130,7 +130,7 @@ impl<'b> super::Draft<'b> {
         &mut self,
         values: impl ExactSizeIterator<Item = T>,
     ) -> &'b [T] {
-        let slice = self.scratch.kept.slice(values);
+        let slice = self.scratch.arena.slice(values);
         // SAFETY: the values were just written, do not move, and stay until the draft is cleared,
         // which is after the last use of the slice.
         unsafe { slice::from_raw_parts(slice.cast::<T>(), slice.len()) }
@@ -142,7 +142,7 @@ impl<'b> super::Draft<'b> {
     ///
     /// As for [`keep_slice`](Self::keep_slice).
     pub(crate) unsafe fn keep_value<T: 'b>(&mut self, value: T) -> &'b T {
-        let value = self.scratch.kept.value(value);
+        let value = self.scratch.arena.value(value);
         // SAFETY: as for `keep_slice`; the box is not touched before it is dropped.
         unsafe { &*value }
     }
@@ -154,28 +154,28 @@ mod tests {
 
     #[test]
     fn values_stay_where_they_are() {
-        let mut kept = Kept::new();
+        let mut arena = ValueArena::new();
         let mut all = Vec::new();
         for i in 0..2_000u64 {
             let len = usize::try_from(i % 50).unwrap();
-            all.push((i, kept.slice(vec![i; len].into_iter())));
+            all.push((i, arena.slice(vec![i; len].into_iter())));
         }
         for (i, slice) in all {
             // SAFETY: nothing was cleared.
             assert!(unsafe { &*slice }.iter().all(|value| *value == i));
         }
-        kept.clear();
-        assert_eq!(kept.chunks.len(), 1);
+        arena.clear();
+        assert_eq!(arena.chunks.len(), 1);
     }
 
     #[test]
     fn values_are_dropped_once() {
         let counted = std::rc::Rc::new(());
-        let mut kept = Kept::new();
-        let value = kept.value(counted.clone());
+        let mut arena = ValueArena::new();
+        let value = arena.value(counted.clone());
         // SAFETY: nothing was cleared.
         assert_eq!(std::rc::Rc::strong_count(unsafe { &*value }), 2);
-        kept.clear();
+        arena.clear();
         assert_eq!(std::rc::Rc::strong_count(&counted), 1);
     }
 }

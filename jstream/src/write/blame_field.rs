@@ -9,7 +9,7 @@ pub(super) const NO_ROOM: u64 = u64::MAX;
 
 /// Returns the path inside a value to the first pointer whose target did not fit, if there is one.
 /// `bytes` is the wire form of the value.
-pub(super) fn field_without_room(schema: &Schema, of: TypeIndex, bytes: &[u8]) -> Option<String> {
+pub(super) fn find_oversized_field(schema: &Schema, of: TypeIndex, bytes: &[u8]) -> Option<String> {
     Search { schema, bytes }.value(of, 0)
 }
 

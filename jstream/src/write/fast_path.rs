@@ -6,7 +6,7 @@ use std::mem::{MaybeUninit, align_of, size_of};
 use std::ptr;
 use std::slice;
 
-use super::draft::NOTED;
+use super::draft::RECORD_MIN_BYTES;
 use super::{WriteError, Writer};
 use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT, Spent};
 use crate::model::{InPlace, Transportable};
@@ -18,32 +18,32 @@ const LONGEST: usize = 256;
 
 /// Storage for such a message, aligned for the form.
 #[repr(C)]
-struct Message<F> {
+struct FlatMessage<F> {
     header: Header,
     root: F,
 }
 
 /// Returns true if messages of this form take the fast path.
 #[inline(always)]
-pub(super) const fn is_alone<F: InPlace>() -> bool {
+pub(super) const fn takes_fast_path<F: InPlace>() -> bool {
     const { assert_form::<F>() };
     F::SHAPE.flat && root_end::<F>() <= LONGEST
 }
 
 impl Writer {
-    /// Like [`gather`](Self::gather), for a form that [takes the fast path](is_alone) and is within
+    /// Like [`gather`](Self::gather), for a form that [takes the fast path](takes_fast_path) and is within
     /// the limit.
     #[inline]
-    pub(super) fn gather_alone<T: Transportable, R>(
+    pub(super) fn gather_fast<T: Transportable, R>(
         &mut self,
         value: &T,
         send: impl FnOnce(&[IoSlice<'_>]) -> R,
     ) -> Result<R, WriteError> {
-        let mut message = MaybeUninit::<Message<T::InPlace<'_>>>::uninit();
+        let mut message = MaybeUninit::<FlatMessage<T::InPlace<'_>>>::uninit();
         let base = message.as_mut_ptr().cast::<u8>();
         // SAFETY: the root is at the offset at which `repr(C)` puts it, so there is room and it is
         // aligned.
-        unsafe { self.write_alone(value, base)? };
+        unsafe { self.write_fast(value, base)? };
         // SAFETY: `root_end` bytes were just zeroed and then written to. By its contract, `write`
         // leaves none of them uninitialised, and neither does a copy of memory that is wire form.
         // Nothing writes to the bytes while they are lent.
@@ -54,7 +54,7 @@ impl Writer {
     /// Like [`write`](Self::write), but returns the length of the message in `into`. Returns
     /// `None`, with nothing written, if the message cannot take the fast path.
     #[inline]
-    pub(super) fn write_alone_to<T: Transportable>(
+    pub(super) fn write_fast_to<T: Transportable>(
         &mut self,
         value: &T,
         into: &Spent,
@@ -63,12 +63,12 @@ impl Writer {
         let base = into.base();
         let align = align_of::<T::InPlace<'_>>();
         let is_aligned = align <= LEAST_ALIGNMENT || base.addr().get() % ALIGNMENT == 0;
-        if !is_alone::<T::InPlace<'_>>() || len > into.capacity() || !is_aligned {
+        if !takes_fast_path::<T::InPlace<'_>>() || len > into.capacity() || !is_aligned {
             return None;
         }
         // SAFETY: the buffer has at least `len` bytes, as was just checked, and its base is aligned
         // for the form: to 16, or to 128 if the form needs more.
-        let written = unsafe { self.write_alone(value, base.as_ptr()) };
+        let written = unsafe { self.write_fast(value, base.as_ptr()) };
         Some(written.map(|()| len))
     }
 
@@ -79,7 +79,7 @@ impl Writer {
     ///
     /// `base` must be aligned for the form, and valid for writes up to the end of the root.
     #[inline(always)]
-    unsafe fn write_alone<T: Transportable>(
+    unsafe fn write_fast<T: Transportable>(
         &mut self,
         value: &T,
         base: *mut u8,
@@ -99,7 +99,7 @@ impl Writer {
             unsafe { ptr::copy_nonoverlapping(bytes, root.cast(), size_of::<T::InPlace<'_>>()) };
             return Ok(());
         }
-        let mut writing = self.writing(None, NOTED);
+        let mut writing = self.writing(None, RECORD_MIN_BYTES);
         // SAFETY: the slot is aligned, writable and zeroed. A flat form has no pointers to other
         // memory.
         unsafe { value.write(root, &mut writing) };
@@ -180,7 +180,9 @@ mod tests {
 
     fn joined<T: Transportable>(value: &T) -> Vec<u8> {
         let join = |segments: &[IoSlice<'_>]| segments.iter().flat_map(|s| s.to_vec()).collect();
-        Writer::new().gather_graph(value, NOTED, join).unwrap()
+        Writer::new()
+            .gather_graph(value, RECORD_MIN_BYTES, join)
+            .unwrap()
     }
 
     /// Checks that both paths produce the same bytes, and that these are read as the value.

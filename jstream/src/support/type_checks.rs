@@ -19,21 +19,21 @@ use super::fields::Like;
 
 /// The type of a field, to be checked.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<F>(PhantomData<*const F>);
+pub struct TypeCheck<F>(PhantomData<*const F>);
 
 /// Returns the type of a field.
 #[must_use]
-pub const fn asked<F>(_: &F) -> Asked<F> {
-    Asked(PhantomData)
+pub const fn asked<F>(_: &F) -> TypeCheck<F> {
+    TypeCheck(PhantomData)
 }
 
 /// Returns a type by its name.
 #[must_use]
-pub const fn asked_of<F>() -> Asked<F> {
-    Asked(PhantomData)
+pub const fn check_type_of<F>() -> TypeCheck<F> {
+    TypeCheck(PhantomData)
 }
 
-impl<F> Asked<F> {
+impl<F> TypeCheck<F> {
     /// Checks that the type can be sent.
     pub const fn travels(self)
     where
@@ -50,7 +50,7 @@ impl<F> Asked<F> {
     }
 
     /// Checks that the type can be in a receive buffer.
-    pub const fn stands_in_a_buffer(self)
+    pub const fn is_in_place(self)
     where
         F: InPlace,
     {
@@ -64,10 +64,10 @@ impl<F> Asked<F> {
     }
 
     /// Checks that `A` is an adapter for the type.
-    pub const fn has_an_adapter<A: Adapter<F>>(self, _: Asked<A>) {}
+    pub const fn has_an_adapter<A: Adapter<F>>(self, _: TypeCheck<A>) {}
 
     /// Checks that the type arrives as itself through an adapter.
-    pub const fn fits_an_adapter<A: Adapter<F>>(self, _: Asked<A>)
+    pub const fn fits_an_adapter<A: Adapter<F>>(self, _: TypeCheck<A>)
     where
         A::Wire: Plain,
     {
@@ -83,15 +83,15 @@ impl<F> Asked<F> {
 
 /// The type of a field, and the type of the form's field.
 #[derive(Debug, Clone, Copy)]
-pub struct AskedWithForm<F, G>(PhantomData<*const (F, G)>);
+pub struct TypeCheckWithForm<F, G>(PhantomData<*const (F, G)>);
 
 /// Returns the type of a field, and the type of the form's field.
 #[must_use]
-pub const fn asked_with_form<F, G>(_: &F, _: &G) -> AskedWithForm<F, G> {
-    AskedWithForm(PhantomData)
+pub const fn check_type_with_form<F, G>(_: &F, _: &G) -> TypeCheckWithForm<F, G> {
+    TypeCheckWithForm(PhantomData)
 }
 
-impl<F, G> AskedWithForm<F, G> {
+impl<F, G> TypeCheckWithForm<F, G> {
     /// Checks that the first type arrives as the second one.
     pub const fn agree<'b>(self)
     where
@@ -101,7 +101,7 @@ impl<F, G> AskedWithForm<F, G> {
     }
 
     /// Checks that the value that an adapter sends for the first type arrives as the second one.
-    pub const fn agree_by<'b, A: Adapter<F>>(self, _: Asked<A>)
+    pub const fn agree_through_adapter<'b, A: Adapter<F>>(self, _: TypeCheck<A>)
     where
         <A::Wire as Transportable>::InPlace<'b>: Form<G>,
     {
@@ -126,13 +126,13 @@ impl<T: Default> Skippable for T {}
     note = "add `#[transportable(no_to_owned)]` to the type that contains it, or implement \
             `Clone` for it"
 )]
-pub trait Again: Clone {}
+pub trait CloneRestore: Clone {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Clone> Again for T {}
+impl<T: Clone> CloneRestore for T {}
 
 /// Restores a field that arrived as itself.
-pub fn restore_adapted<F: Again>(form: &F) -> F {
+pub fn restore_adapted<F: CloneRestore>(form: &F) -> F {
     form.clone()
 }
 

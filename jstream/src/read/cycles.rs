@@ -3,9 +3,9 @@
 use std::ptr;
 
 use super::pass::FaultKind;
-use super::shared::{Again, NONE, Table};
+use super::shared::{FurtherEdge, NONE, SharedTable};
 
-impl Table {
+impl SharedTable {
     /// Searches for an object that reaches itself without a `Cell`, and for an object to which a
     /// path of more than `most` pointers leads. Returns the address of such an object. `deepest` is
     /// the largest depth at which an object was first reached.
@@ -14,19 +14,19 @@ impl Table {
     /// further pointer that leads backward. An acyclic path visits each target and each further
     /// pointer at most once.
     #[inline]
-    pub(super) fn circle(
+    pub(super) fn find_cycle(
         &mut self,
         deepest: usize,
         most: usize,
     ) -> Option<(ptr::NonNull<u8>, FaultKind)> {
-        if self.again.is_empty() {
+        if self.further_edges.is_empty() {
             return None;
         }
         self.search(deepest, most)
     }
 
     fn search(&mut self, deepest: usize, most: usize) -> Option<(ptr::NonNull<u8>, FaultKind)> {
-        let turns = self.again.len().min(self.entries.len());
+        let turns = self.further_edges.len().min(self.entries.len());
         let longest = turns
             .saturating_add(1)
             .saturating_mul(deepest.saturating_add(1));
@@ -35,21 +35,28 @@ impl Table {
             if !may_be_long {
                 return None;
             }
-            if self.again.is_sorted_by_key(|again| again.from) {
+            if self
+                .further_edges
+                .is_sorted_by_key(|further_edges| further_edges.from)
+            {
                 self.walk_forward();
-                return self.far(most);
+                return self.find_too_deep(most);
             }
         }
-        let Self { entries, again, .. } = self;
+        let Self {
+            entries,
+            further_edges,
+            ..
+        } = self;
         let first = (0u32..)
             .zip(entries.iter())
             .filter(|(_, entry)| entry.from != NONE)
-            .map(|(to, entry)| Again {
+            .map(|(to, entry)| FurtherEdge {
                 from: entry.from,
                 to,
                 level: entry.level,
             });
-        let edges = || first.clone().chain(again.iter().copied());
+        let edges = || first.clone().chain(further_edges.iter().copied());
         // Number of edges that leave each target; later the start of each target's adjacency list.
         let count = entries.len();
         self.starts.clear();
@@ -109,9 +116,9 @@ impl Table {
             }
         }
         if taken != count {
-            return Some((self.on_circle()?, FaultKind::Circle));
+            return Some((self.cycle_member()?, FaultKind::Cycle));
         }
-        self.far(most)
+        self.find_too_deep(most)
     }
 
     /// Computes the longest paths if all pointers lead to targets that are reached later, and the
@@ -120,25 +127,25 @@ impl Table {
     fn walk_forward(&mut self) {
         let Self {
             entries,
-            again,
+            further_edges,
             longest,
             ..
         } = self;
         longest.clear();
         longest.extend(entries.iter().map(|entry| entry.level));
         let level_of = |of: u32| entries.get(of as usize).map_or(0, |entry| entry.level);
-        let lead = |longest: &mut [u32], edge: Again| {
+        let lead = |longest: &mut [u32], edge: FurtherEdge| {
             let steps = edge.level.saturating_sub(level_of(edge.from));
             let way = at(longest, edge.from).saturating_add(steps);
             if let Some(longest) = longest.get_mut(edge.to as usize) {
                 *longest = way.max(*longest);
             }
         };
-        let mut further = again.iter().copied().peekable();
+        let mut further = further_edges.iter().copied().peekable();
         for (to, entry) in (0u32..).zip(entries.iter()) {
             if entry.from != NONE {
                 let (from, level) = (entry.from, entry.level);
-                lead(longest, Again { from, to, level });
+                lead(longest, FurtherEdge { from, to, level });
             }
             while let Some(edge) = further.next_if(|edge| edge.from == to) {
                 lead(longest, edge);
@@ -148,19 +155,19 @@ impl Table {
 
     /// Returns a target for which the target itself, or the last object that belongs to it, lies
     /// deeper than `most` on its longest path.
-    fn far(&self, most: usize) -> Option<(ptr::NonNull<u8>, FaultKind)> {
+    fn find_too_deep(&self, most: usize) -> Option<(ptr::NonNull<u8>, FaultKind)> {
         let mut ways = self.entries.iter().zip(&self.longest);
-        let (far, _) = ways.find(|(entry, longest)| {
+        let (find_too_deep, _) = ways.find(|(entry, longest)| {
             let behind = entry.last.saturating_sub(entry.level);
             entry.level != NONE && longest.saturating_add(behind) as usize > most
         })?;
-        Some((far.address()?, FaultKind::Far))
+        Some((find_too_deep.address()?, FaultKind::DeepOnOtherPath))
     }
 
     /// Returns a target on a cycle. Only targets on cycles, and targets reachable from these, have
     /// a nonzero in-degree when this is called.
     #[cold]
-    fn on_circle(&mut self) -> Option<ptr::NonNull<u8>> {
+    fn cycle_member(&mut self) -> Option<ptr::NonNull<u8>> {
         // Each of the remaining targets has a predecessor among them, so following predecessors
         // ends in a cycle.
         let left = |degree: &[u32], i: u32| at(degree, i) > 0;

@@ -9,12 +9,12 @@ use crate::keep::clear_after;
 
 /// Function that converts values to wire form. Calling it is sound only for a work item that was
 /// pushed with it.
-pub(super) type TurnBack<'b> = unsafe fn(&mut Draft<'b>, Turn<'b>) -> Result<(), Full>;
+pub(super) type WriteBackFn<'b> = unsafe fn(&mut Draft<'b>, WorkItem<'b>) -> Result<(), Full>;
 
 /// Adjacent values of one type in a message, and the function that converts them to wire form.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Turn<'b> {
-    pub(super) back: TurnBack<'b>,
+pub(super) struct WorkItem<'b> {
+    pub(super) back: WriteBackFn<'b>,
     pub(super) start: *mut u8,
     pub(super) end: *mut u8,
 }
@@ -22,14 +22,14 @@ pub(super) struct Turn<'b> {
 /// A FIFO queue of work items. The last work item is stored separately and remains extensible after
 /// it has been popped, so that adjacent values are added to it, as in the queue of a pass.
 #[derive(Debug)]
-pub(super) struct Turns<'b> {
-    closed: Vec<Turn<'b>>,
+pub(super) struct WorkQueue<'b> {
+    closed: Vec<WorkItem<'b>>,
     /// Number of work items in `closed` that have been popped.
     head: usize,
     /// The work item after all of `closed`; empty if its start equals its end.
-    open: Turn<'b>,
+    open: WorkItem<'b>,
     /// Peak length of `closed`.
-    had: usize,
+    peak_len: usize,
 }
 
 /// Number of popped work items that may accumulate at the front of the list before it is compacted.
@@ -39,11 +39,11 @@ const COMPACT: usize = 1024;
 const KEEP: usize = 1 << 16;
 
 /// Function of the empty work item.
-unsafe fn nothing<'b>(_: &mut Draft<'b>, _: Turn<'b>) -> Result<(), Full> {
+unsafe fn nothing<'b>(_: &mut Draft<'b>, _: WorkItem<'b>) -> Result<(), Full> {
     Ok(())
 }
 
-impl Turn<'_> {
+impl WorkItem<'_> {
     /// An empty work item. No target is ever claimed at address 0.
     const NOTHING: Self = Self {
         back: nothing,
@@ -52,20 +52,20 @@ impl Turn<'_> {
     };
 }
 
-impl<'b> Turns<'b> {
+impl<'b> WorkQueue<'b> {
     pub(super) const fn new() -> Self {
         Self {
             closed: Vec::new(),
             head: 0,
-            open: Turn::NOTHING,
-            had: 0,
+            open: WorkItem::NOTHING,
+            peak_len: 0,
         }
     }
 
     /// Adds a work item at the end. Equal function pointers refer to the same code, so adjacent
     /// work items with equal functions can be merged whatever types they were pushed for.
     #[inline(always)]
-    pub(super) fn push(&mut self, turn: Turn<'b>) {
+    pub(super) fn push(&mut self, turn: WorkItem<'b>) {
         let open = &mut self.open;
         if open.end == turn.start && ptr::fn_addr_eq(open.back, turn.back) {
             open.end = turn.end;
@@ -79,18 +79,18 @@ impl<'b> Turns<'b> {
 
     /// Kept out of line because `push` is inlined into the walk over every pointer.
     #[inline(never)]
-    fn close(&mut self, turn: Turn<'b>) {
+    fn close(&mut self, turn: WorkItem<'b>) {
         if self.head >= COMPACT && self.head.wrapping_mul(2) >= self.closed.len() {
             self.closed.drain(..self.head);
             self.head = 0;
         }
         self.closed.push(turn);
-        self.had = self.had.max(self.closed.len());
+        self.peak_len = self.peak_len.max(self.closed.len());
     }
 
     /// Pops the oldest work item.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<Turn<'b>> {
+    pub(super) fn pop(&mut self) -> Option<WorkItem<'b>> {
         if let Some(turn) = self.closed.get(self.head) {
             self.head = self.head.wrapping_add(1);
             return Some(*turn);
@@ -101,7 +101,7 @@ impl<'b> Turns<'b> {
     }
 
     #[inline(always)]
-    fn take_open(&mut self) -> Option<Turn<'b>> {
+    fn take_open(&mut self) -> Option<WorkItem<'b>> {
         let turn = self.open;
         self.open.start = turn.end;
         (turn.start != turn.end).then_some(turn)
@@ -109,7 +109,7 @@ impl<'b> Turns<'b> {
 
     /// Pops the oldest work item if it is executed by the same code.
     #[inline(always)]
-    pub(super) fn pop_same(&mut self, back: TurnBack<'b>) -> Option<Turn<'b>> {
+    pub(super) fn pop_same(&mut self, back: WriteBackFn<'b>) -> Option<WorkItem<'b>> {
         if let Some(next) = self.closed.get(self.head) {
             if !ptr::fn_addr_eq(next.back, back) {
                 return None;
@@ -137,9 +137,9 @@ impl<'b> Turns<'b> {
     /// Clears the queue. Keeps memory for the next message.
     #[inline]
     pub(super) fn clear(&mut self) {
-        self.open = Turn::NOTHING;
+        self.open = WorkItem::NOTHING;
         self.head = 0;
-        clear_after(&mut self.closed, KEEP, mem::take(&mut self.had));
+        clear_after(&mut self.closed, KEEP, mem::take(&mut self.peak_len));
     }
 }
 
@@ -147,20 +147,20 @@ impl<'b> Turns<'b> {
 mod tests {
     use super::*;
 
-    unsafe fn other<'b>(draft: &mut Draft<'b>, _: Turn<'b>) -> Result<(), Full> {
+    unsafe fn other<'b>(draft: &mut Draft<'b>, _: WorkItem<'b>) -> Result<(), Full> {
         draft.written = 77;
         Ok(())
     }
 
-    fn turn(back: TurnBack<'static>, start: usize, end: usize) -> Turn<'static> {
-        Turn {
+    fn turn(back: WriteBackFn<'static>, start: usize, end: usize) -> WorkItem<'static> {
+        WorkItem {
             back,
             start: ptr::without_provenance_mut(start),
             end: ptr::without_provenance_mut(end),
         }
     }
 
-    fn spans(turns: &mut Turns<'static>) -> Vec<(usize, usize)> {
+    fn spans(turns: &mut WorkQueue<'static>) -> Vec<(usize, usize)> {
         std::iter::from_fn(|| turns.pop())
             .map(|turn| (turn.start.addr(), turn.end.addr()))
             .collect()
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn neighbours_merge_and_order_is_kept() {
-        let mut turns = Turns::new();
+        let mut turns = WorkQueue::new();
         turns.push(turn(nothing, 8, 16));
         turns.push(turn(nothing, 16, 24));
         turns.push(turn(other, 24, 32));
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn only_the_same_code_continues_a_turn() {
-        let mut turns = Turns::new();
+        let mut turns = WorkQueue::new();
         turns.push(turn(nothing, 8, 16));
         assert!(turns.pop_same(other).is_none());
         assert!(turns.pop_same(nothing).is_some());
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn taken_turns_do_not_pile_up() {
-        let mut turns = Turns::new();
+        let mut turns = WorkQueue::new();
         for i in 1..100_000usize {
             turns.push(turn(if i % 2 == 0 { other } else { nothing }, i, i + 1));
             if i > 10 {
@@ -209,8 +209,8 @@ mod tests {
 
     #[test]
     fn queues_are_compared_turn_by_turn() {
-        let same = |pushed: [Turn<'static>; 2]| {
-            let (mut one, mut two) = (Turns::new(), Turns::new());
+        let same = |pushed: [WorkItem<'static>; 2]| {
+            let (mut one, mut two) = (WorkQueue::new(), WorkQueue::new());
             one.push(turn(nothing, 8, 16));
             one.push(turn(other, 16, 24));
             pushed.into_iter().for_each(|turn| two.push(turn));
