@@ -211,7 +211,7 @@ fn a_tag_in_the_text_is_named() {
     assert!(
         failure
             .to_string()
-            .contains("the tag of the Option<bool>, in the text"),
+            .contains("the tag of the Option<bool> in the text segment"),
         "{failure}"
     );
 }

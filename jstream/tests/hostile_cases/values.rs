@@ -82,7 +82,7 @@ fn values_that_are_none() {
         checked.put_byte(Meaning::Tag, 2, byte);
         checked.expect(
             "Checked.text_tag",
-            "the tag of the Option<bool>, in the text",
+            "the tag of the Option<bool> in the text segment",
         );
     }
     let at = checked.at(Meaning::Value, 1);
