@@ -32,9 +32,13 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .has_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .fits_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                 }
             };
             true
@@ -51,9 +55,13 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .has_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .fits_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                 }
             };
             let Turn { by: __part_0 @ _ } = self;
@@ -73,9 +81,13 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .has_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .fits_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                 }
             };
             ::jstream::__private::Shape::NOTHING
@@ -95,9 +107,13 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .has_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .fits_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                 }
             };
             unsafe {
@@ -115,9 +131,13 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .has_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .fits_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                 }
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
@@ -130,9 +150,13 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .has_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .fits_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                 }
             };
             trace.enter("by");
@@ -149,9 +173,13 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .has_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .fits_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                 }
             };
             schema
@@ -197,9 +225,13 @@ const _: () = {
             let _ = |of @ _: &Turn| match of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
-                        .has_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .has_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                     ::jstream::__private::asked(__part_0)
-                        .fits_an_adapter(::jstream::__private::check_type_of::<AsRadians>());
+                        .fits_an_adapter(
+                            ::jstream::__private::check_type_of::<AsRadians>(),
+                        );
                 }
             };
             ::core::result::Result::Ok(
@@ -252,7 +284,9 @@ const _: () = {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
+                        .agree_through_adapter(
+                            ::jstream::__private::check_type_of::<AsText>(),
+                        );
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -277,7 +311,9 @@ const _: () = {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
+                        .agree_through_adapter(
+                            ::jstream::__private::check_type_of::<AsText>(),
+                        );
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -300,7 +336,9 @@ const _: () = {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
+                        .agree_through_adapter(
+                            ::jstream::__private::check_type_of::<AsText>(),
+                        );
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -318,7 +356,9 @@ const _: () = {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
+                        .agree_through_adapter(
+                            ::jstream::__private::check_type_of::<AsText>(),
+                        );
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -341,7 +381,9 @@ const _: () = {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
+                        .agree_through_adapter(
+                            ::jstream::__private::check_type_of::<AsText>(),
+                        );
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -359,7 +401,9 @@ const _: () = {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
+                        .agree_through_adapter(
+                            ::jstream::__private::check_type_of::<AsText>(),
+                        );
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -378,7 +422,9 @@ const _: () = {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
+                        .agree_through_adapter(
+                            ::jstream::__private::check_type_of::<AsText>(),
+                        );
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -399,7 +445,9 @@ const _: () = {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
+                        .agree_through_adapter(
+                            ::jstream::__private::check_type_of::<AsText>(),
+                        );
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -445,7 +493,9 @@ const _: () = {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
+                        .agree_through_adapter(
+                            ::jstream::__private::check_type_of::<AsText>(),
+                        );
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -463,7 +513,9 @@ const _: () = {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
+                        .agree_through_adapter(
+                            ::jstream::__private::check_type_of::<AsText>(),
+                        );
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
@@ -495,7 +547,9 @@ const _: () = {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree_through_adapter(::jstream::__private::check_type_of::<AsText>());
+                        .agree_through_adapter(
+                            ::jstream::__private::check_type_of::<AsText>(),
+                        );
                 }
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
