@@ -61,7 +61,7 @@
 //! - Trait objects of traits with `#[jstream::transportable]`.
 //! - Structs and enums that derive [`Transportable`], recursive and generic ones too.
 //!
-//! [`guide::b_what_travels`] lists every type, and what is checked of it.
+//! [`guide::what_travels`] lists every type, and what is checked of it.
 //!
 //! A type of plain values and references with one lifetime arrives as itself, like `Order` above. A
 //! type that owns its parts arrives as a type that the derive makes: the same fields, as plain

@@ -126,7 +126,7 @@ impl Shape {
 ///
 /// Derive it. `InPlace<'b>` is the type that a receiver gets to see in its buffer: for a type made
 /// of plain values and references it is the type itself with the buffer's lifetime, for `String`
-/// it is `&'b str`, for `Vec<T>` a slice. The guide has [a table](crate::guide::b_what_travels) of all.
+/// it is `&'b str`, for `Vec<T>` a slice. The guide has [a table](crate::guide::what_travels) of all.
 ///
 /// # Safety
 ///

@@ -6,7 +6,7 @@
 //! | [`FileReader`] | reads each object into a jbuf of its own |
 //! | [`FileMap`] | reads objects where they lie: in a private map, or in a copy of the file |
 //!
-//! The page `p_files` of the [`guide`](crate::guide) shows how they are used. A [`FileError`] says what is
+//! The page `files` of the [`guide`](crate::guide) shows how they are used. A [`FileError`] says what is
 //! wrong, where, and what to do.
 //!
 //! # The format

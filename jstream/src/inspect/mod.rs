@@ -2,7 +2,7 @@
 //! the schema alone.
 //!
 //! With the feature `cli`. The program `jstream-inspect` prints what this module finds; the
-//! [guide](crate::guide::q_inspecting) shows it. Nothing here reads or writes files.
+//! [guide](crate::guide::inspecting) shows it. Nothing here reads or writes files.
 //!
 //! ```
 //! use jstream::inspect::{Catalog, Options, message};

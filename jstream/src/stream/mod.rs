@@ -2,7 +2,7 @@
 //!
 //! A [`StreamWriter`] turns a [`Spent`](crate::Spent) jbuf into a [`Filled`](crate::Filled) one, a
 //! [`StreamReader`] hands out its objects, all of which stay where they are for as long as any of them is
-//! used. [The guide](crate::guide::o_streams) has examples.
+//! used. [The guide](crate::guide::streams) has examples.
 //!
 //! ```
 //! use jstream::{Reader, Spent, StreamReader, StreamWriter, Writer};

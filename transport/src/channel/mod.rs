@@ -1,8 +1,9 @@
-//! Typed channels, for those who want no more: objects of one type, in one direction, under a name.
+//! Typed one-way channels: objects of one type, under a name.
 //!
-//! [`channel`] names a channel. A [`Sender`] and a [`Receiver`] of it may be in threads, in processes of this
-//! host, or on two hosts; the address alone says which. The side that several others join listens, the others
-//! wait for it: it does not matter who comes first.
+//! [`channel`] names a channel. Its [`Sender`] and [`Receiver`] may be in two threads, in two
+//! processes of this host, or on two hosts; the address alone decides. One side listens and can
+//! have several peers. The peers join it, and wait for it if it is not there yet, so the sides may
+//! start in any order.
 //!
 //! ```
 //! use jstream_transport::channel;
@@ -20,10 +21,11 @@
 //! # }
 //! ```
 //!
-//! Objects are lent to `send`, and looked at in the buffer that they are received in; or given away by `send_owned`, and
-//! received by `recv_owned` as they were: between threads in O(1), whatever they lead to.
+//! [`Sender::send`] borrows the object, and the receiver accesses it in the buffer in which it
+//! arrived. [`Sender::send_owned`] moves the object, and [`Receiver::recv_owned`] returns it by
+//! value. Between threads of one process this is O(1), whatever the object points to.
 //!
-//! The guide has a page about them: [`f_channels`](crate::guide::f_channels).
+//! See the [guide page on channels](crate::guide::channels).
 
 mod crew;
 mod door;
@@ -60,10 +62,10 @@ use crate::endpoint::listen;
 use crate::error::AddressError;
 use crate::options::Options;
 
-/// A channel of objects of type `T`, by the address under which its sides find each other:
+/// Returns a channel of objects of type `T`. Its sides find each other by the address:
 /// `inproc://name`, `shm://name`, `uds:///path`, `tcp://host:port` or `uring://host:port`.
 ///
-/// Nothing happens before a side of it is opened; only then a wrong address is an error.
+/// The call does no I/O. Opening a side reports an invalid address.
 #[must_use]
 pub fn channel<T: Transportable + 'static>(address: &str) -> Channel<T> {
     Channel {
@@ -75,21 +77,22 @@ pub fn channel<T: Transportable + 'static>(address: &str) -> Channel<T> {
     }
 }
 
-/// The two sides of a channel between threads of this process, which nobody else can join.
+/// Opens both sides of a channel between threads of this process, under a generated name.
 ///
 /// # Errors
 ///
-/// [`OpenError`], as when the system is out of descriptors or threads.
+/// [`OpenError`], for example if the system is out of descriptors or threads.
 pub fn pair<T: Transportable + 'static>() -> Result<(Sender<T>, Receiver<T>), OpenError> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     channel(&format!("inproc://jstream-pair-{number}")).both()
 }
 
-/// A channel that is going to be opened; see [`channel`].
+/// A channel that can be opened; see [`channel`].
 ///
-/// As a rule there is one receiver, which listens, and any number of senders, which join it. With
-/// [`fan_out`](Self::fan_out) it is the other way round. Both sides have to say so.
+/// By default there is one receiver, which listens, and any number of senders, which join it. With
+/// [`fan_out`](Self::fan_out), one sender listens and the receivers join. Both sides must use the
+/// same setting.
 pub struct Channel<T> {
     address: Result<Address, AddressError>,
     options: Options,
@@ -99,7 +102,8 @@ pub struct Channel<T> {
 }
 
 impl<T: Transportable + 'static> Channel<T> {
-    /// One sender, which listens, and any number of receivers: each object goes to one of them, in turn.
+    /// Selects one sender, which listens, and any number of receivers. Each object goes to one
+    /// receiver, in round-robin order.
     #[must_use]
     pub fn fan_out(self) -> Self {
         Self {
@@ -108,30 +112,32 @@ impl<T: Transportable + 'static> Channel<T> {
         }
     }
 
-    /// How many have to join the side that listens (default 1). Before so many have joined a sender that
-    /// listens sends nothing, and a receiver that listens is not [closed](RecvError::Closed).
+    /// Sets the number of peers that have to join the listening side (default 1). Until then, a
+    /// listening sender sends nothing, and a listening receiver does not report
+    /// [`RecvError::Closed`].
     #[must_use]
     pub fn peers(self, peers: usize) -> Self {
         Self { peers, ..self }
     }
 
-    /// How many objects may wait to be received (default 64, at least 1), of each sender, and also how many bytes
-    /// ([`Options::queue_bytes`]), as the side that receives says: inside the process. Elsewhere this has no effect,
-    /// and the room of the device is the bound, which the [guide](crate::guide::f_channels#bounds) tells.
+    /// Sets the maximum number of objects that may wait to be received from each sender (default
+    /// 64, at least 1). The receiving side's value applies, as does its [`Options::queue_bytes`].
+    /// This setting affects only channels within one process. Other channels are bounded by the
+    /// buffers of their device; see the [guide](crate::guide::channels#bounds).
     #[must_use]
     pub fn capacity(mut self, objects: usize) -> Self {
         self.options.queue_messages = objects;
         self
     }
 
-    /// Where and how objects are received, and all limits and time-outs.
+    /// Sets the options: buffers for receiving, limits and timeouts.
     #[must_use]
     pub fn options(self, options: Options) -> Self {
         Self { options, ..self }
     }
 
-    /// Opens the side that sends. As a rule it joins the receiver, and waits for it if it is not there yet, at
-    /// most for [`Options::connect_timeout`].
+    /// Opens the sending side. By default it joins the receiver; if the receiver does not listen
+    /// yet, the call waits for at most [`Options::connect_timeout`].
     ///
     /// # Errors
     ///
@@ -140,7 +146,7 @@ impl<T: Transportable + 'static> Channel<T> {
         self.sender_while(|| true)
     }
 
-    /// Opens the side that receives. As a rule it listens, so it is there at once.
+    /// Opens the receiving side. By default it listens, so the call does not wait for a peer.
     ///
     /// # Errors
     ///
@@ -149,8 +155,9 @@ impl<T: Transportable + 'static> Channel<T> {
         self.receiver_while(|| true)
     }
 
-    /// As [`sender`](Self::sender), for a task: nothing in it blocks. A side that listens is there when the future
-    /// is polled first; one that joins waits in a thread of its own. Who drops the future gives up.
+    /// As [`sender`](Self::sender), for a task: the future does not block. A side that listens is
+    /// open after the first poll. A side that joins waits in a separate thread. Dropping the future
+    /// cancels the attempt.
     #[must_use = "a future does nothing unless it is polled"]
     pub fn sender_async(self) -> Opening<Sender<T>> {
         Opening::new(!self.fans_out, move |is_wanted| {
@@ -158,7 +165,7 @@ impl<T: Transportable + 'static> Channel<T> {
         })
     }
 
-    /// As [`receiver`](Self::receiver), for a task, as [`sender_async`](Self::sender_async) is.
+    /// As [`receiver`](Self::receiver), for a task; see [`sender_async`](Self::sender_async).
     #[must_use = "a future does nothing unless it is polled"]
     pub fn receiver_async(self) -> Opening<Receiver<T>> {
         Opening::new(self.fans_out, move |is_wanted| {
@@ -205,7 +212,7 @@ impl<T: Transportable + 'static> Channel<T> {
         )?))
     }
 
-    /// Listens, or joins who does, as long as somebody wants it.
+    /// Listens, or joins the listening side while `is_wanted` returns true.
     fn open(
         &self,
         role: Role,
@@ -223,7 +230,8 @@ impl<T: Transportable + 'static> Channel<T> {
         Ok(crew.with_only(way))
     }
 
-    /// Has those of this process find it before it listens: they need not connect to it.
+    /// Listens. An `inproc` side is registered before it listens, so that sides in this process
+    /// find it and need not connect.
     fn listen(&self, address: &Address, ours: Hello) -> Result<Arc<Crew<T>>, OpenError> {
         let open =
             |address: &Address| Crew::new(address.clone(), ours.role(), self.peers, &self.options);
@@ -239,13 +247,13 @@ impl<T: Transportable + 'static> Channel<T> {
         Ok(crew)
     }
 
-    /// Joins who has the channel open in this process.
+    /// Joins the listening side if it is in this process.
     fn find(&self, address: &Address, ours: &Crew<T>) -> Near<T> {
         let Address::Inproc { name } = address else {
             return Near::Nobody;
         };
         match find::<Crew<T>>(name) {
-            // Who is of the same role is told so where it listens.
+            // If both have the same role, connecting to the listener reports the error.
             Some(other) if ours.may_be_near && other.role() != ours.role() => {
                 if other.listening.get().is_none() {
                     return Near::Soon;

@@ -3,8 +3,9 @@
 //! # An adapter
 //!
 //! A type of another crate, or one whose fields are not to be seen, travels as another value: an
-//! [`Adapter`](crate::Adapter) makes the one of the other. A field that is plain data arrives as what it
-//! was; its wire value must fit into its memory. Any other names the form in which it arrives.
+//! [`Adapter`](crate::Adapter) makes the one of the other. A field that is plain data arrives as
+//! what it was; its wire value must fit into its memory. Any other names the form in which it
+//! arrives.
 //!
 //! ```
 //! use jstream::{Adapter, Reader, Spent, Transportable, Writer};
@@ -66,14 +67,14 @@
 //! # }
 //! ```
 //!
-//! Of a field that arrives as what it was, `from_wire` runs while the message is read, on a copy of the
-//! wire value, and refuses the message with its error. Of the other kind it runs in `to_owned`.
+//! Of a field that arrives as what it was, `from_wire` runs while the message is read, on a copy of
+//! the wire value, and refuses the message with its error. Of the other kind it runs in `to_owned`.
 //!
 //! # By hand
 //!
-//! [`Transportable`](crate::Transportable) and the traits behind it are `unsafe`, and may change with
-//! each release; the derive is the way to implement them. What a type of your own with private fields
-//! needs is mostly less: derive for a plain type that has what is to be sent, and convert.
+//! [`Transportable`](crate::Transportable) and the traits behind it are `unsafe`, and may change
+//! with each release; the derive is the way to implement them. What a type of your own with private
+//! fields needs is mostly less: derive for a plain type that has what is to be sent, and convert.
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer};

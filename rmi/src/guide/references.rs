@@ -125,7 +125,7 @@
 //! Whoever serves hears all that. A client that has passed references and waits for nothing has [a
 //! thread](crate::Client::start) that does, or learns of it with its next call.
 //!
-//! For [tests](super::j_testing#time) a [`Clock`](crate::Clock) stands until it is moved on.
+//! For [tests](super::testing#time) a [`Clock`](crate::Clock) stands until it is moved on.
 //!
 //! # References to third parties
 //!

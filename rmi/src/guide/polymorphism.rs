@@ -75,4 +75,4 @@
 //! ```
 //!
 //! A server that does not know a type refuses the call: [`CallError::Refused`](crate::CallError::Refused) names the
-//! type. [`jstream::guide::g_traits`] has the rest: generic types, owners, and checks that every type is registered.
+//! type. [`jstream::guide::trait_objects`] has the rest: generic types, owners, and checks that every type is registered.

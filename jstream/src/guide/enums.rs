@@ -77,9 +77,9 @@
 //! # }
 //! ```
 //!
-//! In an enum that is its own form write its name where you would write `Self` in a field's type: the
-//! derive mirrors variants as structs, in which `Self` would be another type.
+//! In an enum that is its own form write its name where you would write `Self` in a field's type:
+//! the derive mirrors variants as structs, in which `Self` would be another type.
 //!
 //! An `Option` of a reference, a slice, a `Box` and the like takes no more room than the pointer.
 //! Others have their layout from the compiler: see
-//! [what keeps its descriptor](super::l_schemas#what-keeps-its-descriptor).
+//! [what keeps its descriptor](super::schemas#what-keeps-its-descriptor).

@@ -2,7 +2,8 @@
 //!
 //! A message has the layout of the sender's memory, so both sides must lay a type out alike. Each
 //! message says which structure it was written as: its *descriptor*, a 64-bit checksum of names,
-//! sizes, offsets and kinds of all that the root's form reaches. The reader compares it with its own.
+//! sizes, offsets and kinds of all that the root's form reaches. The reader compares it with its
+//! own.
 //!
 //! ```
 //! use jstream::{Transportable, descriptor};
@@ -29,8 +30,8 @@
 //! ```
 //!
 //! [`schema`](crate::schema) says what exactly it covers: neither paths nor crates, but every name,
-//! type, offset, variant and discriminant. So a change of a type is seen, and there is no reading of
-//! old messages as new types: keep both definitions, and convert.
+//! type, offset, variant and discriminant. So a change of a type is seen, and there is no reading
+//! of old messages as new types: keep both definitions, and convert.
 //!
 //! # What keeps its descriptor
 //!
@@ -42,10 +43,9 @@
 //! | generated forms | keep it, if their parts do: the form of a struct is `#[repr(C)]`, that of an enum has an integer's `repr`, whatever the type itself has |
 //! | tuples, structs without `#[repr(C)]`; `Option` and `Result` of anything but a reference, `NonZero` or `bool` | are laid out as the compiler likes |
 //!
-//! Give types that travel as they are between builds a `#[repr(C)]`; types that own their parts need
-//! none. Where nothing is declared, programs from one
-//! compiler and one source agree, which is the usual case of a cluster; if two don't, messages are
-//! refused, not misread.
+//! Give types that travel as they are between builds a `#[repr(C)]`; types that own their parts
+//! need none. Where nothing is declared, programs from one compiler and one source agree, which is
+//! the usual case of a cluster; if two don't, messages are refused, not misread.
 //!
 //! # When two sides differ
 //!

@@ -1,7 +1,7 @@
 //! Limits and errors.
 //!
-//! No function here that is not `unsafe` does anything undefined, whatever the bytes. Memory and time
-//! are bounded by the length of the message. What is left is bounded by limits:
+//! No function here that is not `unsafe` does anything undefined, whatever the bytes. Memory and
+//! time are bounded by the length of the message. What is left is bounded by limits:
 //!
 //! | limit | default | stops |
 //! |---|---|---|
@@ -46,22 +46,23 @@
 //!
 //! # Depth
 //!
-//! Writing and reading don't recurse, nor does dropping a [`Received`](crate::Received). Functions of the
-//! program may, a derived `Debug`, `PartialEq` or `Hash` among them, and each needs some hundred bytes
-//! of stack for each pointer that it follows. The default depth leaves them room on a thread of 2 MiB;
-//! raise it for those who iterate. The pretty form `{:#?}` indents, and takes time with the cube of the
-//! depth and more stack: print deep graphs with `{:?}`. `to_owned` makes nothing that is deeper than
-//! it says, so that dropping it can't overflow the stack either.
+//! Writing and reading don't recurse, nor does dropping a [`Received`](crate::Received). Functions
+//! of the program may, a derived `Debug`, `PartialEq` or `Hash` among them, and each needs some
+//! hundred bytes of stack for each pointer that it follows. The default depth leaves them room on a
+//! thread of 2 MiB; raise it for those who iterate. The pretty form `{:#?}` indents, and takes time
+//! with the cube of the depth and more stack: print deep graphs with `{:?}`. `to_owned` makes
+//! nothing that is deeper than it says, so that dropping it can't overflow the stack either.
 //!
-//! Depth counts the longest way to each object where several lead to it. Of such ways there may be very
-//! many: a derived `Debug` or `PartialEq` walks each, so on a graph of shared objects from strangers it may
-//! take next to for ever. `to_owned` makes each shared object once.
-//! [Circles](super::f_sharing#circles) have no depth: nothing bounds a function that goes round one.
+//! Depth counts the longest way to each object where several lead to it. Of such ways there may be
+//! very many: a derived `Debug` or `PartialEq` walks each, so on a graph of shared objects from
+//! strangers it may take next to for ever. `to_owned` makes each shared object once.
+//! [Circles](super::sharing#circles) have no depth: nothing bounds a function that goes round
+//! one.
 //!
 //! # Errors
 //!
-//! A [`ReadFailure`](crate::ReadFailure) has the [`ReadError`](crate::ReadError), and the jbuf, for the
-//! next message. A value that is wrong is named by its path, and by its offset in the message:
+//! A [`ReadFailure`](crate::ReadFailure) has the [`ReadError`](crate::ReadError), and the jbuf, for
+//! the next message. A value that is wrong is named by its path, and by its offset in the message:
 //!
 //! ```
 //! use jstream::{ReadError, Reader, Spent, Transportable, Writer};
@@ -90,7 +91,7 @@
 //! |---|---|
 //! | [`Short`](crate::ReadError::Short), [`Magic`](crate::ReadError::Magic), [`Lengths`](crate::ReadError::Lengths) | no message of this version, or a part of one |
 //! | [`TooLong`](crate::ReadError::TooLong) | more than `Limits::bytes` |
-//! | [`Descriptor`](crate::ReadError::Descriptor) | a message of another type, or of another layout of it: see [`l_schemas`](super::l_schemas) |
+//! | [`Descriptor`](crate::ReadError::Descriptor) | a message of another type, or of another layout of it: see [`schemas`](super::schemas) |
 //! | [`NotUtf8`](crate::ReadError::NotUtf8) | some text is none |
 //! | [`Value`](crate::ReadError::Value) | a value that its type does not allow, a pointer out of order, a limit, or a function that refuses |
 //! | [`Unused`](crate::ReadError::Unused) | bytes that belong to no object |

@@ -63,12 +63,12 @@
 //!
 //! There are two errors, and they are told apart by their places: what the method says stands in the reply, and what
 //! prevented the call is the [`CallError`](crate::CallError) of [`wait`](crate::Call::wait), see
-//! [`i_failures`](super::i_failures).
+//! [`failures`](super::failures).
 //!
 //! # Owners
 //!
 //! A type that owns its parts has another form where it is received: the derive makes `RefusalRef` beside `Refusal`,
-//! whose `String` is a `&str`. How that leads back to owners, [`jstream::guide::c_owners`] says.
+//! whose `String` is a `&str`. How that leads back to owners, [`jstream::guide::owners`] says.
 //!
 //! # One way
 //!

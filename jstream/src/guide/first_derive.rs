@@ -37,12 +37,12 @@
 //! # }
 //! ```
 //!
-//! `track` is an ordinary `&Track`, and the tracks, texts and slices that it leads to lie in the jbuf:
-//! reading has checked the bytes, and made the pointers among them real ones. That is why it takes
-//! the message and gives back something else: the bytes are no message any more.
+//! `track` is an ordinary `&Track`, and the tracks, texts and slices that it leads to lie in the
+//! jbuf: reading has checked the bytes, and made the pointers among them real ones. That is why it
+//! takes the message and gives back something else: the bytes are no message any more.
 //!
-//! A [`Writer`](crate::Writer) and a [`Reader`](crate::Reader) keep their memory from one message to
-//! the next. Use one for many messages.
+//! A [`Writer`](crate::Writer) and a [`Reader`](crate::Reader) keep their memory from one message
+//! to the next. Use one for many messages.
 //!
 //! # The types of a buffer
 //!
@@ -52,9 +52,9 @@
 //! | [`Filled`](crate::Filled) | a message | `Received`, by [`Reader::read`](crate::Reader::read); `Spent` if that fails |
 //! | [`Received`](crate::Received) | objects | `Spent`, by [`Received::into_spent`](crate::Received::into_spent), or when it is dropped |
 //!
-//! A jbuf has one owner, and references to objects borrow from it, so the compiler refuses what would
-//! go wrong elsewhere at run time: reading twice, writing into a message that is being read, keeping
-//! an object longer than its buffer.
+//! A jbuf has one owner, and references to objects borrow from it, so the compiler refuses what
+//! would go wrong elsewhere at run time: reading twice, writing into a message that is being read,
+//! keeping an object longer than its buffer.
 //!
 //! ```compile_fail,E0505
 //! # use jstream::{Received, Transportable};
@@ -67,8 +67,8 @@
 //!
 //! # Pools
 //!
-//! Jbufs come from the heap, or from a [`Pool`](crate::Pool), which has slots of all sizes and takes
-//! no time to hand one out. A transport receives into those of its pool.
+//! Jbufs come from the heap, or from a [`Pool`](crate::Pool), which has slots of all sizes and
+//! takes no time to hand one out. A transport receives into those of its pool.
 //!
 //! ```
 //! use jstream::{Pool, Reader, Writer};

@@ -7,8 +7,8 @@
 //! | `verify = function` | must please a function |
 //! | `form = Type` | has this type in the form |
 //! | `follow` | is followed although the type is `opt_in` |
-//! | `shared` | keeps the [identity](super::f_sharing) of what it leads to |
-//! | `exclusive` | a `Vec` or boxed slice that arrives as a slice which can be [changed](super::i_changing) |
+//! | `shared` | keeps the [identity](super::sharing) of what it leads to |
+//! | `exclusive` | a `Vec` or boxed slice that arrives as a slice which can be [changed](super::changing) |
 //!
 //! # Skipped fields
 //!
@@ -37,15 +37,15 @@
 //! # }
 //! ```
 //!
-//! `Default` of a skipped field is the only code of the program that runs before a graph is read as a
-//! whole, except adapters, which see copies.
+//! `Default` of a skipped field is the only code of the program that runs before a graph is read as
+//! a whole, except adapters, which see copies.
 //!
 //! # Values that are verified
 //!
 //! A message is checked to be what its types allow. What they don't say, functions do:
-//! `fn(&Type) -> Result<(), E>`, of a field or of a type, where `E` says why. They run when the whole
-//! graph is native, each on its value, in the order in which the values are met; so they may look
-//! at all that a value leads to. If one refuses, the message is refused.
+//! `fn(&Type) -> Result<(), E>`, of a field or of a type, where `E` says why. They run when the
+//! whole graph is native, each on its value, in the order in which the values are met; so they may
+//! look at all that a value leads to. If one refuses, the message is refused.
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer};
@@ -99,14 +99,14 @@
 //! ```
 //!
 //! What a function approved of stays so unless the program itself
-//! [changes](super::i_changing) it. Unsafe code must not rely on one all the same: a
+//! [changes](super::changing) it. Unsafe code must not rely on one all the same: a
 //! [`Received::with_mut`](crate::Received::with_mut) asks nobody.
 //!
 //! # Only marked pointers
 //!
-//! A type with many pointers, of which few are to travel, says `opt_in`. Its pointers arrive as `None`
-//! or empty, except those that say `follow`; its other fields travel as ever. A pointer that is
-//! neither an `Option` nor a slice or text has no such value, and must be marked.
+//! A type with many pointers, of which few are to travel, says `opt_in`. Its pointers arrive as
+//! `None` or empty, except those that say `follow`; its other fields travel as ever. A pointer that
+//! is neither an `Option` nor a slice or text has no such value, and must be marked.
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer};

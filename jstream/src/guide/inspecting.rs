@@ -5,8 +5,8 @@
 //! jstream-inspect orders.jsf
 //! ```
 //!
-//! It needs no source of any type. A file brings the schemas of its objects along, and those of the classes
-//! of trait objects in them; of a message or a stream they are named, as the bytes that
+//! It needs no source of any type. A file brings the schemas of its objects along, and those of the
+//! classes of trait objects in them; of a message or a stream they are named, as the bytes that
 //! [`Schema::to_bytes`](crate::schema::Schema::to_bytes) makes:
 //!
 //! ```no_run
@@ -26,8 +26,8 @@
 //! jstream-inspect message --schema order.schema
 //! ```
 //!
-//! The header comes first, then the types with their sizes and the places of their fields, then each
-//! value at its place, what pointers lead to below the pointers:
+//! The header comes first, then the types with their sizes and the places of their fields, then
+//! each value at its place, what pointers lead to below the pointers:
 //!
 //! ```text
 //! object 0 at 0x0: Order, 204 bytes
@@ -51,8 +51,8 @@
 //!   0x0058      id: u64 = 18446744073709551615
 //! ```
 //!
-//! A shared object has a number: `#1 → 0x50 Person` where it is met first, `→ #1 again` from then on.
-//! With `--hex` the bytes stand beside the values.
+//! A shared object has a number: `#1 → 0x50 Person` where it is met first, `→ #1 again` from then
+//! on. With `--hex` the bytes stand beside the values.
 //!
 //! Of a file its commits and the chunks of its index come before that:
 //!
@@ -64,9 +64,9 @@
 //!   0x00000b00  index chunk  objects 0 to 1
 //! ```
 //!
-//! Everything is checked, also what is not shown, as a [`Reader`](crate::Reader) checks it; only its
-//! limits, and what functions of the program approve, are unknown here. What is wrong is shown at its
-//! byte, behind all that was found before it, and the program ends with 1:
+//! Everything is checked, also what is not shown, as a [`Reader`](crate::Reader) checks it; only
+//! its limits, and what functions of the program approve, are unknown here. What is wrong is shown
+//! at its byte, behind all that was found before it, and the program ends with 1:
 //!
 //! ```text
 //! error: Order.legs[2].side: byte 9 is not a Side (at offset 0xb4)
@@ -86,12 +86,13 @@
 //! | `--dot`, `--svg FILE` | the objects as boxes, and the pointers as arrows; shared objects once |
 //! | `--quiet` | only check |
 //!
-//! Of a capture of a connection ([`capture`](crate::capture)) the messages are listed, and `--object N` shows the values of
-//! one, by the schemas that are there.
+//! Of a capture of a connection ([`capture`](crate::capture)) the messages are listed, and
+//! `--object N` shows the values of one, by the schemas that are there.
 //!
-//! `-` instead of a file is the standard input. The exit code is 0 when all is well, 1 when the data
-//! is wrong or a schema is missing, and 2 when the program was called in a wrong way or can't read a file.
+//! `-` instead of a file is the standard input. The exit code is 0 when all is well, 1 when the
+//! data is wrong or a schema is missing, and 2 when the program was called in a wrong way or can't
+//! read a file.
 //!
-//! Programs can look into messages too: the module `jstream::inspect`, behind the feature `cli`, gives
-//! the tree of values that is printed here; `value` there is the JSON in which people write values, and `compose` makes
-//! messages of it for types that the program does not have.
+//! Programs can look into messages too: the module `jstream::inspect`, behind the feature `cli`,
+//! gives the tree of values that is printed here; `value` there is the JSON in which people write
+//! values, and `compose` makes messages of it for types that the program does not have.

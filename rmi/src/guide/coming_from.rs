@@ -32,7 +32,7 @@
 //! | `#[derive(Serialize, Deserialize)]` on arguments | `#[derive(Transportable)]` |
 //!
 //! What is different: a plain method runs on the thread that received its call, so one that blocks for long belongs into an
-//! `async fn` that waits, or to [workers](super::k_threads). Several objects, of several traits, are served at one
+//! `async fn` that waits, or to [workers](super::threads). Several objects, of several traits, are served at one
 //! address. A reply is a [`Reply`](crate::Reply) that holds the receive buffer: what it points to ends with it. A call is on its way
 //! when the stub's method returns, before anything is awaited.
 //!

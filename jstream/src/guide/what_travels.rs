@@ -22,10 +22,10 @@
 //! | `HashMap`, `HashSet` | [`HashedMap`](crate::map::HashedMap), [`HashedSet`](crate::map::HashedSet) | each key and value, not their buckets |
 //! | structs and enums that derive it | itself, or its form | each field; of an enum the tag |
 //!
-//! References in a type that derives [`Transportable`](crate::Transportable) have one lifetime, that of
-//! the buffer. What needs dropping is never in a buffer, nor what a `RefCell`, `Mutex` or atomic
-//! guards: fields of these are [skipped](super::h_fields), or leave as
-//! [something else](crate::Adapter).
+//! References in a type that derives [`Transportable`](crate::Transportable) have one lifetime,
+//! that of the buffer. What needs dropping is never in a buffer, nor what a `RefCell`, `Mutex` or
+//! atomic guards: fields of these are [skipped](super::fields), or leave as [something
+//! else](crate::Adapter).
 //!
 //! With a feature of the crate's name these travel too:
 //!
@@ -40,7 +40,7 @@
 //! | `smallvec` | `SmallVec<[T; N]>` | `&'b [form]` |
 //! | `uuid` | `Uuid` | itself |
 //!
-//! Anything else: see [`m_by_hand`](super::m_by_hand).
+//! Anything else: see [`manual_impls`](super::manual_impls).
 //!
 //! Each of these may be the root of a message, and may be a part of any other.
 //!
@@ -79,6 +79,6 @@
 //!
 //! # Sizes
 //!
-//! A value has its size in memory, a reference 8 bytes, a slice or text 16 and what it leads to. There
-//! is a header of 40 bytes, no table of fields, and no compression: of many small numbers a message
-//! is larger than one of a format that packs them.
+//! A value has its size in memory, a reference 8 bytes, a slice or text 16 and what it leads to.
+//! There is a header of 40 bytes, no table of fields, and no compression: of many small numbers a
+//! message is larger than one of a format that packs them.

@@ -55,16 +55,16 @@
 //! # }
 //! ```
 //!
-//! Elements behind `&'b mut [T]` have neither references nor text. The type that has one is no longer
-//! `Copy` or `Clone`, as is the way with exclusive references. A type with cells is changed through
-//! these, in [`Received::with`](crate::Received::with).
+//! Elements behind `&'b mut [T]` have neither references nor text. The type that has one is no
+//! longer `Copy` or `Clone`, as is the way with exclusive references. A type with cells is changed
+//! through these, in [`Received::with`](crate::Received::with).
 //!
 //! # Sending it on
 //!
-//! A message that nobody has read is a [`Filled`](crate::Filled), and is sent on as it is. What was read,
-//! and perhaps changed, becomes a message again by [`Writer::forward`](crate::Writer::forward): in the
-//! jbuf that it came in, without a copy, in about the time that reading took. Nodes in a ring pass one
-//! buffer along like this.
+//! A message that nobody has read is a [`Filled`](crate::Filled), and is sent on as it is. What was
+//! read, and perhaps changed, becomes a message again by
+//! [`Writer::forward`](crate::Writer::forward): in the jbuf that it came in, without a copy, in
+//! about the time that reading took. Nodes in a ring pass one buffer along like this.
 //!
 //! ```
 //! use jstream::{Reader, Spent, Transportable, Writer};
@@ -99,7 +99,8 @@
 //! # }
 //! ```
 //!
-//! It stays where it is as long as every pointer leads where it led: numbers, flags, and elements of
-//! exclusive slices may have any other value, and an option of plain data may come and go. An object with
-//! cells is compared as a whole first, which takes as long again; so is one that `with_mut` has visited if
-//! its jbuf has no room for a copy of the root behind the message. [`Writer::forward_to`](crate::Writer::forward_to) takes the jbuf for a copy from a pool.
+//! It stays where it is as long as every pointer leads where it led: numbers, flags, and elements
+//! of exclusive slices may have any other value, and an option of plain data may come and go. An
+//! object with cells is compared as a whole first, which takes as long again; so is one that
+//! `with_mut` has visited if its jbuf has no room for a copy of the root behind the message.
+//! [`Writer::forward_to`](crate::Writer::forward_to) takes the jbuf for a copy from a pool.

@@ -55,17 +55,19 @@
 //! ```
 //!
 //! The form has the visibility of its type and of its type's fields, and derives what
-//! `#[transportable(derive(...))]` names. Its other attributes are its `repr`, and that of the type.
+//! `#[transportable(derive(...))]` names. Its other attributes are its `repr`, and that of the
+//! type.
 //!
 //! # Which types have a form of their own
 //!
-//! Those in which a field's type looks as if it owned something (`String`, `Vec`, `Box`, `Rc`, `Arc`,
-//! `Cow`, maps, and those of the crates with a feature). Any other type is its own form, and
-//! `FolderRef` an alias of it. The derive sees how types are spelled, and nothing behind that; where
-//! it guesses wrong, nothing is misread: the program does not compile, and an option says how it is.
+//! Those in which a field's type looks as if it owned something (`String`, `Vec`, `Box`, `Rc`,
+//! `Arc`, `Cow`, maps, and those of the crates with a feature). Any other type is its own form, and
+//! `FolderRef` an alias of it. The derive sees how types are spelled, and nothing behind that;
+//! where it guesses wrong, nothing is misread: the program does not compile, and an option says how
+//! it is.
 //!
-//! - `#[transportable(owned)]` on a type: it has a form although no field looks like it, say because
-//!   a field's type has one.
+//! - `#[transportable(owned)]` on a type: it has a form although no field looks like it, say
+//!   because a field's type has one.
 //! - `#[transportable(own)]` on a type: it is its own form.
 //! - `#[transportable(form = Type)]` on a field: what stands for it in the form, where its type is
 //!   hidden by an alias. `'b` is the buffer's lifetime.
@@ -104,10 +106,10 @@
 //!
 //! # What two sides must agree upon
 //!
-//! A type and its form have one [descriptor](super::l_schemas). One program may send a `Folder`, and
-//! another, or the same, send a `FolderRef` that it put together from borrowed parts; both are read
-//! alike.
+//! A type and its form have one [descriptor](super::schemas). One program may send a `Folder`,
+//! and another, or the same, send a `FolderRef` that it put together from borrowed parts; both are
+//! read alike.
 //!
-//! A form has the fields of its type and no more: whoever sends can send any values that the fields'
-//! types allow, in any combination. A type that keeps an invariant among its fields says so with
-//! [`verify`](super::h_fields), or does not derive this.
+//! A form has the fields of its type and no more: whoever sends can send any values that the
+//! fields' types allow, in any combination. A type that keeps an invariant among its fields says so
+//! with [`verify`](super::fields), or does not derive this.

@@ -51,6 +51,6 @@
 //!
 //! An `async` method has its turn until it ends, also while it waits. So it must not wait for what needs a turn of the
 //! same object: not for a call to itself, nor for a condition that another method would bring about. An object with
-//! such methods takes `&self`, and locks its parts, as in [`f_conditions`](super::f_conditions).
+//! such methods takes `&self`, and locks its parts, as in [`conditions`](super::conditions).
 //!
 //! A method that panics leaves the object as it is at that moment, and the next has its turn.

@@ -33,25 +33,27 @@
 //!
 //! What is different:
 //!
-//! - Reading takes the message. To read one in two places, or to forward it, copy its bytes or forward
-//!   the [`Filled`](crate::Filled) first; what was received can be written again as well.
-//! - A file that is mapped can't be read where it is: pointers are set, and another process could change
-//!   what was checked. Copy it into a jbuf, [`Spent::copy_from`](crate::Spent::copy_from).
-//! - A list of a million nodes is read without recursion; [`Limits::depth`](crate::Limits::depth) has to be
-//!   lifted for it.
+//! - Reading takes the message. To read one in two places, or to forward it, copy its bytes or
+//!   forward the [`Filled`](crate::Filled) first; what was received can be written again as well.
+//! - A file that is mapped can't be read where it is: pointers are set, and another process could
+//!   change what was checked. Copy it into a jbuf, [`Spent::copy_from`](crate::Spent::copy_from).
+//! - A list of a million nodes is read without recursion; [`Limits::depth`](crate::Limits::depth)
+//!   has to be lifted for it.
 //! - Where there are many pointers, messages are larger.
 //!
-//! What rkyv has and jstream has not: messages for big-endian and 32-bit machines, `no_std`, archives in
-//! files that are mapped, and a layout that is the same in every build without `#[repr(C)]`.
+//! What rkyv has and jstream has not: messages for big-endian and 32-bit machines, `no_std`,
+//! archives in files that are mapped, and a layout that is the same in every build without
+//! `#[repr(C)]`.
 //!
 //! ## Types that stay rkyv's
 //!
-//! With the feature `rkyv` an archive travels as it is, and a program moves over one type at a time. A
-//! `Rkyv<T>` is serialized when it is written; a `RkyvBuf<T>` is an archive that was made before, of which
-//! nothing is copied that can be lent. Both arrive as a `&'b RkyvArchive<T>`, which dereferences to the
-//! `Archived<T>`, lies in the message's own buffer, aligned, and was checked by rkyv and bytecheck while the
-//! message was read. They may be the root, a field, or inside of `Vec`, `Option`, `Box`, `Rc`, and can be sent on
-//! as they arrived. A wrong archive is an error of the message, with the field's path and rkyv's own words.
+//! With the feature `rkyv` an archive travels as it is, and a program moves over one type at a
+//! time. A `Rkyv<T>` is serialized when it is written; a `RkyvBuf<T>` is an archive that was made
+//! before, of which nothing is copied that can be lent. Both arrive as a `&'b RkyvArchive<T>`,
+//! which dereferences to the `Archived<T>`, lies in the message's own buffer, aligned, and was
+//! checked by rkyv and bytecheck while the message was read. They may be the root, a field, or
+//! inside of `Vec`, `Option`, `Box`, `Rc`, and can be sent on as they arrived. A wrong archive is
+//! an error of the message, with the field's path and rkyv's own words.
 //!
 #![cfg_attr(feature = "rkyv", doc = "```")]
 #![cfg_attr(not(feature = "rkyv"), doc = "```ignore")]
@@ -94,9 +96,9 @@
 //! ```
 //!
 //! The check recurses, so an archive may be 128 pointers deep at most, whatever
-//! [`Limits::depth`](crate::Limits::depth) says. A descriptor covers the name, size and alignment of an archived
-//! type, and not its fields, of which rkyv does not tell. A type parameter can't be the `T` of a `Rkyv<T>` field
-//! without `#[transportable(form = ..)]`.
+//! [`Limits::depth`](crate::Limits::depth) says. A descriptor covers the name, size and alignment
+//! of an archived type, and not its fields, of which rkyv does not tell. A type parameter can't be
+//! the `T` of a `Rkyv<T>` field without `#[transportable(form = ..)]`.
 //!
 //! # From serde
 //!
@@ -109,9 +111,10 @@
 //! | `serde_json::from_slice::<T>(&bytes)` | [`Reader::read::<T>(message)`](crate::Reader::read), and `to_owned` if an owner is needed |
 //! | `#[serde(default)]`, `rename`, `flatten`, `untagged` | none: there are no names in a message |
 //!
-//! What is different: nothing is decoded, so reading takes a fraction of the time, and allocates nothing;
-//! a message can be read as the one type that it was written as. What serde has and jstream has not:
-//! formats that people read, self-describing messages, and messages of an older type.
+//! What is different: nothing is decoded, so reading takes a fraction of the time, and allocates
+//! nothing; a message can be read as the one type that it was written as. What serde has and
+//! jstream has not: formats that people read, self-describing messages, and messages of an older
+//! type.
 //!
 //! # From Cap'n Proto
 //!
@@ -125,9 +128,9 @@
 //! | traversal limit | [`Limits`](crate::Limits): each object is read once, so there is no amplification |
 //! | an interface's capability | the crate `jstream-rmi` |
 //!
-//! What is different: a value is checked once, when the message is read, and a wrong one is an error then,
-//! with its path, not when it is looked at. What Cap'n Proto has and jstream has not: types that evolve by
-//! numbered fields, other languages, packing, and defaults.
+//! What is different: a value is checked once, when the message is read, and a wrong one is an
+//! error then, with its path, not when it is looked at. What Cap'n Proto has and jstream has not:
+//! types that evolve by numbered fields, other languages, packing, and defaults.
 //!
 //! # One type, moved
 //!

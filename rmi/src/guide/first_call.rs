@@ -75,7 +75,7 @@
 //! | `shm://name` | the same, by shared memory |
 //! | `inproc://name` | threads of one process, and tests |
 //!
-//! Nothing but the address differs. [`jstream_transport::guide::a_devices`] says when to choose which.
+//! Nothing but the address differs. [`jstream_transport::guide::devices`] says when to choose which.
 //!
 //! # Both sides agree
 //!

@@ -1,14 +1,14 @@
 //! Buffers: regions, pools, and jbufs of raw data.
 //!
-//! A jbuf is one slot of memory, aligned to 128 bytes. [`Spent::heap`](crate::Spent::heap) gets one from
-//! the allocator; a [`Pool`](crate::Pool) has slots ready, by size, in memory that devices may have
-//! registered. Taking one and giving it back takes no lock and no allocation, and touches nothing that
-//! other threads touch.
+//! A jbuf is one slot of memory, aligned to 128 bytes. [`Spent::heap`](crate::Spent::heap) gets one
+//! from the allocator; a [`Pool`](crate::Pool) has slots ready, by size, in memory that devices may
+//! have registered. Taking one and giving it back takes no lock and no allocation, and touches
+//! nothing that other threads touch.
 //!
 //! # When a pool runs low
 //!
-//! A pool has a limit, and a policy for what happens there: an error, waiting for a jbuf to come back, or
-//! a jbuf on the heap.
+//! A pool has a limit, and a policy for what happens there: an error, waiting for a jbuf to come
+//! back, or a jbuf on the heap.
 //!
 //! ```
 //! use std::time::Duration;
@@ -33,16 +33,16 @@
 //! # }
 //! ```
 //!
-//! [`Pool::stats`](crate::Pool::stats) counts what is out, the most that was, and how often the policy was
-//! asked; with the feature `metrics` the program's exporter is told too. A
-//! [`reclaim`](crate::buffer::PoolOptions::reclaim) callback gets each jbuf that the program is done with.
-//! Memory of free slots goes back to the system with [`Pool::trim`](crate::Pool::trim).
+//! [`Pool::stats`](crate::Pool::stats) counts what is out, the most that was, and how often the
+//! policy was asked; with the feature `metrics` the program's exporter is told too. A
+//! [`reclaim`](crate::buffer::PoolOptions::reclaim) callback gets each jbuf that the program is
+//! done with. Memory of free slots goes back to the system with [`Pool::trim`](crate::Pool::trim).
 //!
 //! # Where the memory comes from
 //!
-//! [`RegionOptions`](crate::buffer::RegionOptions) asks for huge pages, for memory that is locked, for a
-//! memory file that other processes can map. A system may refuse the first two: then the memory is there
-//! all the same, and says what it is.
+//! [`RegionOptions`](crate::buffer::RegionOptions) asks for huge pages, for memory that is locked,
+//! for a memory file that other processes can map. A system may refuse the first two: then the
+//! memory is there all the same, and says what it is.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -73,8 +73,8 @@
 //!
 //! # Raw data
 //!
-//! Not everything is an object graph. A jbuf of numbers, or of structs that zerocopy knows, is looked at by
-//! a typed view, which checks length and alignment and copies nothing.
+//! Not everything is an object graph. A jbuf of numbers, or of structs that zerocopy knows, is
+//! looked at by a typed view, which checks length and alignment and copies nothing.
 //!
 //! ```
 //! use jstream::Pool;

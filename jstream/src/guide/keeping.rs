@@ -64,14 +64,14 @@
 //! | `Received<T>` | `Send` | `Sync` |
 //! | `Part<T>` | `Send` and `Sync` | `Send` and `Sync` |
 //!
-//! That of an `Rc` is a reference, so a received graph of `Rc`s may go where these may not. A form with
-//! cells is not `Sync`, and one that refers to such is not `Send`. One that refers to trait objects is
-//! both if the trait has `Send` and `Sync` as supertraits.
+//! That of an `Rc` is a reference, so a received graph of `Rc`s may go where these may not. A form
+//! with cells is not `Sync`, and one that refers to such is not `Send`. One that refers to trait
+//! objects is both if the trait has `Send` and `Sync` as supertraits.
 //!
 //! # Owners again
 //!
 //! `to_owned` is there for every type that owns all of its parts, unless it says
-//! `#[transportable(no_to_owned)]`. It makes one `Rc` for each shared object, and follows 128 pointers
-//! one after another; a graph that is deeper is an error, as making it would recurse, and so would
-//! dropping what was made.
-//! [`Restoring::new`](crate::Restoring::new) takes another depth, for those who know their stack.
+//! `#[transportable(no_to_owned)]`. It makes one `Rc` for each shared object, and follows 128
+//! pointers one after another; a graph that is deeper is an error, as making it would recurse, and
+//! so would dropping what was made. [`Restoring::new`](crate::Restoring::new) takes another depth,
+//! for those who know their stack.

@@ -1,9 +1,9 @@
 //! Shared objects and circles.
 //!
-//! A plain reference, or a `Box`, is the only way to its target as far as a message is concerned: an
-//! object that two of them lead to is sent twice. `Rc` and `Arc` keep their identity, and arrive as
-//! [`Shared`](crate::Shared): a reference that can be asked whether another one leads to the same
-//! object.
+//! A plain reference, or a `Box`, is the only way to its target as far as a message is concerned:
+//! an object that two of them lead to is sent twice. `Rc` and `Arc` keep their identity, and arrive
+//! as [`Shared`](crate::Shared): a reference that can be asked whether another one leads to the
+//! same object.
 //!
 //! ```
 //! use std::rc::Rc;
@@ -68,9 +68,9 @@
 //! # Circles
 //!
 //! An object can lead back to itself only through something that changes after it was made: a
-//! `Cell<Option<&'b T>>`. Such a field keeps identity by itself. A message in which an object reaches
-//! itself without a cell is refused; no program could have built it, and every function that walks
-//! the objects would go on for ever.
+//! `Cell<Option<&'b T>>`. Such a field keeps identity by itself. A message in which an object
+//! reaches itself without a cell is refused; no program could have built it, and every function
+//! that walks the objects would go on for ever.
 //!
 //! ```
 //! use std::cell::Cell;
@@ -104,8 +104,9 @@
 //! A type with such a cell is not covariant: [`Received::get`](crate::Received::get) and
 //! [`with_mut`](crate::Received::with_mut) are not there for it, but
 //! [`with`](crate::Received::with) is, which visits it with a lifetime that nothing else can name.
-//! A type that refers to one says `#[transportable(invariant)]`. It can't stand behind a trait object.
+//! A type that refers to one says `#[transportable(invariant)]`. It can't stand behind a trait
+//! object.
 //!
-//! Don't derive `Debug`, `PartialEq` or `Hash` for a type with cells: what is derived follows them, and
-//! goes round a circle until the stack is full. Print and compare what the cells lead to by hand, or
-//! not at all.
+//! Don't derive `Debug`, `PartialEq` or `Hash` for a type with cells: what is derived follows them,
+//! and goes round a circle until the stack is full. Print and compare what the cells lead to by
+//! hand, or not at all.

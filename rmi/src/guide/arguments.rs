@@ -59,7 +59,7 @@
 //! | `n: u32`, any plain `Copy` type | `u32` | the value |
 //! | `a: &[f64]`, `s: &str`, `o: &Order<'_>` | the same | a reference into the receive buffer |
 //! | `o: Option<&Order<'_>>`, `all: &[&str]` | the same | the same, all the way down |
-//! | `shape: &dyn Shape`, see [`g_polymorphic`](super::g_polymorphic) | the same | the same |
+//! | `shape: &dyn Shape`, see [`polymorphism`](super::polymorphism) | the same | the same |
 //! | `o: Received<Order<'static>>`, alone | `&Order<'_>` | the receive buffer itself |
 //!
 //! Large plain arrays are sent from where they are. What is received was checked: an argument is a valid object of its

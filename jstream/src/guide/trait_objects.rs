@@ -74,21 +74,22 @@
 //!
 //! # What is on the wire
 //!
-//! The pointer says the class: the [descriptor](super::l_schemas) of its form, which covers its name
-//! and structure. The receiver looks it up among the classes that *it* has registered, checks the
-//! object as one of that class, and makes the pointer with a cast of its own. No address and no table
-//! of functions comes from the message.
+//! The pointer says the class: the [descriptor](super::schemas) of its form, which covers its
+//! name and structure. The receiver looks it up among the classes that *it* has registered, checks
+//! the object as one of that class, and makes the pointer with a cast of its own. No address and no
+//! table of functions comes from the message.
 //!
-//! - What is not registered is not written: [`WriteError::Unregistered`](crate::WriteError::Unregistered).
+//! - What is not registered is not written:
+//!   [`WriteError::Unregistered`](crate::WriteError::Unregistered).
 //! - A class that the receiver does not know is an error that names the trait and the number.
 //! - Two types of one name and structure can't be told apart, so neither is written or read. Rename
 //!   one.
 //!
 //! # Registration in other crates
 //!
-//! Any crate may register implementations of any transportable trait; the receiver needs no list. But a
-//! linker leaves out a crate that a program depends on and never mentions, and with it what it
-//! registers. `use that_crate as _;` in the program mentions it, and
+//! Any crate may register implementations of any transportable trait; the receiver needs no list.
+//! But a linker leaves out a crate that a program depends on and never mentions, and with it what
+//! it registers. `use that_crate as _;` in the program mentions it, and
 //! [`implementations`](crate::implementations) lists what is there, so that a test can ask.
 //!
 //! ```
@@ -107,7 +108,7 @@
 //!
 //! # What a transportable trait can't have
 //!
-//! Type parameters and associated types: nothing on the wire would tell which are meant. Where a trait
-//! object is in the graph, [`with_mut`](crate::Received::with_mut) asks for `Sync` as a supertrait, since
-//! a class may have cells that lead back. An owner with a field of `dyn Trait` has no `to_owned`, as
-//! nothing says which owner belongs to a form.
+//! Type parameters and associated types: nothing on the wire would tell which are meant. Where a
+//! trait object is in the graph, [`with_mut`](crate::Received::with_mut) asks for `Sync` as a
+//! supertrait, since a class may have cells that lead back. An owner with a field of `dyn Trait`
+//! has no `to_owned`, as nothing says which owner belongs to a form.

@@ -1,9 +1,9 @@
 //! Files.
 //!
-//! A file holds objects of any types, one after another, with an index, the structures of their types and of
-//! the classes of their trait objects, and checksums. It is written by a
-//! [`FileWriter`](crate::file::FileWriter), and read by a [`FileReader`](crate::file::FileReader), each
-//! object into a jbuf of its own:
+//! A file holds objects of any types, one after another, with an index, the structures of their
+//! types and of the classes of their trait objects, and checksums. It is written by a
+//! [`FileWriter`](crate::file::FileWriter), and read by a [`FileReader`](crate::file::FileReader),
+//! each object into a jbuf of its own:
 //!
 //! ```
 //! use jstream::Transportable;
@@ -46,20 +46,21 @@
 //!
 //! # What a crash leaves
 //!
-//! Nothing that was pushed is in the file before `commit`. Then it is, all of it: a new file is made under
-//! another name, which it changes when it is complete, and of an older one the commit is written last, to a
-//! place of its own. So a program or a machine that dies leaves the old content or the new.
+//! Nothing that was pushed is in the file before `commit`. Then it is, all of it: a new file is
+//! made under another name, which it changes when it is complete, and of an older one the commit is
+//! written last, to a place of its own. So a program or a machine that dies leaves the old content
+//! or the new.
 //!
 //! For that a commit waits for the device, some milliseconds. With
-//! [`WriteOptions::sync`](crate::file::WriteOptions::sync) off it does not: then the promise holds when a
-//! program dies, but not when the machine does.
+//! [`WriteOptions::sync`](crate::file::WriteOptions::sync) off it does not: then the promise holds
+//! when a program dies, but not when the machine does.
 //!
 //! A new file replaces one of its name, with its permissions, unless
 //! [`WriteOptions::replace`](crate::file::WriteOptions::replace) is off.
 //!
-//! One writer at a time has a file. Another gets an error, and may try again. Readers are not
-//! kept away, nor disturbed: each sees what was committed when it opened the file. A reader that follows a
-//! file which grows asks for more with [`FileReader::reload`](crate::file::FileReader::reload):
+//! One writer at a time has a file. Another gets an error, and may try again. Readers are not kept
+//! away, nor disturbed: each sees what was committed when it opened the file. A reader that follows
+//! a file which grows asks for more with [`FileReader::reload`](crate::file::FileReader::reload):
 //!
 //! ```
 //! use jstream::file::{FileReader, FileWriter};
@@ -87,8 +88,9 @@
 //!
 //! # In place
 //!
-//! A [`FileMap`](crate::file::FileMap) reads objects where they lie, and copies those pages only that hold
-//! pointers. Of a file of any size it takes the time and the memory for what is looked at.
+//! A [`FileMap`](crate::file::FileMap) reads objects where they lie, and copies those pages only
+//! that hold pointers. Of a file of any size it takes the time and the memory for what is looked
+//! at.
 //!
 //! ```
 //! use jstream::file::{FileMap, FileWriter, ReadOptions};
@@ -115,9 +117,9 @@
 //! # Files from strangers
 //!
 //! Whatever the bytes, there is an error or a valid object. Places and lengths are compared with
-//! the file's own length before there is memory for them; [`Limits`](crate::Limits) bound what one object
-//! may have. Checksums find what a device got wrong, not what somebody forged; without them
-//! ([`ReadOptions::checksums`](crate::file::ReadOptions::checksums)) reading is as safe, and quicker.
-//! [`FileReader::verify`](crate::file::FileReader::verify) compares all of them.
+//! the file's own length before there is memory for them; [`Limits`](crate::Limits) bound what one
+//! object may have. Checksums find what a device got wrong, not what somebody forged; without them
+//! ([`ReadOptions::checksums`](crate::file::ReadOptions::checksums)) reading is as safe, and
+//! quicker. [`FileReader::verify`](crate::file::FileReader::verify) compares all of them.
 //!
 //! [`file`](crate::file) has the format.

@@ -1,7 +1,7 @@
 //! Streams: many objects in one jbuf.
 //!
-//! A message has one root. A stream has any number of them, of any types, one after another in one jbuf:
-//! it is written, sent and received as a whole, and read object by object.
+//! A message has one root. A stream has any number of them, of any types, one after another in one
+//! jbuf: it is written, sent and received as a whole, and read object by object.
 //!
 //! ```
 //! use jstream::{Pool, Reader, StreamError, StreamReader, StreamWriter, Transportable, Writer};
@@ -43,14 +43,14 @@
 //!
 //! # When it is full
 //!
-//! An object that does not fit is a [`WriteError::EndOfStream`](crate::WriteError::EndOfStream), and all
-//! that was written before is as it was: send it, take another jbuf, go on.
+//! An object that does not fit is a [`WriteError::EndOfStream`](crate::WriteError::EndOfStream),
+//! and all that was written before is as it was: send it, take another jbuf, go on.
 //! [`clear`](crate::StreamWriter::clear) begins anew in the same one.
 //!
 //! # Writing where it is sent from
 //!
-//! A producer needs no memory of its own: the stream hands out a value or a slice that is part of the
-//! message already. Until it is completed the stream is as before.
+//! A producer needs no memory of its own: the stream hands out a value or a slice that is part of
+//! the message already. Until it is completed the stream is as before.
 //!
 //! ```
 //! # use jstream::{Reader, Spent, StreamReader, StreamWriter, Writer};
@@ -79,8 +79,8 @@
 //!
 //! # Not knowing what comes
 //!
-//! [`peek`](crate::StreamReader::peek) tells the [`descriptor`](crate::descriptor()) of the next object. One
-//! that nobody here wants is skipped, and sent on unread if that is of use.
+//! [`peek`](crate::StreamReader::peek) tells the [`descriptor`](crate::descriptor()) of the next
+//! object. One that nobody here wants is skipped, and sent on unread if that is of use.
 //!
 //! ```
 //! # use jstream::{Reader, Spent, StreamReader, StreamWriter, Writer};
@@ -115,11 +115,11 @@
 //! | [`Damaged`](crate::StreamError::Damaged): wrong within | has passed the object, and goes on with the next |
 //! | [`Framing`](crate::StreamError::Framing): no object begins there | stays there: nobody knows where the next one would be |
 //!
-//! [`Limits`](crate::Limits) are for each object, and those of bytes and of elements without size for the
-//! stream as a whole too.
+//! [`Limits`](crate::Limits) are for each object, and those of bytes and of elements without size
+//! for the stream as a whole too.
 //!
 //! # Without a jbuf
 //!
 //! Single messages also go to a `Vec<u8>` or a [`std::io::Write`], by
-//! [`write_vec`](crate::Writer::write_vec) and [`write_io`](crate::Writer::write_io): the same segments
-//! that [`gather`](crate::Writer::gather) lends, one behind the other.
+//! [`write_vec`](crate::Writer::write_vec) and [`write_io`](crate::Writer::write_io): the same
+//! segments that [`gather`](crate::Writer::gather) lends, one behind the other.

@@ -81,7 +81,7 @@
 //! | [`send_owned`], between threads | written to a jbuf by the receiver | moved |
 //! | [`send_owned`], elsewhere | copied to a jbuf | copied, and made again |
 //!
-//! What a function [verifies](jstream::guide::h_fields) it sees when a message is read. An object that moves is none: it
+//! What a function [verifies](jstream::guide::fields) it sees when a message is read. An object that moves is none: it
 //! comes as its sender had it, and is dropped where it ends, by the receiver, or by the side that leaves last.
 //!
 //! # Between threads

@@ -1,7 +1,7 @@
 //! Maps and sets.
 //!
-//! They arrive as tables that lie in the buffer: sorted columns, or columns with an index of buckets.
-//! Nothing is built or allocated by reading, and lookups borrow as those of `std` do.
+//! They arrive as tables that lie in the buffer: sorted columns, or columns with an index of
+//! buckets. Nothing is built or allocated by reading, and lookups borrow as those of `std` do.
 //!
 //! ```
 //! use std::collections::{BTreeMap, HashMap, HashSet};
@@ -38,11 +38,12 @@
 //! # }
 //! ```
 //!
-//! Keys that own their parts are found by what they borrow: a `HashMap<String, _>` by `&str`. A key of
-//! the program's own that has a form must hash, and compare, as its form does, as derived `Hash`,
-//! `Eq` and `Ord` do on both: name them in `#[transportable(derive(...))]`.
+//! Keys that own their parts are found by what they borrow: a `HashMap<String, _>` by `&str`. A key
+//! of the program's own that has a form must hash, and compare, as its form does, as derived
+//! `Hash`, `Eq` and `Ord` do on both: name them in `#[transportable(derive(...))]`.
 //!
-//! No code of the key's type runs while a map is read, so its order is believed of nobody: who sends
-//! keys that are not sorted, or twice, gets wrong answers from lookups, but no panic and no
-//! unbounded search: a lookup compares at most 1,024 keys that hash alike. [`map`](crate::map) says what is checked, and how keys are hashed. Where it
-//! matters that a map is right, walk it in a [`verify`](super::h_fields) function.
+//! No code of the key's type runs while a map is read, so its order is believed of nobody: who
+//! sends keys that are not sorted, or twice, gets wrong answers from lookups, but no panic and no
+//! unbounded search: a lookup compares at most 1,024 keys that hash alike. [`map`](crate::map) says
+//! what is checked, and how keys are hashed. Where it matters that a map is right, walk it in a
+//! [`verify`](super::fields) function.
