@@ -1,4 +1,4 @@
-//! Those on the other side of a channel: one that was joined, or all that have joined.
+//! The peers of one side of a channel: the one that it joined, or all that have joined it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,36 +17,37 @@ use crate::endpoint::watcher::wake;
 use crate::endpoint::{CompletionQueue, Endpoint};
 use crate::options::Options;
 
-/// How many peers a side has at most. Answers the threat of joining without end.
+/// Maximum number of peers of a side. Bounds the memory that joining peers can take.
 const MAX_PEERS: usize = 1024;
 
-/// The other side, as both kinds of handles use it.
+/// The peers of a side, shared by the clones of its handle.
 ///
-/// Its lock is held for no call of an endpoint: wakers, which are the program's, run in some.
+/// The lock is not held during calls of an endpoint, because some of them call wakers of the
+/// program.
 pub(super) struct Crew<T: Transportable + 'static> {
     pub(super) address: Address,
     pub(super) options: Options,
     role: Role,
-    /// The one that was joined, beside whom there will be no other.
+    /// The peer that this side joined. Such a side has no other peers.
     pub(super) only: Option<Way<T>>,
-    /// Whether peers may be in this process.
+    /// True if peers may be in this process.
     pub(super) may_be_near: bool,
-    /// Where receives are posted; a side that sends has none.
+    /// The queue in which receives are posted; `None` on the sending side.
     pub(super) queue: Option<CompletionQueue>,
-    /// Who waits for what comes from peers in this process.
+    /// The receivers that wait for objects from peers in this process.
     pub(super) arrived: Arc<Crowd>,
-    /// The first peer in this process, and whether it is the only one at all.
+    /// The first peer in this process. `is_alone` is true if it is the only peer.
     first: OnceLock<Arc<Link<T>>>,
     is_alone: AtomicBool,
     state: Mutex<State<T>>,
-    /// Somebody has joined.
+    /// Notified when a peer joins.
     joined: Condvar,
     pub(super) listening: OnceLock<Listening>,
     announced: OnceLock<Announced>,
 }
 
 impl<T: Transportable + 'static> Crew<T> {
-    /// One that nobody belongs to yet; so many have to join.
+    /// Creates an empty set of peers. `expected` peers have to join.
     pub(super) fn new(
         address: Address,
         role: Role,
@@ -73,7 +74,7 @@ impl<T: Transportable + 'static> Crew<T> {
         })
     }
 
-    /// The one that was joined.
+    /// Sets the only peer, which this side has joined.
     pub(super) fn with_only(mut self, way: Way<T>) -> Arc<Self> {
         self.only = Some(way.clone());
         if let Way::Far(endpoint) = &way {
@@ -83,7 +84,7 @@ impl<T: Transportable + 'static> Crew<T> {
         Arc::new(self)
     }
 
-    /// Has those of this process find it, under the name of its address.
+    /// Registers this side under the name of its address, so that sides in this process find it.
     pub(super) fn announce(self: &Arc<Self>) {
         if let (true, Address::Inproc { name }) = (self.may_be_near, &self.address) {
             self.announced.get_or_init(|| announce(name, self));
@@ -94,7 +95,8 @@ impl<T: Transportable + 'static> Crew<T> {
         self.role
     }
 
-    /// Lets in one of this process, whose options and sleepers these are; `None` when there is no room.
+    /// Adds a peer of this process, with its options and its waiting receivers. Returns `None` if
+    /// there is no room.
     pub(super) fn let_in(&self, options: &Options, arrived: &Arc<Crowd>) -> Option<Arc<Link<T>>> {
         if !self.reserve() {
             return None;
@@ -108,7 +110,7 @@ impl<T: Transportable + 'static> Crew<T> {
         Some(link)
     }
 
-    /// One more, who may have had a place.
+    /// Adds a peer, and releases the `places` that were reserved for it.
     fn add(&self, way: Way<T>, places: usize) {
         if let Way::Near(link) = &way {
             self.first.get_or_init(|| link.clone());
@@ -125,7 +127,7 @@ impl<T: Transportable + 'static> Crew<T> {
         tasks.into_iter().for_each(wake);
     }
 
-    /// Whether the first peer of this process is the only one. The lock is held.
+    /// Updates `is_alone`. The caller holds the lock.
     fn note(&self, state: &MutexGuard<'_, State<T>>) {
         let is_complete = state.is_complete();
         let is_alone = match (&*state.peers, self.first.get()) {
@@ -144,7 +146,7 @@ impl<T: Transportable + 'static> Crew<T> {
             .store(is_alone && is_complete, Ordering::Release);
     }
 
-    /// The peer, if there is one alone, which is in this process.
+    /// Returns the peer if it is the only one and is in this process.
     #[inline]
     pub(super) fn alone(&self) -> Option<&Arc<Link<T>>> {
         if self.is_alone.load(Ordering::Acquire) {
@@ -154,8 +156,8 @@ impl<T: Transportable + 'static> Crew<T> {
         }
     }
 
-    /// Keeps a place for one who is going to be told that it has joined: it counts from then on. False if there
-    /// is none.
+    /// Reserves a place for a peer before it is told that it has joined. The place counts as a
+    /// peer. Returns false if there is no room.
     pub(super) fn reserve(&self) -> bool {
         let mut state = self.lock();
         let has_room = state.peers.len().saturating_add(state.welcome) < MAX_PEERS;
@@ -163,7 +165,7 @@ impl<T: Transportable + 'static> Crew<T> {
         has_room
     }
 
-    /// Gives the place that was kept to who has joined, or up.
+    /// Uses a reserved place for a peer that has joined, or releases it.
     pub(super) fn take_place(&self, joined: Option<Way<T>>) {
         match joined {
             Some(way) => self.add(way, 1),
@@ -177,7 +179,7 @@ impl<T: Transportable + 'static> Crew<T> {
         }
     }
 
-    /// Somebody is gone. False when that was known.
+    /// Removes a peer that is gone. Returns false if it was removed before.
     pub(super) fn remove(&self, way: &Way<T>) -> bool {
         let mut state = self.lock();
         let place = state.peers.iter().position(|peer| peer.way.is(way));
@@ -194,7 +196,7 @@ impl<T: Transportable + 'static> Crew<T> {
         gone.is_some()
     }
 
-    /// Has those who wait look again.
+    /// Wakes all waiting receivers so that they poll again.
     fn call(&self) {
         if let Some(queue) = &self.queue {
             queue.call();
@@ -204,12 +206,12 @@ impl<T: Transportable + 'static> Crew<T> {
         }
     }
 
-    /// Whether all who had to join have, and all are gone.
+    /// Returns true if all expected peers have joined and all peers are gone.
     pub(super) fn is_closed(&self) -> bool {
         self.lock().is_closed()
     }
 
-    /// How many there are; nobody counts before all have come who have to.
+    /// Returns the number of peers, or 0 until all expected peers have joined.
     pub(super) fn len(&self) -> usize {
         let state = self.lock();
         if state.is_complete() {
@@ -219,7 +221,8 @@ impl<T: Transportable + 'static> Crew<T> {
         }
     }
 
-    /// Whose turn it is to get something, once all have come who have to.
+    /// Returns the next peer in round-robin order. Returns `None` until all expected peers have
+    /// joined.
     pub(super) fn next(&self) -> Option<Way<T>> {
         let mut state = self.lock();
         if !state.is_complete() {
@@ -229,7 +232,7 @@ impl<T: Transportable + 'static> Crew<T> {
         Some(peer.way.clone())
     }
 
-    /// What there is to look at.
+    /// Returns a snapshot of the peers for a receive.
     pub(super) fn sight(&self) -> Sight<T> {
         let mut state = self.lock();
         Sight {
@@ -240,18 +243,19 @@ impl<T: Transportable + 'static> Crew<T> {
         }
     }
 
-    /// Whom to look at next, unless a receive is posted to it.
+    /// Returns the next peer to poll, or `None` if a receive is posted to it.
     pub(super) fn look_at(&self) -> Option<Way<T>> {
         self.lock().look_at()
     }
 
-    /// Whether some peers are not in this process.
+    /// Returns true if a peer is outside of this process.
     pub(super) fn has_far(&self) -> bool {
         let is_far = |peer: &Peer<T>| matches!(peer.way, Way::Far(_));
         self.lock().peers.iter().any(is_far)
     }
 
-    /// Whether something of those in this process is there to take or to learn, or nobody is left.
+    /// Returns true if a peer in this process has an object or an event, or if the channel is
+    /// closed.
     pub(super) fn is_near_ready(&self) -> bool {
         let is_ready = |peer: &Peer<T>| match &peer.way {
             Way::Near(link) => link.is_ready(),
@@ -261,14 +265,14 @@ impl<T: Transportable + 'static> Crew<T> {
         state.is_closed() || state.peers.iter().any(is_ready)
     }
 
-    /// Posts a receive to all that have none, for one who is about to sleep.
+    /// Posts a receive to each connection that has none. The caller is about to sleep.
     pub(super) fn post(&self, queue: &CompletionQueue) {
         let mut state = self.lock();
         state.sleepers = state.sleepers.saturating_add(1);
         self.post_all(state, queue);
     }
 
-    /// One does not sleep any more.
+    /// Ends the sleep that [`post`](Self::post) announced.
     pub(super) fn awake(&self) {
         let mut state = self.lock();
         state.sleepers = state.sleepers.saturating_sub(1);
@@ -292,7 +296,8 @@ impl<T: Transportable + 'static> Crew<T> {
         }
     }
 
-    /// A receive that was posted has ended. Others who sleep rely on another one, where more may come.
+    /// Handles the end of a posted receive. If receivers still sleep and the connection goes on,
+    /// posts another one.
     pub(super) fn taken(&self, endpoint: &Endpoint, goes_on: bool, queue: &CompletionQueue) {
         let way = Way::Far(endpoint.clone());
         let mut state = self.lock();
@@ -309,8 +314,8 @@ impl<T: Transportable + 'static> Crew<T> {
         }
     }
 
-    /// Somebody has joined, or all are gone, and one was told: so are the others who sleep. True when all are
-    /// gone.
+    /// Handles a wake-up after a peer has joined or the channel has closed. Passes it on to the
+    /// other sleeping receivers. Returns true if the channel is closed.
     pub(super) fn called(&self, queue: &CompletionQueue) -> bool {
         let state = self.lock();
         if state.is_closed() {
@@ -324,7 +329,8 @@ impl<T: Transportable + 'static> Crew<T> {
         false
     }
 
-    /// Waits until somebody may be there, or for so long. False when the time is over.
+    /// Blocks until a peer has joined or the channel is closed. Returns false if the deadline
+    /// passes first.
     pub(super) fn wait(&self, until: Deadline) -> bool {
         let mut state = self.lock();
         while state.peers.is_empty() || !state.is_complete() {
@@ -346,7 +352,8 @@ impl<T: Transportable + 'static> Crew<T> {
         true
     }
 
-    /// Has `task` woken when somebody joins. False when somebody is there, or nobody is waited for.
+    /// Registers `task` to be woken when a peer joins. Returns false if the expected peers have
+    /// already joined.
     pub(super) fn register(&self, task: &Waker) -> bool {
         let mut state = self.lock();
         if state.is_complete() {
@@ -358,7 +365,8 @@ impl<T: Transportable + 'static> Crew<T> {
         true
     }
 
-    /// A panic elsewhere can't leave the state half changed: it holds between statements.
+    /// Locks the state. Poisoning is ignored, because the state is consistent after every
+    /// statement.
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Where others join a side that listens.
+//! Acceptor of a side that listens.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,27 +13,28 @@ use super::peers::Way;
 use crate::endpoint::{Closer, Incoming, Listener};
 use crate::error::AcceptError;
 
-/// How many may be about to join at once; others are refused. Answers those who connect and are silent.
+/// Maximum number of simultaneous handshakes; further peers are refused. Bounds the threads that
+/// silent peers occupy.
 const MAX_JOINING: usize = 16;
 
-/// A listener, and the thread that has it.
+/// A listener and its thread.
 pub(super) struct Listening {
     closer: Closer,
     thread: OnceLock<JoinHandle<()>>,
 }
 
 impl Listening {
-    /// The address is free again when this returns.
+    /// Closes the listener. The address is free when this returns.
     pub(super) fn end(&mut self) {
         self.closer.close();
-        // The thread has no handle of the crew.
+        // The thread holds no strong reference to the peers, so this does not wait for itself.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-/// Has a thread let in those who join at `listener`.
+/// Starts a thread that accepts peers at `listener`.
 pub(super) fn open<T: Transportable + 'static>(
     crew: &Arc<Crew<T>>,
     listener: Listener,
@@ -56,11 +57,11 @@ pub(super) fn open<T: Transportable + 'static>(
     Ok(())
 }
 
-/// Lets in those who join.
+/// Accepts the peers that join.
 struct Door<T: Transportable + 'static> {
     crew: Weak<Crew<T>>,
     ours: Hello,
-    /// How many are in it.
+    /// Number of handshakes in progress.
     joining: AtomicUsize,
 }
 
@@ -70,24 +71,24 @@ impl<T: Transportable + 'static> Door<T> {
             match listener.accept() {
                 Ok(incoming) => self.admit(incoming),
                 Err(AcceptError::ClosedLocally { .. }) => return,
-                // It waits by itself before it asks the system again.
-                Err(error) => tracing::debug!(%error, "nobody joined the channel"),
+                // `accept` itself delays the next attempt after an error.
+                Err(error) => tracing::debug!(%error, "accepting a peer of the channel failed"),
             }
         }
     }
 
-    /// Each in a thread of its own: one who is silent holds up nobody else.
+    /// Runs the handshake in a separate thread, so that a silent peer does not delay others.
     fn admit(self: &Arc<Self>, incoming: Incoming) {
         if self.joining.fetch_add(1, Ordering::Relaxed) >= MAX_JOINING {
             self.joining.fetch_sub(1, Ordering::Relaxed);
-            return incoming.refuse("too many are about to join the channel; try again");
+            return incoming.refuse("too many peers are joining the channel; try again later");
         }
         let door = self.clone();
         let name = "jstream-join".to_owned();
         let spawned = Builder::new().name(name).spawn(move || {
             let peer = incoming.peer().clone();
             if let Err(reason) = door.let_in(incoming) {
-                tracing::debug!(%peer, reason, "did not join the channel");
+                tracing::debug!(%peer, reason, "peer did not join the channel");
             }
             door.joining.fetch_sub(1, Ordering::Relaxed);
         });
@@ -98,10 +99,10 @@ impl<T: Transportable + 'static> Door<T> {
 
     fn let_in(&self, incoming: Incoming) -> Result<(), String> {
         let endpoint = incoming.establish().map_err(|error| error.to_string())?;
-        // Who waits for the peer here does not keep the channel.
+        // The handshake does not keep the channel alive while it waits for the peer.
         let timeout = match self.crew.upgrade() {
             Some(crew) => crew.options.handshake_timeout,
-            None => return Err("the channel is gone".to_owned()),
+            None => return Err("the channel was closed".to_owned()),
         };
         let mut has_place = false;
         let reserve = || {
@@ -110,7 +111,7 @@ impl<T: Transportable + 'static> Door<T> {
         };
         let joined = self.ours.welcome(&endpoint, reserve, timeout);
         if has_place {
-            let crew = self.crew.upgrade().ok_or("the channel is gone")?;
+            let crew = self.crew.upgrade().ok_or("the channel was closed")?;
             crew.take_place(joined.is_ok().then_some(Way::Far(endpoint)));
         }
         joined

@@ -1,4 +1,4 @@
-//! What can go wrong with a channel, by operation.
+//! Errors of channels, by operation.
 
 use std::fmt;
 use std::io;
@@ -10,127 +10,129 @@ use thiserror::Error;
 use crate::address::Address;
 use crate::error::{AddressError, ConnectError, ListenError};
 
-/// Why a side of a channel was not opened.
+/// Error of opening a side of a channel.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The address is none.
+    /// The address is invalid.
     #[error(transparent)]
     Address(#[from] AddressError),
-    /// This side listens, and can't.
+    /// This side has to listen, but listening failed.
     #[error(
         "{source}; a channel has one side that listens: the receiver, or with `fan_out` the sender"
     )]
     Listen {
-        /// Why.
+        /// The reason.
         #[from]
         source: ListenError,
     },
-    /// This side joins, and can't.
-    #[error("{source}; does the {other} have the channel open?")]
+    /// This side has to join the other, but connecting failed.
+    #[error("{source}; check that the {other} has opened the channel")]
     Connect {
-        /// Who is joined.
+        /// The role of the side that listens.
         other: &'static str,
-        /// Why.
+        /// The reason.
         source: ConnectError,
     },
-    /// The other side's objects are of another type.
+    /// The objects of the other side have a different type.
     #[error(
-        "the channel at {address} is of `{theirs}` there, of `{ours}` here: {difference}; \
-         build both from one definition"
+        "the type of the channel at {address} is `{theirs}` there and `{ours}` here: \
+         {difference}; build both sides from the same definition"
     )]
     Type {
-        /// Where the channel is.
+        /// The address of the channel.
         address: Address,
-        /// The type here.
+        /// The type of this side.
         ours: String,
-        /// The type there.
+        /// The type of the other side.
         theirs: String,
-        /// The first difference of the two.
+        /// The first difference between the two types.
         difference: String,
     },
-    /// The other side does the same as this one.
+    /// The other side has the same role.
     #[error(
-        "who listens at {address} is a {role}, too; say `fan_out` on both sides of a channel with one \
-         sender and many receivers, and on neither of others"
+        "the listener at {address} is also a {role}; call `fan_out` on both sides of a channel \
+         with one sender and many receivers, otherwise on neither"
     )]
     Role {
-        /// Where the channel is.
+        /// The address of the channel.
         address: Address,
-        /// What both are.
+        /// The role of both sides.
         role: &'static str,
     },
-    /// Who listens there has as many peers as it takes.
-    #[error("the channel at {address} has all the peers that it takes")]
+    /// The listening side has the maximum number of peers.
+    #[error("the channel at {address} already has its maximum number of peers")]
     Full {
-        /// Where the channel is.
+        /// The address of the channel.
         address: Address,
     },
-    /// Somebody listens there, but not for a channel of this version.
-    #[error("who listens at {address} does not answer as a channel does: {reason}")]
+    /// The listener at the address does not speak this version of the channel protocol.
+    #[error("the listener at {address} does not speak the channel protocol: {reason}")]
     NoChannel {
-        /// Where it is.
+        /// The address.
         address: Address,
-        /// What it did instead.
+        /// A description of the unexpected response.
         reason: String,
     },
-    /// The system is out of something.
-    #[error("the channel can't be opened: {source}")]
+    /// A system call failed, for example because the system is out of threads or descriptors.
+    #[error("cannot open the channel: {source}")]
     System {
-        /// What it said.
+        /// The error of the system.
         #[from]
         source: io::Error,
     },
 }
 
-/// Why an object was not sent.
+/// Error of sending an object.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// It can't be written. Nothing was sent; the channel can be used.
+    /// The object can't be written. Nothing was sent, and the channel can still be used.
     #[error("the object can't be written: {0}")]
     Write(#[source] WriteError),
-    /// There is no room now. Nothing was sent; the channel can be used.
-    #[error("the channel is full; wait, or try again")]
+    /// There is no room at the moment. Nothing was sent, and the channel can still be used.
+    #[error("the channel is full; try again later")]
     Full,
-    /// There was no room, or nobody who receives, for so long. Nothing was sent; the channel can be used.
-    #[error("nobody at {address} took the object within {after:?}")]
+    /// There was no room, or no receiver, within the timeout. Nothing was sent, and the channel can
+    /// still be used.
+    #[error("no receiver at {address} took the object within {after:?}")]
     TimedOut {
-        /// How long we waited.
+        /// The timeout.
         after: Duration,
-        /// Where the channel is.
+        /// The address of the channel.
         address: Address,
     },
-    /// All who received have said goodbye. Nothing was sent.
-    #[error("nobody receives at {address} any more")]
+    /// All receivers have closed. Nothing was sent.
+    #[error("all receivers at {address} have closed")]
     Closed {
-        /// Where the channel is.
+        /// The address of the channel.
         address: Address,
     },
-    /// A receiver was lost: killed, cut off, or ended for what it did. Whether it has this object is unknown,
-    /// and so is which of those before it has received. With other receivers the channel can be used.
+    /// A receiver was lost: it crashed, its connection broke, or it was disconnected for a protocol
+    /// violation. It is unknown whether it received this object and the objects sent before. If
+    /// there are other receivers, the channel can still be used.
     #[error(
-        "the receiver at {peer} was lost, and with it what it had not received: {source}; \
-         send again what must not be missing"
+        "the receiver at {peer} was lost, objects that it had not received are lost: {source}; \
+         send them again if they must arrive"
     )]
     Lost {
-        /// Which one.
+        /// The address of the receiver.
         peer: Address,
-        /// What is known of it.
+        /// The cause.
         source: crate::SendError,
     },
-    /// The object was not sent for another reason, as when it is too long for the receiver. The channel can be
-    /// used.
+    /// The object was not sent for another reason, for example because it exceeds the receiver's
+    /// limit. The channel can still be used.
     #[error(transparent)]
     Send(crate::SendError),
 }
 
-/// A received object that was not sent on, and why.
+/// A received object that was not forwarded, with the reason.
 #[non_exhaustive]
 pub struct Unsent<T: Transportable + 'static> {
-    /// Why.
+    /// The reason.
     pub error: SendError,
-    /// The object, unless it has become bytes already or may have gone.
+    /// The object, unless it was already converted to bytes or may have been sent.
     pub received: Option<Received<T>>,
 }
 
@@ -154,12 +156,12 @@ impl<T: Transportable + 'static> std::error::Error for Unsent<T> {
     }
 }
 
-/// An object that was given away and not sent, and why.
+/// An owned object that was not sent, with the reason.
 #[non_exhaustive]
 pub struct Refused<T> {
-    /// Why.
+    /// The reason.
     pub error: SendError,
-    /// The object, unless it has become bytes already.
+    /// The object, unless it was already converted to bytes.
     pub object: Option<T>,
 }
 
@@ -183,71 +185,75 @@ impl<T> std::error::Error for Refused<T> {
     }
 }
 
-/// Why no object was received.
+/// Error of receiving an object.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RecvError {
-    /// None is here.
-    #[error("no object is here yet")]
+    /// No object has arrived.
+    #[error("no object has arrived yet")]
     Empty,
-    /// None came in time.
-    #[error("no object came to {address} within {after:?}")]
+    /// No object arrived within the timeout.
+    #[error("no object arrived at {address} within {after:?}")]
     TimedOut {
-        /// How long the call allowed.
+        /// The timeout.
         after: Duration,
-        /// Where the channel is.
+        /// The address of the channel.
         address: Address,
     },
-    /// All senders have said goodbye, and all that they have sent was received.
-    #[error("nobody sends to {address} any more, and everything was received")]
+    /// All senders have closed, and everything that they sent was received.
+    #[error("all senders to {address} have closed, and everything was received")]
     Closed {
-        /// Where the channel is.
+        /// The address of the channel.
         address: Address,
     },
-    /// A sender was lost: killed, cut off, or ended for what it sent. What had come of it was received before;
-    /// what was on its way is missing. Said once; the channel goes on with the others.
+    /// A sender was lost: it crashed, its connection broke, or it was disconnected for what it
+    /// sent. Objects that had arrived were received before this error; objects in transit are
+    /// missing. The error is reported once, and the channel continues with the other senders.
     #[error("the sender at {peer} was lost, its last objects may be missing: {source}")]
     Lost {
-        /// Which one.
+        /// The address of the sender.
         peer: Address,
-        /// What is known of it.
+        /// The cause.
         source: crate::RecvError,
     },
-    /// A sender sent what is no object of this type. It is gone; the channel goes on.
-    #[error("{peer} sent what can't be read: {source}")]
+    /// A sender sent a message that is not an object of this type. The message is dropped, and the
+    /// channel continues.
+    #[error("{peer} sent a message that can't be read: {source}")]
     Read {
-        /// Which one.
+        /// The address of the sender.
         peer: Address,
-        /// What is wrong with it.
+        /// The reason why the message can't be read.
         source: Box<ReadError>,
     },
-    /// An object that moved here from another thread can't be written to a jbuf. It is gone; the channel goes on.
+    /// An object that moved here from another thread can't be written to a buffer. The object is
+    /// dropped, and the channel continues.
     #[error(
-        "an object from {peer} can't be written to a jbuf: {source}; receive it as it is, by `recv_owned`"
+        "an object from {peer} can't be written to a buffer: {source}; receive it by `recv_owned`"
     )]
     Write {
-        /// Which one.
+        /// The address of the sender.
         peer: Address,
-        /// Why.
+        /// The reason.
         source: WriteError,
     },
-    /// An object that was received can't be made again as an owner. It is gone; the channel goes on.
+    /// A received object can't be converted to an owned one. The object is dropped, and the channel
+    /// continues.
     #[error(
-        "an object from {peer} can't be made again: {source}; receive it in its jbuf, by `recv`"
+        "an object from {peer} can't be converted to an owned one: {source}; receive it by `recv`"
     )]
     Restore {
-        /// Which one.
+        /// The address of the sender.
         peer: Address,
-        /// Why.
+        /// The reason.
         source: RestoreError,
     },
-    /// An object waits for room. Drop received ones, and receive again.
+    /// The pool has no room for an object that waits. Drop received objects, and receive again.
     #[error(transparent)]
     NoRoom(crate::RecvError),
-    /// The system is out of what waking a task takes.
-    #[error("can't wait: {source}")]
+    /// The system has no thread or descriptor left for waking a task.
+    #[error("cannot wait for an object: {source}")]
     System {
-        /// What it said.
+        /// The error of the system.
         source: io::Error,
     },
 }

@@ -1,4 +1,5 @@
-//! What the two sides of a channel say before the first object: who they are, and what they mean by `T`.
+//! Handshake of a channel, before the first object: both sides exchange their roles and the type
+//! `T`.
 
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -18,19 +19,19 @@ use crate::error::ConnectError;
 use crate::header::Header;
 use crate::options::Options;
 
-/// The kinds of the two messages; `jsc` and a number.
+/// Kinds of the two messages: `jsc` and a number.
 const JOIN: u32 = 0x6a73_6301;
 const ANSWER: u32 = 0x6a73_6302;
 
-/// The longest schema that travels; one that is longer is told apart by its descriptor alone. Answers the
-/// threat of peers that have us decode what they like.
+/// Maximum length of a schema in the handshake, in bytes. Types with a longer schema are compared
+/// by descriptor alone. Bounds the work of decoding the schema of an untrusted peer.
 const MAX_SCHEMA: usize = 64 << 10;
 
-/// How soon one who finds nobody looks again: at first, and at last.
+/// First and longest pause between two attempts to connect if there is no listener.
 const SOON: Duration = Duration::from_millis(1);
 const LATER: Duration = Duration::from_millis(20);
 
-/// What a side does.
+/// The role of a side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Sender = 1,
@@ -53,7 +54,7 @@ impl Role {
     }
 }
 
-/// What the side that listens says to one who wants to join.
+/// Response of the listening side to a peer that wants to join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Welcome = 0,
@@ -62,7 +63,7 @@ pub(super) enum Verdict {
     Full = 3,
 }
 
-/// What a side says of itself.
+/// The description of a side in the handshake.
 pub(super) struct Hello {
     role: Role,
     descriptor: u64,
@@ -95,8 +96,8 @@ impl Hello {
         sent.map_err(|error| error.to_string())
     }
 
-    /// What the side that listens makes of one who wants to join, whom it tells. `reserve` says whether there is
-    /// room for one who may: that one is told so only afterwards.
+    /// Checks a peer that wants to join the listening side, and sends the verdict. `reserve`
+    /// reserves a place for a peer that passes the checks, before the peer is told.
     pub(super) fn welcome(
         &self,
         endpoint: &Endpoint,
@@ -107,7 +108,7 @@ impl Hello {
         let theirs = theirs.map_err(|error| error.to_string())?;
         let [role, descriptor, _] = theirs.header.words;
         if theirs.header.kind != JOIN {
-            return Err("it does not begin as a channel does".to_owned());
+            return Err("its first message is not a channel handshake".to_owned());
         }
         let verdict = if role == self.role as u64 {
             Verdict::SameRole
@@ -121,13 +122,13 @@ impl Hello {
         self.send(endpoint, ANSWER, verdict as u64)?;
         match verdict {
             Verdict::Welcome => Ok(()),
-            Verdict::OtherType => Err("it is of another type".to_owned()),
-            Verdict::SameRole => Err(format!("it is a {}, too", self.role.name())),
-            Verdict::Full => Err("there is no room for it".to_owned()),
+            Verdict::OtherType => Err("its type is different".to_owned()),
+            Verdict::SameRole => Err(format!("it is also a {}", self.role.name())),
+            Verdict::Full => Err("the maximum number of peers is reached".to_owned()),
         }
     }
 
-    /// What the side that joins makes of its answer.
+    /// Joins the listening side, and checks its response.
     fn be_welcomed(&self, endpoint: &Endpoint, options: &Options) -> Result<(), OpenError> {
         let address = || endpoint.address().clone();
         let no_channel = |reason| OpenError::NoChannel {
@@ -141,7 +142,7 @@ impl Hello {
         let header = answer.header;
         if header.kind != ANSWER {
             return Err(no_channel(format!(
-                "it sent a message of kind {}",
+                "it sent a message of the unexpected kind {}",
                 header.kind
             )));
         }
@@ -162,15 +163,15 @@ impl Hello {
                 role: self.role.name(),
             }),
             3 => Err(OpenError::Full { address: address() }),
-            _ => Err(no_channel(format!("it answers {verdict}"))),
+            _ => Err(no_channel(format!("it sent the unknown verdict {verdict}"))),
         }
     }
 
-    /// The name of their type, and where it differs from ours.
+    /// Returns the name of the peer's type, and the first difference from the type of this side.
     fn difference(&self, theirs: &[u8]) -> (String, String) {
         let unknown = || {
             (
-                "a type that it does not describe".to_owned(),
+                "a type that it did not describe".to_owned(),
                 "unknown".to_owned(),
             )
         };
@@ -184,14 +185,14 @@ impl Hello {
         };
         let name = name_of(&there, their_root);
         let difference = here.difference(our_root, &there, their_root);
-        let difference = difference.map_or_else(|| "their layouts".to_owned(), |d| d.to_string());
+        let difference = difference.map_or_else(|| "layouts differ".to_owned(), |d| d.to_string());
         (name, difference)
     }
 }
 
-/// What a type is called; a peer's may be anything.
+/// Returns the name of a type, escaped and shortened, because a peer may send any name.
 fn name_of(schema: &Schema, root: TypeIndex) -> String {
-    /// The most characters of it.
+    /// Maximum length of the name, in characters.
     const MOST: usize = 80;
     let name = schema.get(root).map_or("?", |root| &*root.name);
     let mut shown: String = name.escape_debug().take(MOST).collect();
@@ -201,17 +202,17 @@ fn name_of(schema: &Schema, root: TypeIndex) -> String {
     shown
 }
 
-/// Who is found in this process.
+/// Result of looking for the listening side in this process.
 pub(super) enum Near<T: Transportable + 'static> {
     Nobody,
-    /// Somebody who is about to listen.
+    /// A side is registered, but does not listen yet.
     Soon,
     Joined(Arc<Link<T>>),
     Refused(OpenError),
 }
 
-/// Joins who listens at `address`, whom it waits for as long as somebody wants it: in this process where `near`
-/// finds it there.
+/// Joins the side that listens at `address`, within this process if `near` finds it there. Waits
+/// for the listener up to the connect timeout, and while `is_wanted` returns true.
 pub(super) fn join<T: Transportable + 'static>(
     address: &Address,
     ours: &Hello,
@@ -241,7 +242,8 @@ pub(super) fn join<T: Transportable + 'static>(
                 let other = ours.role.other();
                 return Err(OpenError::Connect { other, source });
             }
-            // It began to listen meanwhile, or nobody is there yet.
+            // The side in this process was registered meanwhile, or there is no listener yet. Try
+            // again.
             (Ok(_), Near::Soon) | (Err(_), _) => {}
         }
         thread::sleep(until.left().map_or(pause, |left| left.min(pause)));
@@ -249,7 +251,7 @@ pub(super) fn join<T: Transportable + 'static>(
     }
 }
 
-/// Whether nobody is there yet who may come.
+/// Returns true if there is no listener at the address, and one may still appear.
 fn is_absent(error: &ConnectError) -> bool {
     use std::io::ErrorKind::{ConnectionRefused, NotFound};
     match error {

@@ -1,4 +1,4 @@
-//! Opening a side of a channel in a task.
+//! Opening of a side of a channel in a task.
 
 use std::fmt;
 use std::future::Future;
@@ -14,17 +14,18 @@ use crate::endpoint::watcher::wake;
 
 type Work<S> = Box<dyn FnOnce(&dyn Fn() -> bool) -> Result<S, OpenError> + Send>;
 
-/// A side that is being opened; see [`Channel::sender_async`](super::Channel::sender_async).
+/// Future of a side that is being opened; see
+/// [`Channel::sender_async`](super::Channel::sender_async).
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Opening<S> {
     state: State<S>,
-    /// Whether it waits for somebody.
+    /// True if opening may block, and so runs in a separate thread.
     waits: bool,
 }
 
 enum State<S> {
     Begins(Work<S>),
-    /// In its thread.
+    /// A thread opens the side.
     Waits(Arc<Shared<S>>),
     Done,
 }
@@ -75,7 +76,8 @@ impl<S: Send + 'static> Opening<S> {
 }
 
 impl<S> Shared<S> {
-    /// A panic elsewhere can't leave the state half changed: it holds between statements.
+    /// Locks the state. Poisoning is ignored, because the state is consistent after every
+    /// statement.
     fn lock(&self) -> MutexGuard<'_, Inner<S>> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }

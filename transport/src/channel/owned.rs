@@ -1,4 +1,4 @@
-//! Objects that are given away, and come as they were.
+//! Sending and receiving of owned objects.
 
 use std::time::Duration;
 
@@ -12,11 +12,12 @@ use super::sender::Sender;
 use super::sending::{Cargo, Send};
 
 impl<T: Transportable + std::marker::Send + 'static> Sender<T> {
-    /// Gives an object away. Between threads it moves, whatever it leads to, and in O(1): whoever receives it by
-    /// [`recv_owned`](Receiver::recv_owned) gets it itself. Elsewhere it is sent as by [`send`](Self::send), and
-    /// dropped.
+    /// Sends an object by value. Between threads of one process the object moves in O(1), whatever
+    /// it points to, and [`recv_owned`](Receiver::recv_owned) returns the same object. Otherwise
+    /// the object is sent as by [`send`](Self::send), and dropped.
     ///
-    /// An object that moves is not written: no adapter runs, nobody verifies it, and no limit of messages counts.
+    /// An object that moves is not serialized: no adapter runs, the object is not verified, and the
+    /// limits for messages do not apply.
     ///
     /// ```
     /// use jstream_transport::channel;
@@ -33,7 +34,7 @@ impl<T: Transportable + std::marker::Send + 'static> Sender<T> {
     ///
     /// # Errors
     ///
-    /// [`Refused`] says why, and gives the object back.
+    /// [`Refused`], with the reason and, if possible, the object.
     #[inline]
     #[allow(clippy::result_large_err, reason = "the object comes back in it")]
     pub fn send_owned(&self, object: T) -> Result<(), Refused<T>> {
@@ -42,11 +43,11 @@ impl<T: Transportable + std::marker::Send + 'static> Sender<T> {
         sent.map_err(|error| refused(error, cargo))
     }
 
-    /// As [`send_owned`](Self::send_owned), where there is room now.
+    /// As [`send_owned`](Self::send_owned), but does not block.
     ///
     /// # Errors
     ///
-    /// [`Refused`], with [`SendError::Full`] where there is none.
+    /// [`Refused`], with [`SendError::Full`] if there is no room.
     #[allow(clippy::result_large_err, reason = "the object comes back in it")]
     pub fn try_send_owned(&self, object: T) -> Result<(), Refused<T>> {
         let mut cargo = Cargo::parcel(Parcel::value(object));
@@ -54,11 +55,11 @@ impl<T: Transportable + std::marker::Send + 'static> Sender<T> {
         sent.map_err(|error| refused(error, cargo))
     }
 
-    /// As [`send_owned`](Self::send_owned), for so long at most.
+    /// As [`send_owned`](Self::send_owned), but blocks for at most `timeout`.
     ///
     /// # Errors
     ///
-    /// [`Refused`], with [`SendError::TimedOut`] when it was not taken.
+    /// [`Refused`], with [`SendError::TimedOut`] if the object was not taken in time.
     #[allow(clippy::result_large_err, reason = "the object comes back in it")]
     pub fn send_owned_timeout(&self, object: T, timeout: Duration) -> Result<(), Refused<T>> {
         let mut cargo = Cargo::parcel(Parcel::value(object));
@@ -66,7 +67,7 @@ impl<T: Transportable + std::marker::Send + 'static> Sender<T> {
         sent.map_err(|error| refused(error, cargo))
     }
 
-    /// As [`send_owned`](Self::send_owned), for a task, as [`send_async`](Self::send_async) is.
+    /// As [`send_owned`](Self::send_owned), for a task; see [`send_async`](Self::send_async).
     pub fn send_owned_async(&self, object: T) -> Send<T> {
         Send::begin(self, &mut Cargo::parcel(Parcel::value(object)))
     }
@@ -80,8 +81,9 @@ fn refused<T: Transportable + 'static>(error: SendError, cargo: Cargo<'_, T>) ->
 }
 
 impl<T: Restore + 'static> Receiver<T> {
-    /// Waits for the next object, and takes it out of its jbuf: as it was, where it was
-    /// [given away](Sender::send_owned) in this process, else made again.
+    /// Blocks until the next object arrives, and returns it by value. An object that was sent by
+    /// [`send_owned`](Sender::send_owned) in this process is returned as it was; otherwise an owned
+    /// object is created from the received one.
     ///
     /// # Errors
     ///
@@ -91,25 +93,25 @@ impl<T: Restore + 'static> Receiver<T> {
         self.recv_as().map(|Owned(object)| object)
     }
 
-    /// As [`recv_owned`](Self::recv_owned), for so long at most.
+    /// As [`recv_owned`](Self::recv_owned), but blocks for at most `timeout`.
     ///
     /// # Errors
     ///
-    /// [`RecvError::TimedOut`] then, or another [`RecvError`].
+    /// [`RecvError::TimedOut`] if no object arrived in time, or another [`RecvError`].
     pub fn recv_owned_timeout(&self, timeout: Duration) -> Result<T, RecvError> {
         self.recv_as_within(timeout).map(|Owned(object)| object)
     }
 
-    /// The next object, if it is here.
+    /// As [`recv_owned`](Self::recv_owned), but does not block.
     ///
     /// # Errors
     ///
-    /// [`RecvError::Empty`] when it is not, or another [`RecvError`].
+    /// [`RecvError::Empty`] if no object has arrived, or another [`RecvError`].
     pub fn try_recv_owned(&self) -> Result<T, RecvError> {
         self.try_recv_as().map(|Owned(object)| object)
     }
 
-    /// The next object, as a future of any runtime. Dropping it loses none.
+    /// Returns a future for the next object, for any runtime. Dropping the future loses no object.
     ///
     /// # Errors
     ///
@@ -119,5 +121,5 @@ impl<T: Restore + 'static> Receiver<T> {
     }
 }
 
-/// What is received as an owner.
+/// An object that is received by value.
 pub(super) struct Owned<T>(pub(super) T);

@@ -1,4 +1,4 @@
-//! The list of those on the other side.
+//! List of the peers on the other side of a channel.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -8,34 +8,34 @@ use jstream::Transportable;
 use super::near::Link;
 use crate::endpoint::Endpoint;
 
-/// Those who have joined, and those who are waited for.
+/// The peers that have joined, and the number of those that are expected.
 pub(super) struct State<T: Transportable + 'static> {
     pub(super) peers: Vec<Peer<T>>,
-    /// Whose turn it is.
+    /// Index of the next peer in round-robin order.
     pub(super) next: usize,
-    /// How many receives are posted.
+    /// Number of posted receives.
     pub(super) posted: usize,
-    /// How many threads and tasks rely on the queue to tell them what comes.
+    /// Number of threads and tasks that rely on the completion queue for wake-ups.
     pub(super) sleepers: usize,
-    /// How many have joined, and how many have to.
+    /// Number of peers that have joined so far, and number that have to join.
     pub(super) came: usize,
     pub(super) expected: usize,
-    /// How many are about to be told that they have joined.
+    /// Number of reserved places, of peers that are about to be told that they have joined.
     pub(super) welcome: usize,
-    /// Tasks that wait for somebody to join.
+    /// Tasks that wait for a peer to join.
     pub(super) tasks: Vec<Waker>,
 }
 
 pub(super) struct Peer<T: Transportable + 'static> {
     pub(super) way: Way<T>,
-    /// A receive is posted to it.
+    /// True if a receive is posted to this peer.
     pub(super) posted: bool,
 }
 
-/// How objects get to a peer, or from it.
+/// The connection to a peer.
 pub(super) enum Way<T: Transportable + 'static> {
     Far(Endpoint),
-    /// It is in this process.
+    /// The peer is in this process.
     Near(Arc<Link<T>>),
 }
 
@@ -49,7 +49,7 @@ impl<T: Transportable + 'static> Clone for Way<T> {
 }
 
 impl<T: Transportable + 'static> Way<T> {
-    /// Whether the two are ends of one connection.
+    /// Returns true if both are handles of the same connection.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Far(one), Self::Far(other)) => Arc::ptr_eq(one.shared(), other.shared()),
@@ -60,7 +60,7 @@ impl<T: Transportable + 'static> Way<T> {
 }
 
 impl<T: Transportable + 'static> State<T> {
-    /// So many have to join.
+    /// Creates an empty list. `expected` peers have to join.
     pub(super) fn new(expected: usize) -> Self {
         Self {
             peers: Vec::new(),
@@ -74,23 +74,23 @@ impl<T: Transportable + 'static> State<T> {
         }
     }
 
-    /// Whether all have joined who have to.
+    /// Returns true if all expected peers have joined.
     pub(super) fn is_complete(&self) -> bool {
         self.came >= self.expected
     }
 
-    /// And all are gone.
+    /// Returns true if all expected peers have joined and all peers are gone.
     pub(super) fn is_closed(&self) -> bool {
         self.peers.is_empty() && self.welcome == 0 && self.is_complete()
     }
 
-    /// Whom to look at next, unless a receive is posted to it.
+    /// Returns the next peer to poll, or `None` if a receive is posted to it.
     pub(super) fn look_at(&mut self) -> Option<Way<T>> {
         let peer = self.turn()?;
         (!peer.posted).then(|| peer.way.clone())
     }
 
-    /// Whose turn it is.
+    /// Returns the next peer in round-robin order.
     pub(super) fn turn(&mut self) -> Option<&mut Peer<T>> {
         if self.next >= self.peers.len() {
             self.next = 0;
@@ -101,12 +101,12 @@ impl<T: Transportable + 'static> State<T> {
     }
 }
 
-/// What a side that receives finds.
+/// Snapshot of the peers for a receive.
 pub(super) struct Sight<T: Transportable + 'static> {
-    /// How many peers there are, and whether receives are posted to some.
+    /// Number of peers. `is_posted` is true if receives are posted to some of them.
     pub(super) count: usize,
     pub(super) is_posted: bool,
     pub(super) is_closed: bool,
-    /// Whom to look at first, unless a receive is posted to it.
+    /// The first peer to poll, unless a receive is posted to it.
     pub(super) first: Option<Way<T>>,
 }

@@ -13,9 +13,10 @@ use super::owned::Owned;
 use super::receiver::Receiver;
 use crate::address::Address;
 
-/// What an object is received as.
+/// The form in which an object is received.
 pub(super) trait Taken<T: Transportable + 'static>: Sized {
-    /// Of a sender in this process; the parcel is left in `kept` where it waits for room.
+    /// Converts the parcel of a sender in this process. If the pool has no room, the parcel is left
+    /// in `kept`.
     fn of_parcel(
         parcel: Parcel<T>,
         link: &Link<T>,
@@ -56,14 +57,14 @@ impl<T: Restore + 'static> Taken<T> for Owned<T> {
     }
 }
 
-/// One who waits for an object, and relies on being told.
+/// A receive that waits and is woken.
 pub(super) struct Wait<'r, T: Transportable + 'static> {
     receiver: &'r Receiver<T>,
-    /// By which the queue knows it once it waits.
+    /// Key of this receive in the completion queue while it waits there.
     number: Option<u64>,
-    /// It relies on the queue.
+    /// True while the receive is counted as sleeping.
     sleeps: bool,
-    /// Its place among those who wait for senders of this process.
+    /// Key of this receive among those that wait for senders of this process.
     place: Option<u64>,
 }
 
@@ -91,7 +92,8 @@ impl<'r, T: Transportable + 'static> Wait<'r, T> {
         polled
     }
 
-    /// Waits for nothing any more. What it was woken for, and does not take, is another one's.
+    /// Stops waiting. If this receive was woken for an object that it does not take, another one is
+    /// woken.
     fn leave(&mut self) {
         let crew = &*self.receiver.crew;
         if crew.arrived.leave(&mut self.place) && crew.is_near_ready() {
@@ -146,11 +148,11 @@ impl<T: Transportable + 'static> Drop for Wait<'_, T> {
     }
 }
 
-/// The next object; see [`Receiver::recv_async`].
+/// Future of the next object; see [`Receiver::recv_async`].
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Receive<'r, T: Transportable + 'static>(Wait<'r, T>);
 
-/// The next object; see [`Receiver::recv_owned_async`].
+/// Future of the next object; see [`Receiver::recv_owned_async`].
 #[must_use = "a future does nothing unless it is polled"]
 pub struct ReceiveOwned<'r, T: Transportable + 'static>(Wait<'r, T>);
 

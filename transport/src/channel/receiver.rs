@@ -1,4 +1,4 @@
-//! The side that receives.
+//! The receiving side of a channel.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,29 +22,31 @@ use crate::endpoint::spin::Spin;
 use crate::endpoint::{CompletionQueue, Endpoint, Message, RecvObjectError};
 use crate::header::Header;
 
-/// After how many objects in a row of some senders the others are looked at, too.
+/// Number of objects taken directly from connections in a row, after which the completion queue is
+/// polled first.
 const IN_A_ROW: u32 = 64;
 
 type Outcome<O> = Result<O, RecvError>;
 
-/// The side of a channel that receives. Clones, and any number of threads and tasks, receive from the same
-/// senders: each object is one's.
+/// The receiving side of a channel. Clones share the senders, and any number of threads and tasks
+/// may receive at the same time. Each object goes to one of them.
 ///
-/// What one sender has sent comes in that order, and senders take turns. While objects come fast, they are
-/// taken from the connections as they are asked for; a receiver that sleeps does so for all senders at once.
+/// The objects of one sender arrive in order, and the senders are served in round-robin order.
+/// While objects arrive quickly, they are taken directly from the connections. A receiver that
+/// blocks waits for all senders at once.
 ///
-/// When the last clone is dropped the senders are told; what they have sent and nobody has received is lost.
+/// Dropping the last clone closes the channel. Objects that were sent but not received are lost.
 pub struct Receiver<T: Transportable + 'static> {
     pub(super) crew: Arc<Crew<T>>,
     waits: Arc<Waits>,
 }
 
-/// How the handles wait.
+/// State of waiting, shared by the clones.
 #[derive(Debug)]
 struct Waits {
-    /// How waits have ended lately.
+    /// Outcomes of recent waits, from which the spin duration is chosen.
     habit: AtomicU8,
-    /// How many objects were taken without a look at the queue.
+    /// Number of objects taken since the completion queue was polled last.
     in_a_row: AtomicU32,
 }
 
@@ -59,42 +61,42 @@ impl<T: Transportable + 'static> Receiver<T> {
         }
     }
 
-    /// Where the channel is, with the port that port 0 became.
+    /// Returns the address of the channel. Port 0 is replaced by the actual port.
     #[must_use]
     pub fn address(&self) -> &Address {
         &self.crew.address
     }
 
-    /// Waits for the next object.
+    /// Blocks until the next object arrives.
     ///
     /// # Errors
     ///
-    /// [`RecvError::Closed`] when all senders have said goodbye and everything was received;
-    /// [`RecvError::Lost`] once for each that was lost; or another [`RecvError`].
+    /// [`RecvError::Closed`] if all senders have closed and everything was received;
+    /// [`RecvError::Lost`] once for each lost sender; or another [`RecvError`].
     #[inline]
     pub fn recv(&self) -> Result<Received<T>, RecvError> {
         self.recv_as()
     }
 
-    /// As [`recv`](Self::recv), for so long at most.
+    /// As [`recv`](Self::recv), but blocks for at most `timeout`.
     ///
     /// # Errors
     ///
-    /// [`RecvError::TimedOut`] then, or another [`RecvError`].
+    /// [`RecvError::TimedOut`] if no object arrived in time, or another [`RecvError`].
     pub fn recv_timeout(&self, timeout: Duration) -> Result<Received<T>, RecvError> {
         self.recv_as_within(timeout)
     }
 
-    /// The next object, if it is here.
+    /// Returns the next object if it has arrived. Does not block.
     ///
     /// # Errors
     ///
-    /// [`RecvError::Empty`] when it is not, or another [`RecvError`].
+    /// [`RecvError::Empty`] if none has arrived, or another [`RecvError`].
     pub fn try_recv(&self) -> Result<Received<T>, RecvError> {
         self.try_recv_as()
     }
 
-    /// The next object, as a future of any runtime. Dropping it loses none.
+    /// Returns a future for the next object, for any runtime. Dropping the future loses no object.
     ///
     /// # Errors
     ///
@@ -103,7 +105,7 @@ impl<T: Transportable + 'static> Receiver<T> {
         Receive::new(self)
     }
 
-    /// The objects that come, until the channel is closed.
+    /// Returns an iterator over the objects, which ends when the channel is closed.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter { receiver: self }
     }
@@ -114,7 +116,7 @@ impl<T: Transportable + 'static> Receiver<T> {
             return outcome;
         }
         let received = self.recv_until(Deadline::NEVER);
-        received.unwrap_or_else(|| unreachable!("nothing is late that may take for ever"))
+        received.unwrap_or_else(|| unreachable!("a receive without a deadline does not time out"))
     }
 
     pub(super) fn recv_as_within<O: Taken<T>>(&self, timeout: Duration) -> Outcome<O> {
@@ -159,10 +161,11 @@ impl<T: Transportable + 'static> Receiver<T> {
         outcome
     }
 
-    /// Sleeps in the queue, where all connections tell of what comes; `None` when the time is over.
+    /// Blocks in the completion queue, which reports the events of all connections. Returns `None`
+    /// if the deadline has passed.
     #[allow(
         clippy::option_option,
-        reason = "nothing has come, or there is another reason to look"
+        reason = "distinguishes a timeout from a wake-up without an object"
     )]
     fn sleep_in_queue<O: Taken<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
         let queue = self.queue();
@@ -172,10 +175,11 @@ impl<T: Transportable + 'static> Receiver<T> {
         Some(self.take(done?))
     }
 
-    /// Sleeps as a task does: senders of this process wake one as the other.
+    /// Blocks as a task does, so that senders of this process wake threads and tasks in the same
+    /// way. Returns `None` if the deadline has passed.
     #[allow(
         clippy::option_option,
-        reason = "nothing has come, or there is another reason to look"
+        reason = "distinguishes a timeout from a wake-up without an object"
     )]
     fn sleep<O: Taken<T>>(&self, deadline: Deadline) -> Option<Option<Outcome<O>>> {
         let mut wait = Wait::new(self);
@@ -204,13 +208,15 @@ impl<T: Transportable + 'static> Receiver<T> {
 
     pub(super) fn queue(&self) -> &CompletionQueue {
         let Some(queue) = &self.crew.queue else {
-            unreachable!("a side that receives has a queue")
+            unreachable!("a receiving side has a queue")
         };
         queue
     }
 
-    /// What is here now: of those without a posted receive from their connections, of others from the queue. Of
-    /// senders in this process nothing is overlooked, if it should be `settled` that nothing was there before.
+    /// Returns an object that has already arrived: from the connection for peers without a posted
+    /// receive, from the completion queue for the others. If `settled`, objects that a sender in
+    /// this process is still inserting into its ring are waited for, so that no object sent earlier
+    /// is missed.
     #[inline]
     pub(super) fn attempt<O: Taken<T>>(&self, settled: bool) -> Option<Outcome<O>> {
         if let Some(link) = self.crew.alone() {
@@ -269,7 +275,8 @@ impl<T: Transportable + 'static> Receiver<T> {
         outcome
     }
 
-    /// What is here of a sender in this process. One that has ended sends no more, but what it has sent is there.
+    /// Returns an object from a sender in this process. A sender that has ended sends no more, but
+    /// the objects that it has already sent are still received.
     fn look_near<O: Taken<T>>(&self, link: &Arc<Link<T>>, settled: bool) -> Option<Outcome<O>> {
         let has_ended = link.has_ended();
         let parcel = if settled || has_ended {
@@ -287,7 +294,7 @@ impl<T: Transportable + 'static> Receiver<T> {
         None
     }
 
-    /// What is here of one sender.
+    /// Returns an object from a sender outside of this process.
     fn look<O: Taken<T>>(&self, endpoint: &Endpoint) -> Option<Outcome<O>> {
         let shared = endpoint.shared();
         let (mut message, mut more) = (Message::nothing(), None);
@@ -312,7 +319,7 @@ impl<T: Transportable + 'static> Receiver<T> {
         None
     }
 
-    /// What came from the queue, if it is something.
+    /// Converts a completion of the queue to an outcome, if it has one.
     pub(super) fn take<O: Taken<T>>(&self, done: Done) -> Option<Outcome<O>> {
         match done {
             Done::Received(_, receipt, endpoint) => {
@@ -340,7 +347,8 @@ impl<T: Transportable + 'static> Receiver<T> {
         }
     }
 
-    /// What an endpoint's error means for the channel; nothing, where it goes on. Who is gone is forgotten.
+    /// Converts an error of an endpoint. Returns `None` if receiving continues. If the connection
+    /// has ended, it is removed.
     fn trouble<O>(&self, endpoint: &Endpoint, error: crate::RecvError) -> Option<Outcome<O>> {
         use crate::RecvError::{Cancelled, Closed, Empty, NoBuffer, Object, TimedOut, TooSmall};
         match error {
@@ -381,8 +389,8 @@ impl<T: Transportable + 'static> fmt::Debug for Receiver<T> {
     }
 }
 
-/// The objects of a channel, as they come. It ends when the channel is closed; what is wrong before that comes
-/// as an item, and does not end it.
+/// Iterator over the objects of a channel. It ends when the channel is closed. Any other error is
+/// returned as an item and does not end the iteration.
 #[derive(Debug)]
 pub struct Iter<'r, T: Transportable + 'static> {
     receiver: &'r Receiver<T>,

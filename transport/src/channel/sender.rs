@@ -1,4 +1,4 @@
-//! The side that sends.
+//! The sending side of a channel.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,15 +18,16 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::spin::Spin;
 use crate::endpoint::{Endpoint, Remains, SendObjectError};
 
-/// How soon one who found no room with any of several receivers looks again: at first, and at last.
+/// First and longest pause between two attempts if none of several receivers has room.
 const SOON: Duration = Duration::from_micros(20);
 const LATER: Duration = Duration::from_millis(1);
 
-/// The side of a channel that sends. Clones, and any number of threads, send over the same connections; what
-/// one thread sends is received in that order, by a receiver that has all of it.
+/// The sending side of a channel. Clones share the connections, and any number of threads may send
+/// at the same time. A receiver gets the objects of one thread in the order in which they were
+/// sent.
 ///
-/// When the last clone is dropped the receivers are told, behind all that was sent. Whoever ends the process
-/// awaits first what it has sent [async](Self::send_async).
+/// Dropping the last clone closes the channel after everything that was sent. Before the process
+/// exits, await the futures of [`send_async`](Self::send_async).
 pub struct Sender<T: Transportable + 'static> {
     pub(super) crew: Arc<Crew<T>>,
 }
@@ -36,17 +37,18 @@ impl<T: Transportable + 'static> Sender<T> {
         Self { crew }
     }
 
-    /// Where the channel is, with the port that port 0 became.
+    /// Returns the address of the channel. Port 0 is replaced by the actual port.
     #[must_use]
     pub fn address(&self) -> &Address {
         &self.crew.address
     }
 
-    /// Sends an object and all that it reaches: returns when the device has taken it. Where there is no room it
-    /// waits, and where no receiver has joined yet, each for [`Options::send_timeout`](crate::Options::send_timeout)
-    /// at most.
+    /// Sends an object and everything that it reaches. Returns when the device has taken the
+    /// message. The call blocks while there is no room, and while no receiver has joined, each for
+    /// at most [`Options::send_timeout`](crate::Options::send_timeout).
     ///
-    /// With [`fan_out`](super::Channel::fan_out) it goes to the next receiver that has room.
+    /// With [`fan_out`](super::Channel::fan_out), the object goes to the next receiver that has
+    /// room.
     ///
     /// # Errors
     ///
@@ -57,38 +59,40 @@ impl<T: Transportable + 'static> Sender<T> {
         self.deliver(&mut cargo)
     }
 
-    /// As [`send`](Self::send), where there is room now.
+    /// As [`send`](Self::send), but does not block.
     ///
     /// # Errors
     ///
-    /// [`SendError::Full`] where there is none, or no receiver has joined yet; or another [`SendError`].
+    /// [`SendError::Full`] if there is no room or no receiver has joined yet; or another
+    /// [`SendError`].
     pub fn try_send(&self, object: &T) -> Result<(), SendError> {
         self.offer(&mut Cargo::lent(object))
     }
 
-    /// As [`send`](Self::send), for so long at most. An object of which the device has taken a part by then goes
-    /// on by itself, and counts as sent.
+    /// As [`send`](Self::send), but blocks for at most `timeout`. If the device has taken a part of
+    /// the object by then, the rest is sent in the background, and the object counts as sent.
     ///
     /// # Errors
     ///
-    /// [`SendError::TimedOut`] when nothing of it was taken, or another [`SendError`].
+    /// [`SendError::TimedOut`] if nothing was taken in time, or another [`SendError`].
     pub fn send_timeout(&self, object: &T, timeout: Duration) -> Result<(), SendError> {
         self.deliver_within(&mut Cargo::lent(object), timeout)
     }
 
-    /// Sends an object, for a task. It is written at once, so nothing of it is borrowed, and posted behind
-    /// everything posted before; the future is ready when the device has taken it. A future that is dropped is
-    /// still sent, unless no receiver had joined.
+    /// Sends an object, for a task. The object is serialized during the call, so the future does
+    /// not borrow it. It is queued behind all operations posted before. The future completes when
+    /// the device has taken the message. If the future is dropped, the object is still sent, unless
+    /// no receiver has joined.
     pub fn send_async(&self, object: &T) -> Send<T> {
         Send::begin(self, &mut Cargo::lent(object))
     }
 
-    /// Sends on an object that was received. Between threads it moves as it is, whatever its size; elsewhere it
-    /// becomes a message again in its jbuf, and that is sent.
+    /// Forwards a received object. Between threads of one process it moves as it is, whatever its
+    /// size. Otherwise it is converted back to a message in its buffer, and that message is sent.
     ///
     /// # Errors
     ///
-    /// [`Unsent`] says why, and gives the object back where that can be.
+    /// [`Unsent`], with the reason and, if possible, the object.
     #[allow(clippy::result_large_err, reason = "the object comes back in it")]
     pub fn send_received(&self, mut received: Received<T>) -> Result<(), Unsent<T>>
     where
@@ -133,7 +137,7 @@ impl<T: Transportable + 'static> Sender<T> {
         }
     }
 
-    /// Sends an object, and waits for room as long as the options say.
+    /// Sends an object. Blocks for room up to the send timeout of the options.
     #[inline]
     pub(super) fn deliver(&self, cargo: &mut Cargo<'_, T>) -> Result<(), SendError> {
         if let Some(link) = self.crew.alone() {
@@ -167,7 +171,7 @@ impl<T: Transportable + 'static> Sender<T> {
         }
     }
 
-    /// Sends to that receiver, and waits for room as long as the options say.
+    /// Sends to the given receiver. Blocks for room up to the send timeout of the options.
     fn hand(&self, way: &Way<T>, cargo: &mut Cargo<'_, T>) -> Result<(), SendError> {
         match way {
             Way::Far(endpoint) => {
@@ -181,7 +185,7 @@ impl<T: Transportable + 'static> Sender<T> {
         }
     }
 
-    /// As [`deliver`](Self::deliver), for so long at most.
+    /// As [`deliver`](Self::deliver), but blocks for at most `timeout`.
     pub(super) fn deliver_within(
         &self,
         cargo: &mut Cargo<'_, T>,
@@ -198,7 +202,7 @@ impl<T: Transportable + 'static> Sender<T> {
         Send::begin(self, cargo).wait(until, timeout, cargo)
     }
 
-    /// Waits a little until one of several may have room.
+    /// Sleeps briefly before the receivers are tried again. Fails if the deadline has passed.
     fn pause(&self, until: &mut Option<Deadline>, pause: &mut Duration) -> Result<(), SendError> {
         let after = self.crew.options.send_timeout;
         let until = *until.get_or_insert_with(|| Deadline::after(after));
@@ -217,7 +221,7 @@ impl<T: Transportable + 'static> Sender<T> {
         }
     }
 
-    /// Tries all receivers in turn.
+    /// Tries all receivers in round-robin order, without blocking.
     pub(super) fn offer(&self, cargo: &mut Cargo<'_, T>) -> Result<(), SendError> {
         if let Some(Way::Far(only)) = &self.crew.only {
             let sent = only.try_send(cargo.object());
@@ -246,7 +250,8 @@ impl<T: Transportable + 'static> Sender<T> {
         Err(SendError::Full)
     }
 
-    /// Sends to a receiver in this process, and waits for room until then. What was not sent is in `cargo` again.
+    /// Sends to a receiver in this process. Blocks for room until the deadline, or not at all
+    /// without one. On failure, the parcel is put back into `cargo`.
     #[inline]
     fn put(
         &self,
@@ -310,7 +315,8 @@ impl<T: Transportable + 'static> Sender<T> {
         }
     }
 
-    /// A receiver in this process has gone. It is forgotten, where there may be others.
+    /// Returns the error for a receiver in this process that is gone. The receiver is removed if
+    /// there may be others.
     pub(super) fn gone(&self, link: &Arc<Link<T>>) -> SendError {
         if self.crew.only.is_none() {
             self.crew.remove(&Way::Near(link.clone()));
@@ -318,7 +324,8 @@ impl<T: Transportable + 'static> Sender<T> {
         self.closed()
     }
 
-    /// Whose turn it is, once somebody is there; the first call of several sets the time-out.
+    /// Returns the next receiver in round-robin order. Blocks until the expected receivers have
+    /// joined. The first call sets the deadline in `until`; later calls share it.
     fn next(&self, until: &mut Option<Deadline>) -> Result<Way<T>, SendError> {
         loop {
             if let Some(way) = self.crew.next() {
@@ -348,7 +355,8 @@ impl<T: Transportable + 'static> Sender<T> {
         }
     }
 
-    /// What an endpoint's error means for the channel. One that is gone is forgotten, where there may be others.
+    /// Converts an error of an endpoint. If the connection has ended and there may be other
+    /// receivers, it is removed.
     pub(super) fn why(&self, endpoint: &Endpoint, error: crate::SendError) -> SendError {
         use crate::SendError::{Closed, ClosedLocally, Lost, Stalled, TimedOut, WouldBlock};
         let is_closed = match error {
@@ -374,9 +382,11 @@ impl<T: Transportable + 'static> Sender<T> {
     }
 }
 
-/// Whether a receiver that takes no more has said so; `None` when nothing is known of it.
+/// Returns true if the receiver closed the connection cleanly, false if it did not, and `None` if
+/// its end is not known yet.
 fn said_goodbye(endpoint: &Endpoint) -> Option<bool> {
-    /// Receivers have nothing to say but that: who says more is not believed.
+    /// Maximum number of messages to read. A receiver sends nothing but its farewell, so more
+    /// messages mean that it violates the protocol.
     const MOST: usize = 4;
     for _ in 0..MOST {
         match endpoint.try_recv_message() {

@@ -19,7 +19,7 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::{Endpoint, SendTicket};
 use crate::header::Header;
 
-/// What is to be sent: an object that is lent, or one that moves.
+/// An object to be sent: borrowed or owned.
 pub(super) struct Cargo<'o, T: Transportable + 'static> {
     lent: Option<&'o T>,
     parcel: Option<Parcel<T>>,
@@ -42,26 +42,27 @@ impl<'o, T: Transportable + 'static> Cargo<'o, T> {
         }
     }
 
-    /// The object, to be written.
+    /// Returns a reference to the object, for serialization.
     pub(super) fn object(&self) -> &T {
         let moving = || self.parcel.as_ref().and_then(Parcel::as_value);
         match self.lent.or_else(moving) {
             Some(object) => object,
-            None => unreachable!("a cargo that is tried again was put back"),
+            None => unreachable!("an object that is retried was put back"),
         }
     }
 
-    /// The object, as it goes to a receiver in this process.
+    /// Converts the object to a parcel for a receiver in this process.
     #[inline]
     pub(super) fn pack(&mut self, link: &Link<T>) -> Result<Parcel<T>, SendError> {
         match (self.parcel.take(), self.lent) {
             (Some(parcel), _) => Ok(parcel),
             (None, Some(object)) => Parcel::copied(object, link.home()),
-            (None, None) => unreachable!("a cargo that is tried again was put back"),
+            (None, None) => unreachable!("an object that is retried was put back"),
         }
     }
 
-    /// The same, where it may have to go on to a receiver elsewhere: a value, or a message.
+    /// As [`pack`](Self::pack). If `goes_on`, a receiver outside of this process may get the parcel
+    /// later, so it is a value or a message.
     fn pack_for_any(&mut self, goes_on: bool, link: &Link<T>) -> Result<Parcel<T>, SendError> {
         match self.lent {
             Some(object) if goes_on => Parcel::written(object, link.home()),
@@ -69,7 +70,7 @@ impl<'o, T: Transportable + 'static> Cargo<'o, T> {
         }
     }
 
-    /// It was not sent.
+    /// Puts back the parcel that was not sent.
     pub(super) fn put_back(&mut self, parcel: Parcel<T>) {
         self.parcel = Some(parcel);
     }
@@ -79,29 +80,29 @@ impl<'o, T: Transportable + 'static> Cargo<'o, T> {
     }
 }
 
-/// An object that is being sent; see [`Sender::send_async`].
-#[must_use = "says whether the object was sent"]
+/// Future of an object that is being sent; see [`Sender::send_async`].
+#[must_use = "contains the outcome of the send"]
 pub struct Send<T: Transportable + 'static> {
     sender: Sender<T>,
     state: State<T>,
 }
 
 enum State<T: Transportable + 'static> {
-    /// To that receiver.
+    /// Posted to the endpoint.
     Far(SendTicket, Endpoint),
     Near(Ticket<T>),
-    /// Nobody has joined yet.
+    /// No receiver has joined yet.
     Waiting(Parcel<T>),
     Failed(SendError),
     Sent,
-    /// The outcome was given.
+    /// The outcome was returned.
     Done,
 }
 
-/// What is next.
+/// The next step of a send.
 enum Step<T: Transportable + 'static> {
     Settled(Result<(), SendError>),
-    /// It was not sent there, and goes on with another receiver.
+    /// The receiver is gone, so the parcel goes to another one.
     Again(Parcel<T>),
 }
 
@@ -123,7 +124,7 @@ impl<T: Transportable + 'static> Send<T> {
                 Ok(parcel) => Self::put(sender, &link, parcel),
                 Err(error) => State::Failed(error),
             },
-            // Who comes may take messages only.
+            // The receiver that joins may be outside of this process and accept messages only.
             None => match cargo.parcel.take().filter(|_| cargo.lent.is_none()) {
                 Some(parcel) => State::Waiting(parcel),
                 None => match Writer::new().write_to(cargo.object(), &sender.crew.options.pool) {
@@ -148,7 +149,7 @@ impl<T: Transportable + 'static> Send<T> {
         }
     }
 
-    /// Posts what is not lent any more.
+    /// Posts a parcel that does not borrow the object.
     fn post(sender: &Sender<T>, parcel: Parcel<T>) -> State<T> {
         match sender.crew.next() {
             Some(Way::Near(link)) => Self::put(sender, &link, parcel),
@@ -160,7 +161,7 @@ impl<T: Transportable + 'static> Send<T> {
                     };
                 }
                 let Some(filled) = parcel.into_message() else {
-                    unreachable!("what may go on is a value or a message")
+                    unreachable!("a parcel for another process is a value or a message")
                 };
                 State::Far(endpoint.post_send(Header::default(), filled), endpoint)
             }
@@ -169,7 +170,8 @@ impl<T: Transportable + 'static> Send<T> {
         }
     }
 
-    /// What came of a connection's part. One of several that has said goodbye is followed by the next.
+    /// Handles the outcome of an endpoint. If one of several receivers has closed, the next one
+    /// gets the message.
     fn far(&self, sent: Result<(), crate::Unsent>, endpoint: &Endpoint) -> Step<T> {
         let unsent = match sent {
             Ok(()) => return Step::Settled(Ok(())),
@@ -183,7 +185,7 @@ impl<T: Transportable + 'static> Send<T> {
         }
     }
 
-    /// The same of a receiver in this process.
+    /// Handles the outcome of a receiver in this process.
     fn near(&self, sent: Result<(), Parcel<T>>, link: &Arc<Link<T>>) -> Step<T> {
         match sent {
             Ok(()) => Step::Settled(Ok(())),
@@ -194,7 +196,8 @@ impl<T: Transportable + 'static> Send<T> {
         }
     }
 
-    /// Waits until then. What was not sent, and is not bytes yet, is in `cargo` again.
+    /// Blocks until the outcome is known or the deadline passes. An object that was not sent and
+    /// not yet converted to bytes is put back into `cargo`.
     pub(super) fn wait(
         mut self,
         until: Deadline,
@@ -207,7 +210,7 @@ impl<T: Transportable + 'static> Send<T> {
                     let left = until.left().unwrap_or(Duration::MAX);
                     match ticket.wait_timeout(left) {
                         Some(sent) => self.far(sent.map(drop), &endpoint),
-                        // One that was begun is carried on when its ticket is dropped.
+                        // Dropping the ticket of an operation in progress does not stop it.
                         None => match ticket.cancel() {
                             Ok(Err(_)) => return Err(self.sender.late(timeout)),
                             Ok(Ok(_)) | Err(_) => return Ok(()),

@@ -1,4 +1,5 @@
-//! What a device calls when a direction can go on, for all the tasks that wait for it.
+//! Notification of all tasks that wait for a direction, called by the device when the direction can
+//! make progress.
 
 use std::collections::VecDeque;
 use std::io;
@@ -9,37 +10,39 @@ use std::task::{Wake, Waker};
 use super::reactor;
 use super::watcher::{Watcher, wake};
 
-/// Nobody waits.
+/// No task waits.
 const IDLE: u8 = 0;
-/// Tasks wait, and the device was not asked to call.
+/// Tasks wait, and the device is not armed.
 const WANTED: u8 = 1;
-/// The device is going to call.
+/// The device is armed and is going to call.
 const ARMED: u8 = 2;
 
-/// The waker that a half is armed with. It wakes every task that waits: one that was forgotten, or
-/// does not look again, then holds up nobody.
+/// The waker with which a half is armed. It wakes every waiting task, so a task that was forgotten
+/// or does not poll again does not delay the others.
 ///
-/// The state changes under the lock of the tasks only; that lock is the innermost of all.
+/// The state changes only under the lock of the tasks, which is the innermost of all locks.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     state: AtomicU8,
     tasks: Mutex<Tasks>,
-    /// Somebody is woken when nothing is posted any more. Changes under the lock of the tasks.
+    /// True if a carrier is to be woken when nothing is posted any more. Changes under the lock of
+    /// the tasks.
     has_carrier: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct Tasks {
     wakers: VecDeque<Waker>,
-    /// Where all of them have their sources watched; nothing for the reactor.
+    /// The watcher with which all tasks have their sources registered; `None` for the reactor's.
     place: Option<Weak<Watcher>>,
-    /// Who is woken when nothing is posted any more.
+    /// Waker to be called when nothing is posted any more.
     carrier: Option<Waker>,
 }
 
 impl Alarm {
-    /// Has `carrier` woken once when nothing is posted any more, whoever has carried it on: no device may
-    /// call then. It is no task of the program, for its caller may hold locks.
+    /// Registers `carrier` to be woken once when nothing is posted any more, regardless of which
+    /// thread drove the operations: the device may not call then. `carrier` must not be a task of
+    /// the program, because the thread that wakes it may hold locks.
     pub(super) fn set_carrier(&self, carrier: &Waker) {
         let mut tasks = self.lock();
         let before = tasks.carrier.replace(carrier.clone());
@@ -48,7 +51,7 @@ impl Alarm {
         drop(before);
     }
 
-    /// Nothing is posted any more.
+    /// Wakes the carrier, because nothing is posted any more.
     #[inline]
     pub(super) fn tell_carrier(&self) {
         if self.has_carrier.load(Ordering::Relaxed) {
@@ -62,8 +65,9 @@ impl Alarm {
         }
     }
 
-    /// Has `task` woken at the next call. Where somebody sees to `place` whenever the task matters, the
-    /// source may be watched there, which spares the reactor; but not while others wait, too.
+    /// Registers `task` to be woken by the next call of the device. If the owner of the task polls
+    /// `place` whenever the task matters, the source may be registered there, which relieves the
+    /// reactor. This is not done while other tasks wait as well.
     pub(crate) fn register(&self, task: &Waker, place: Option<&Arc<Watcher>>) {
         let mut tasks = self.lock();
         let known = match (&tasks.place, place) {
@@ -79,19 +83,19 @@ impl Alarm {
         if !tasks.wakers.iter().any(|other| other.will_wake(task)) {
             tasks.wakers.push_back(task.clone());
         }
-        // The device is armed for where it was.
+        // The device is armed with the previous watcher.
         if moved || self.state.load(Ordering::Relaxed) == IDLE {
             self.state.store(WANTED, Ordering::Relaxed);
         }
     }
 
-    /// Where the source is to be watched.
+    /// Returns the watcher with which to register the source.
     pub(crate) fn watcher(&self) -> io::Result<Arc<Watcher>> {
         let place = self.lock().place.as_ref().and_then(Weak::upgrade);
         place.map_or_else(|| reactor::watcher().cloned(), Ok)
     }
 
-    /// `task` need not be woken any more, as far as its caller knows.
+    /// Unregisters `task`, which need not be woken any more as far as the caller knows.
     pub(crate) fn forget(&self, task: &Waker) {
         let mut tasks = self.lock();
         let mut wakers = tasks.wakers.iter();
@@ -101,25 +105,26 @@ impl Alarm {
         drop(forgotten);
     }
 
-    /// Whether tasks wait, as far as is known without the lock.
+    /// Returns true if tasks wait, as far as is known without the lock.
     pub(crate) fn is_waited_for(&self) -> bool {
         self.state.load(Ordering::Relaxed) != IDLE
     }
 
-    /// Whether the device should be armed: tasks wait, and it won't call.
+    /// Returns true if the device should be armed: tasks wait, and the device is not going to call.
     #[inline]
     pub(crate) fn is_wanted(&self) -> bool {
         self.state.load(Ordering::Relaxed) == WANTED
     }
 
-    /// Right before the device is armed: its call may come before it answers.
+    /// Marks the device as armed. Called right before arming, because the device may call before it
+    /// returns.
     pub(crate) fn set_armed(&self) {
         let tasks = self.lock();
         self.state.store(ARMED, Ordering::Relaxed);
         drop(tasks);
     }
 
-    /// The device may have forgotten that it was armed.
+    /// Marks the device as not armed, because it may have lost that state.
     #[inline]
     pub(crate) fn disarm(&self) {
         if self.state.load(Ordering::Relaxed) == ARMED {
@@ -135,7 +140,8 @@ impl Alarm {
         }
     }
 
-    /// As [`ring`](Self::ring), by a caller that has a lock and wakes them without it.
+    /// As [`ring`](Self::ring), for a caller that holds a lock and wakes the tasks after releasing
+    /// it.
     pub(crate) fn take(&self, to_wake: &mut Vec<Waker>) {
         let mut tasks = self.lock();
         self.state.store(IDLE, Ordering::Relaxed);
@@ -146,7 +152,7 @@ impl Alarm {
     pub(crate) fn ring(&self) {
         let mut tasks = self.lock();
         self.state.store(IDLE, Ordering::Relaxed);
-        // Those that register from here on wait for the next call.
+        // Tasks that register from here on wait for the next call.
         for _ in 0..tasks.wakers.len() {
             let Some(task) = tasks.wakers.pop_front() else {
                 break;
@@ -157,7 +163,8 @@ impl Alarm {
         }
     }
 
-    /// Nothing of the program runs while it is held, but the cloning of wakers.
+    /// Locks the tasks. While the lock is held, no code of the program runs except the cloning of
+    /// wakers.
     fn lock(&self) -> MutexGuard<'_, Tasks> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }

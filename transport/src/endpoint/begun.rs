@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Messages of up to so many bytes are not counted.
+/// Messages of up to this many bytes are not counted.
 const FREE: u64 = 64 << 10;
 
 /// Bytes of messages that have begun, over all connections of one [`Options`](crate::Options).
 pub(crate) type BegunBytes = Arc<AtomicU64>;
 
-/// The share of one connection.
+/// Share of one connection in the bytes of begun messages.
 #[derive(Debug)]
 pub(super) struct BegunShare {
     all: BegunBytes,
@@ -22,8 +22,8 @@ impl BegunShare {
         Self { all, limit, own: 0 }
     }
 
-    /// Counts a message that begins. If there is no room, nothing is counted, and the error is how many bytes others have,
-    /// and the limit.
+    /// Counts a message that begins. If there is no room, counts nothing and returns the bytes that
+    /// other connections hold, and the limit.
     pub(super) fn begin(&mut self, length: u64) -> Result<(), (u64, u64)> {
         if self.own > 0 || length <= FREE {
             return Ok(());
@@ -42,7 +42,7 @@ impl BegunShare {
         }
     }
 
-    /// The message is complete, or will never be.
+    /// Ends the count of the message, which is complete or will never be.
     #[inline]
     pub(super) fn end(&mut self) {
         if self.own > 0 {

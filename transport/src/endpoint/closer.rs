@@ -1,14 +1,14 @@
-//! Ending something from another thread.
+//! Handle that closes an endpoint or a listener from another thread.
 
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-/// What a [`Closer`] ends.
+/// An object that a [`Closer`] closes.
 pub(crate) trait Close: Send + Sync {
     fn close(&self);
 }
 
-/// Ends an endpoint or a listener from any thread. Does not keep it alive.
+/// Closes an endpoint or a listener from any thread. Does not keep it alive.
 #[derive(Clone)]
 pub struct Closer {
     end: Weak<dyn Close>,
@@ -16,14 +16,15 @@ pub struct Closer {
 
 impl Closer {
     pub(super) fn of<C: Close + 'static>(end: &Arc<C>) -> Self {
-        // In two steps, since unsizing needs the type named.
+        // Two steps, because unsizing needs the type named.
         let end: Weak<C> = Arc::downgrade(end);
         Self { end }
     }
 
-    /// Ends it: threads that wait on it return at once with `ClosedLocally`, and so do all later
-    /// calls. Messages that the device has taken are still delivered to the peer, within the
-    /// limits that [`Endpoint`](crate::Endpoint) tells of. Closing again does nothing.
+    /// Closes the endpoint or listener. Threads that wait on it return at once with
+    /// `ClosedLocally`, and so do all later calls. Messages that the device has taken are still
+    /// delivered to the peer, within the limits that [`Endpoint`](crate::Endpoint) documents.
+    /// Closing again has no effect.
     pub fn close(&self) {
         if let Some(end) = self.end.upgrade() {
             end.close();

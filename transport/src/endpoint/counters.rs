@@ -1,21 +1,22 @@
-//! What was sent and received.
+//! Counters of sent and received messages.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// How much has travelled. A message counts once the device has taken it, or the program can have it.
-/// Puts, gets and their answers count, too: where they are served.
+/// Numbers of messages and bytes. A message counts as sent when the device has taken it, and as
+/// received when the program can get it. Puts, gets and their answers are counted too, where they
+/// are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Counters {
     /// Messages that the device took.
     pub messages_sent: u64,
-    /// Their payloads, in bytes.
+    /// Payload bytes of the sent messages.
     pub bytes_sent: u64,
     /// Messages that were received.
     pub messages_received: u64,
-    /// Their payloads, in bytes.
+    /// Payload bytes of the received messages.
     pub bytes_received: u64,
 }
 
@@ -29,7 +30,7 @@ impl Counters {
     }
 }
 
-/// Two numbers that one thread at a time changes, on a line of their own.
+/// Two numbers that one thread at a time changes, on a cache line of their own.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Pair {
@@ -38,7 +39,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Called under the lock of a direction, so that no update gets lost.
+    /// Counts a message. Called under the lock of a direction, so no update is lost.
     #[inline]
     fn count(&self, length: u64) {
         let add = |sum: &AtomicU64, n: u64| {
@@ -80,11 +81,11 @@ impl Tally {
     }
 }
 
-/// The endpoints of one device.
+/// Counters of the endpoints of one device.
 #[derive(Default)]
 struct OfDevice {
     live: Vec<Weak<Tally>>,
-    /// Of the endpoints that are gone.
+    /// Sum of the endpoints that were dropped.
     retired: Counters,
 }
 
@@ -94,7 +95,7 @@ fn devices() -> MutexGuard<'static, BTreeMap<&'static str, OfDevice>> {
     DEVICES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A tally that counts for its device until it is [retired](retire).
+/// Returns a new tally, which counts for its device until it is [retired](retire).
 pub(crate) fn enlist(scheme: &'static str) -> Arc<Tally> {
     let tally = Arc::new(Tally::default());
     let mut devices = devices();
@@ -103,7 +104,7 @@ pub(crate) fn enlist(scheme: &'static str) -> Arc<Tally> {
     tally
 }
 
-/// Its endpoint is gone; what it counted stays.
+/// Removes the tally of a dropped endpoint and keeps its counts.
 pub(crate) fn retire(scheme: &'static str, tally: &Tally) {
     let mut devices = devices();
     let device = devices.entry(scheme).or_default();
@@ -117,8 +118,8 @@ pub(crate) fn retire(scheme: &'static str, tally: &Tally) {
     }
 }
 
-/// What all endpoints of a device have sent and received in this process, those that are gone
-/// included. All 0 for a scheme that nothing was connected by.
+/// Returns what all endpoints of a device have sent and received in this process, including
+/// endpoints that were dropped. All counters are 0 for a scheme that was never used.
 #[must_use]
 pub fn device_counters(scheme: &str) -> Counters {
     let devices = devices();

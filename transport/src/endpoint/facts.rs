@@ -29,7 +29,7 @@ pub(crate) struct Facts {
     pub(crate) degraded: Vec<String>,
     /// Closes the device; `None` after the device was released.
     control: Mutex<Option<Arc<dyn Control>>>,
-    /// The same control, if the device has an outbox.
+    /// Same as `control`, if the device has an outbox.
     outbox: Option<Arc<dyn Control>>,
     pub(crate) pool: Pool,
     pub(crate) message_timeout: Duration,

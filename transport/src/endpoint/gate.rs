@@ -1,9 +1,9 @@
-//! What a layer above lets a direction send: messages that cost something wait for credit of the peer, and all
-//! others pass them.
+//! Credit-based flow control of a direction, used by a layer above. Messages with a cost wait for
+//! credit of the peer, and all other messages pass them.
 
 use std::collections::VecDeque;
 
-/// How many messages, and how many bytes of them.
+/// A number of messages, and a number of their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Credit {
     pub(crate) messages: u64,
@@ -11,38 +11,39 @@ pub(crate) struct Credit {
 }
 
 impl Credit {
-    /// What passes without any.
+    /// The cost of a message that needs no credit.
     pub(crate) const FREE: Self = Self {
         messages: 0,
         bytes: 0,
     };
 
-    /// What every peer allows, whether it has told or not.
+    /// The initial credit that every peer grants before it has announced its window.
     pub(crate) const LEAST: Self = Self {
         messages: 4,
         bytes: 4096,
     };
 
-    /// What one message costs of which the peer has to hold so many bytes.
+    /// Returns the cost of one message of which the peer has to hold this many bytes.
     #[inline]
     pub(crate) const fn of_message(bytes: u64) -> Self {
         Self { messages: 1, bytes }
     }
 }
 
-/// Why a gate did not take what the peer gave.
+/// Error of a credit update that exceeds the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Overfull;
 
-/// The gate of a direction: what is left of the peer's window, and what waits in front of it.
+/// The credit of a direction: the unused part of the peer's window, and the messages that wait for
+/// credit.
 pub(crate) struct Gate<T> {
-    /// All that there is: the least that any peer allows, until it has told.
+    /// The whole window; the initial credit until the peer has announced its window.
     window: Credit,
     is_open: bool,
     left: Credit,
-    /// In order, and what each costs.
+    /// Waiting messages, in order, with their costs.
     waiting: VecDeque<(T, Credit)>,
-    /// Nothing is given back any more.
+    /// True if no more credit is returned.
     is_closed: bool,
 }
 
@@ -57,7 +58,8 @@ impl<T> Gate<T> {
         }
     }
 
-    /// Whether a message may go now: then it is paid for. None goes before those that wait.
+    /// Charges the cost of a message. Returns false if there is not enough credit, or if other
+    /// messages already wait.
     #[inline]
     pub(crate) fn charge(&mut self, cost: Credit) -> bool {
         if !self.waiting.is_empty() {
@@ -66,7 +68,7 @@ impl<T> Gate<T> {
         self.pay(cost)
     }
 
-    /// Whether [`charge`](Self::charge) would say yes.
+    /// Returns true if [`charge`](Self::charge) would succeed.
     pub(crate) fn allows(&self, cost: Credit) -> bool {
         let Credit { messages, bytes } = self.left;
         let is_covered = messages >= cost.messages && bytes >= cost.bytes;
@@ -84,12 +86,13 @@ impl<T> Gate<T> {
         true
     }
 
-    /// A message waits behind the others.
+    /// Appends a message to those that wait.
     pub(crate) fn wait(&mut self, message: T, cost: Credit) {
         self.waiting.push_back((message, cost));
     }
 
-    /// The first of those that wait, if it is let through; `shorten` may make it cheaper.
+    /// Returns the first waiting message if there is credit for it. If it lacks bytes, `shorten`
+    /// may lower its cost.
     pub(crate) fn next(
         &mut self,
         shorten: impl FnOnce(&T) -> Option<Credit>,
@@ -97,7 +100,7 @@ impl<T> Gate<T> {
         let (message, cost) = self.waiting.front()?;
         let mut cost = *cost;
         let lacks_bytes = self.left.messages >= cost.messages && self.left.bytes < cost.bytes;
-        // There may be more when the peer has told.
+        // The bytes may suffice once the peer has announced its window.
         if lacks_bytes && self.is_open {
             cost = shorten(message).unwrap_or(cost);
             if let Some(first) = self.waiting.front_mut() {
@@ -110,7 +113,7 @@ impl<T> Gate<T> {
         self.waiting.pop_front().map(|(message, _)| (message, cost))
     }
 
-    /// The peer says how much it takes. It says so once.
+    /// Opens the window that the peer announces. A peer announces it once.
     pub(crate) fn open(&mut self, window: Credit) -> Result<(), Overfull> {
         let messages = window.messages.checked_sub(self.window.messages);
         let bytes = window.bytes.checked_sub(self.window.bytes);
@@ -122,7 +125,7 @@ impl<T> Gate<T> {
         self.restore(Credit { messages, bytes })
     }
 
-    /// The peer gives back so much of what was sent.
+    /// Restores credit that the peer returns.
     pub(crate) fn restore(&mut self, credit: Credit) -> Result<(), Overfull> {
         let messages = self.left.messages.checked_add(credit.messages);
         let bytes = self.left.bytes.checked_add(credit.bytes);
@@ -136,7 +139,7 @@ impl<T> Gate<T> {
         Ok(())
     }
 
-    /// Nothing is given back any more, or nobody waits for it: whoever would wait waits in vain.
+    /// Closes the gate, because no more credit is returned, or no caller waits for it.
     pub(crate) fn close(&mut self) {
         self.is_closed = true;
     }
@@ -145,7 +148,7 @@ impl<T> Gate<T> {
         self.is_closed
     }
 
-    /// A message that was paid for did not go.
+    /// Returns the credit of a message that was charged but not sent.
     pub(crate) fn refund(&mut self, cost: Credit) {
         self.left.messages = self.left.messages.saturating_add(cost.messages);
         self.left.bytes = self.left.bytes.saturating_add(cost.bytes);
@@ -155,19 +158,19 @@ impl<T> Gate<T> {
         self.waiting.is_empty()
     }
 
-    /// How many wait.
+    /// Returns the number of waiting messages.
     pub(crate) fn count(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Takes out the first that is meant.
+    /// Removes the first message for which `is_meant` returns true.
     pub(crate) fn remove(&mut self, is_meant: impl Fn(&T) -> bool) -> Option<T> {
         let mut waiting = self.waiting.iter();
         let place = waiting.position(|(message, _)| is_meant(message))?;
         self.waiting.remove(place).map(|(message, _)| message)
     }
 
-    /// Takes out the first, whatever it costs.
+    /// Removes the first message, regardless of its cost.
     pub(crate) fn pop(&mut self) -> Option<T> {
         self.waiting.pop_front().map(|(message, _)| message)
     }

@@ -1,4 +1,4 @@
-//! The side that is connected to.
+//! Listeners and accepted connections.
 
 use std::fmt;
 use std::net::Shutdown;
@@ -22,23 +22,23 @@ use crate::device::{self, poll};
 use crate::error::{AcceptError, HandshakeError, ListenError};
 use crate::options::Options;
 
-/// How long nobody asks again after the system had no descriptor or memory for a connection.
+/// Delay before the next attempt if the system had no descriptor or memory for a connection.
 const REST: Duration = Duration::from_millis(20);
 
-/// Listens on `address`; the endpoints that it accepts receive according to `options`.
+/// Listens on `address`. The accepted endpoints receive according to `options`.
 ///
 /// # Errors
 ///
-/// [`ListenError`] when the address is in use, unknown, or refused by the system.
+/// [`ListenError`] if the address is in use, unknown, or refused by the system.
 pub fn listen(address: &Address, options: &Options) -> Result<Listener, ListenError> {
     listen_all(std::slice::from_ref(address), options)
 }
 
-/// Listens on all of `addresses` at once, so that each peer can choose the cheapest that works for it.
+/// Listens on all of `addresses`, so that each peer can choose the cheapest one that works for it.
 ///
 /// # Errors
 ///
-/// [`ListenError`] of the first address that does not work; then it listens nowhere.
+/// [`ListenError`] of the first address that fails. The other addresses are then released.
 pub fn listen_all(addresses: &[Address], options: &Options) -> Result<Listener, ListenError> {
     let mut devices = Vec::with_capacity(addresses.len());
     for address in addresses {
@@ -50,7 +50,7 @@ pub fn listen_all(addresses: &[Address], options: &Options) -> Result<Listener, 
     Listener::new(devices, options)
 }
 
-/// Accepts connections at one or more addresses. Dropping it frees them.
+/// A listener at one or more addresses. Dropping it releases the addresses.
 pub struct Listener {
     shared: Arc<Shared>,
     addresses: Vec<Address>,
@@ -59,10 +59,10 @@ pub struct Listener {
 
 struct Shared {
     devices: Vec<Box<dyn Accept>>,
-    /// Where to look first, so that a busy address does not hide the others.
+    /// Device to poll first. Rotates, so that a busy address does not starve the others.
     first: AtomicUsize,
     is_closed: AtomicBool,
-    /// The system refused the last time.
+    /// True if the last attempt failed because of a lack of system resources.
     troubled: Mutex<bool>,
     closed: Condvar,
 }
@@ -92,11 +92,11 @@ impl Listener {
         })
     }
 
-    /// Where it listens, with the port that port 0 became; the first of several addresses.
+    /// Returns the first address of the listener. Port 0 is replaced by the actual port.
     ///
     /// # Panics
     ///
-    /// Never: there is one.
+    /// Never, because a listener has at least one address.
     #[must_use]
     pub fn local_address(&self) -> &Address {
         let Some(first) = self.addresses.first() else {
@@ -105,27 +105,28 @@ impl Listener {
         first
     }
 
-    /// All addresses that it listens on, in the order in which they were given.
+    /// Returns all addresses of the listener, in the order in which they were given.
     #[must_use]
     pub fn local_addresses(&self) -> &[Address] {
         &self.addresses
     }
 
-    /// Waits for the next connection. Several threads may wait at once.
+    /// Blocks until there is a connection. Several threads may call this at the same time.
     ///
     /// # Errors
     ///
-    /// [`AcceptError`]. After [`AcceptError::System`] the listener lives on, and waits a little before
-    /// it asks the system again.
+    /// [`AcceptError`]. After [`AcceptError::System`] the listener can still be used, and delays
+    /// its next attempt briefly.
     pub fn accept(&self) -> Result<Incoming, AcceptError> {
         self.accept_until(Deadline::NEVER, Duration::MAX)
     }
 
-    /// As [`accept`](Self::accept), for so long at most.
+    /// As [`accept`](Self::accept), but blocks for at most `timeout`.
     ///
     /// # Errors
     ///
-    /// [`AcceptError::TimedOut`] then.
+    /// [`AcceptError::TimedOut`] if there is no connection in time; otherwise as for
+    /// [`accept`](Self::accept).
     pub fn accept_timeout(&self, timeout: Duration) -> Result<Incoming, AcceptError> {
         self.accept_until(Deadline::after(timeout), timeout)
     }
@@ -154,7 +155,7 @@ impl Listener {
         }
     }
 
-    /// The next connection, if one waits.
+    /// Returns the next connection if there is one. Does not block.
     ///
     /// # Errors
     ///
@@ -178,7 +179,7 @@ impl Listener {
         }))
     }
 
-    /// The next connection, for a task. Nothing is lost when the future is dropped.
+    /// Waits for the next connection in a task. Dropping the future loses no connection.
     ///
     /// # Errors
     ///
@@ -223,7 +224,8 @@ impl Listener {
         Poll::Pending
     }
 
-    /// What ends the listening from another thread. Connections already established live on.
+    /// Returns a handle that closes the listener from another thread. Established connections are
+    /// not closed.
     #[must_use]
     pub fn closer(&self) -> Closer {
         Closer::of(&self.shared)
@@ -252,7 +254,7 @@ impl Shared {
         *troubled && !self.is_closed.load(Ordering::SeqCst)
     }
 
-    /// Waits a little where the system had no room the last time.
+    /// Delays the caller if the last attempt failed because of a lack of system resources.
     fn rest(&self, deadline: Deadline) {
         let troubled = self.troubled.lock().unwrap_or_else(PoisonError::into_inner);
         if *troubled && !self.is_closed.load(Ordering::SeqCst) {
@@ -262,8 +264,8 @@ impl Shared {
     }
 }
 
-/// Lets a task wait a little. A thread of its own wakes it: what wakes tasks else may be just what there was
-/// no descriptor for.
+/// Delays a task. A separate thread wakes it, because the reactor may have failed for lack of
+/// descriptors.
 async fn rest() {
     let over = Deadline::after(REST);
     let mut asked: Option<Waker> = None;
@@ -284,7 +286,7 @@ async fn rest() {
         });
         match waking {
             Ok(_) => Poll::Pending,
-            // Nobody can be waited for.
+            // Without a thread there is no delay.
             Err(_) => Poll::Ready(()),
         }
     })
@@ -314,7 +316,7 @@ impl fmt::Debug for Listener {
     }
 }
 
-/// A connection that was accepted but has not said who it is.
+/// A connection that was accepted, but whose handshake was not done.
 #[must_use = "a connection that is neither established nor refused is dropped"]
 pub struct Incoming {
     peer: Address,
@@ -324,25 +326,25 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// Where it comes from.
+    /// Returns the address of the peer.
     #[must_use]
     pub fn peer(&self) -> &Address {
         &self.peer
     }
 
-    /// The address that it was accepted at.
+    /// Returns the address at which the connection was accepted.
     #[must_use]
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// Exchanges greetings and makes the endpoint. A silent peer makes this wait until
-    /// [`Options::handshake_timeout`](crate::Options::handshake_timeout): call it on another
-    /// thread than the one that accepts.
+    /// Performs the handshake and creates the endpoint. If the peer is silent, the call blocks
+    /// until [`Options::handshake_timeout`](crate::Options::handshake_timeout), so call it on a
+    /// thread other than the one that accepts.
     ///
     /// # Errors
     ///
-    /// [`HandshakeError`] when the peer is silent, gone, or does not fit.
+    /// [`HandshakeError`] if the peer is silent, gone, or incompatible.
     pub fn establish(self) -> Result<Endpoint, HandshakeError> {
         match self.half_made.establish() {
             Ok(connection) => Ok(Endpoint::new(&self.address, connection, &self.options)),
@@ -353,33 +355,35 @@ impl Incoming {
         }
     }
 
-    /// Returns what ends the connection from another thread while it is established, and afterwards. None where the
-    /// device has no socket (`inproc`, `sim`), or the system no descriptor for it.
+    /// Returns a handle that ends the connection from another thread, during the handshake and
+    /// afterwards. `None` if the device has no socket (`inproc`, `sim`), or if the system is out of
+    /// descriptors.
     #[must_use]
     pub fn cutter(&self) -> Option<Cutter> {
         let socket = self.half_made.socket()?.try_clone_to_owned().ok()?;
         Some(Cutter { socket })
     }
 
-    /// Tells the peer that it is not wanted, and why: at most 256 bytes of it. Its `connect` fails
-    /// with [`ConnectError::Refused`](crate::ConnectError::Refused).
+    /// Refuses the connection. The peer's `connect` fails with
+    /// [`ConnectError::Refused`](crate::ConnectError::Refused), with the first 256 bytes of the
+    /// reason.
     pub fn refuse(self, reason: &str) {
         tracing::debug!(peer = %self.peer, reason, "refused");
         self.half_made.refuse(reason);
     }
 }
 
-/// Ends a connection that was accepted, from any thread, also while [`Incoming::establish`] waits for its peer. Has a
-/// descriptor of its own for that.
+/// Handle that ends an accepted connection from any thread, also while [`Incoming::establish`]
+/// waits for the peer. It has its own descriptor.
 #[derive(Debug)]
 pub struct Cutter {
     socket: OwnedFd,
 }
 
 impl Cutter {
-    /// Ends the connection at once: whoever receives from it finds that, as does its peer.
+    /// Ends the connection immediately. Both the peer and local receivers detect the end.
     pub fn cut(&self) {
-        // It fails only where the peer has ended it.
+        // The call fails only if the peer has ended the connection.
         let _ = SockRef::from(&self.socket).shutdown(Shutdown::Both);
     }
 }

@@ -1,4 +1,4 @@
-//! What programs are given of an operation.
+//! Messages and outcomes of operations, as programs get them.
 
 use jstream::buffer::{Filled, Spent};
 
@@ -9,19 +9,19 @@ use crate::device::connection::Body;
 use crate::error::{RecvError, Unreceived, Unsent};
 use crate::header::Header;
 
-/// A message that was received.
+/// A received message.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Message {
-    /// What the sender said about it.
+    /// The header that the sender set.
     pub header: Header,
-    /// The payload, in a jbuf; nobody has believed its bytes yet. Where there is none, the jbuf may be one
-    /// without memory.
+    /// The payload, in a buffer whose bytes were not checked yet. If the payload is empty, the
+    /// buffer may be one without memory.
     pub payload: Filled,
 }
 
 impl Message {
-    /// What stands where a message is received to.
+    /// Returns an empty message to receive into.
     #[inline]
     pub(crate) fn nothing() -> Self {
         Self {
@@ -31,7 +31,8 @@ impl Message {
     }
 }
 
-/// The bytes of what arrived. An object that can't become bytes is received next.
+/// Returns the bytes of a received message. An object that can't be converted to bytes is received
+/// next.
 #[inline]
 pub(super) fn bytes_of(arrived: Arrived, shared: &Shared) -> Result<Message, RecvError> {
     match arrived.into_bytes(&shared.facts().pool) {
@@ -45,7 +46,7 @@ pub(super) fn bytes_of(arrived: Arrived, shared: &Shared) -> Result<Message, Rec
     }
 }
 
-/// The outcome of a posted receive.
+/// Converts the outcome of a posted receive.
 pub(super) fn message_of(receipt: Receipt, shared: &Shared) -> Result<Message, Unreceived> {
     match receipt {
         Ok(arrived) => bytes_of(arrived, shared).map_err(|error| Unreceived { error, spent: None }),
@@ -56,7 +57,7 @@ pub(super) fn message_of(receipt: Receipt, shared: &Shared) -> Result<Message, U
     }
 }
 
-/// The outcome of a posted send of a jbuf.
+/// Converts the outcome of a posted send of a buffer.
 pub(super) fn outcome_of(sent: Sent) -> Result<Option<Spent>, Unsent> {
     let filled = match sent.body {
         Body::Owned(filled) => Some(filled),
@@ -71,7 +72,8 @@ pub(super) fn outcome_of(sent: Sent) -> Result<Option<Spent>, Unsent> {
     }
 }
 
-/// The jbuf of a message that was not sent. Devices that move jbufs do so only when they take them.
+/// Returns the buffer of a message that was not sent. A device moves a buffer only when it takes
+/// it.
 pub(super) fn unmoved(filled: Option<Filled>) -> Filled {
     filled.unwrap_or_else(Filled::nothing)
 }

@@ -494,7 +494,7 @@ impl Endpoint {
 
     /// Prepares for a sleep in the program's own poll or epoll. Returns true if a message, or the
     /// end of the connection, must be received before sleeping.
-    #[must_use = "says whether to receive instead of sleeping"]
+    #[must_use = "returns whether to receive instead of sleeping"]
     pub fn arm(&self) -> bool {
         self.shared.arm()
     }

@@ -1,4 +1,4 @@
-//! What programs are given of an operation with an object.
+//! Outcomes of operations with objects, as programs get them.
 
 use std::error::Error;
 use std::fmt;
@@ -21,55 +21,55 @@ use crate::device::connection::Payload;
 use crate::error::{RecvError, SendError};
 use crate::header::Header;
 
-/// Why an object was not sent.
+/// Error of sending an object.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SendObjectError {
-    /// It could not be written. Nothing was sent; the connection can be used.
+    /// The object could not be written. Nothing was sent, and the connection can still be used.
     #[error("the object can't be written: {0}")]
     Write(#[source] WriteError),
-    /// Its message was not sent.
+    /// The message of the object was not sent.
     #[error(transparent)]
     Send(#[from] SendError),
 }
 
-/// Why no object was received.
+/// Error of receiving an object.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RecvObjectError {
     /// No message was received.
     #[error(transparent)]
     Receive(#[from] RecvError),
-    /// A message was received that is no object of the type that was asked for. It is gone, and its
-    /// jbuf is home; the connection can be used.
+    /// A message was received that is not an object of the requested type. The message is dropped,
+    /// and its buffer was returned to the pool. The connection can still be used.
     #[error("{peer} sent a message that can't be read: {source}")]
     Read {
-        /// What the sender said about the message.
+        /// The header that the sender set.
         header: Header,
         /// The peer.
         peer: Address,
-        /// What is wrong with it.
+        /// The reason why the message can't be read.
         source: Box<ReadError>,
     },
 }
 
-/// A received object that was not sent on, and why.
+/// Error of sending on a received object, with what is left of the object.
 #[non_exhaustive]
 pub struct UnsentObject<T: Transportable + 'static> {
-    /// Why.
+    /// The reason.
     pub error: SendObjectError,
-    /// What is left of the object.
+    /// The part of the object that is left.
     pub remains: Remains<T>,
 }
 
-/// What is left of an object that was to be sent on.
+/// Remains of an object that was to be sent on.
 #[non_exhaustive]
 pub enum Remains<T: Transportable + 'static> {
-    /// The object, as it was.
+    /// The unchanged object.
     Object(Received<T>),
-    /// Its message, where it had become that already.
+    /// The message to which the object was already converted.
     Message(Filled),
-    /// Nothing: with [`WriteError::Displaced`] alone.
+    /// The object is lost. Only with [`WriteError::Displaced`].
     Nothing,
 }
 
@@ -104,7 +104,8 @@ impl<T: Transportable + 'static> Error for UnsentObject<T> {
     }
 }
 
-/// The object that arrived: it itself, if it moved and is a `T`, else what its bytes are.
+/// Returns the object of a received message. An object that moved here and is a `T` is returned as
+/// it is; otherwise its bytes are read.
 pub(crate) fn object_of<T: Transportable + 'static>(
     mut arrived: Arrived,
     shared: &Shared,
@@ -118,7 +119,7 @@ pub(crate) fn object_of<T: Transportable + 'static>(
     read(bytes_of(arrived, shared)?, shared)
 }
 
-/// The object that a message is.
+/// Reads the object from a message.
 pub(crate) fn read<T: Transportable + 'static>(
     message: Message,
     shared: &Shared,
@@ -146,9 +147,9 @@ fn outcome_of<T: Transportable + 'static>(
     }
 }
 
-/// What becomes of a posted receive of an object: a [`RecvTicket`](crate::RecvTicket) whose message is
-/// read.
-#[must_use = "gives the object"]
+/// Handle of a posted receive of an object: a [`RecvTicket`](crate::RecvTicket) whose message is
+/// read as a `T`.
+#[must_use = "contains the outcome of the receive"]
 pub struct ObjectTicket<T> {
     op: RecvOp,
     of: PhantomData<fn() -> T>,
@@ -162,7 +163,7 @@ impl<T: Transportable + 'static> ObjectTicket<T> {
         }
     }
 
-    /// Waits for the object.
+    /// Blocks until the object arrives.
     ///
     /// # Errors
     ///
@@ -170,7 +171,7 @@ impl<T: Transportable + 'static> ObjectTicket<T> {
     ///
     /// # Panics
     ///
-    /// When the outcome was taken before.
+    /// If the outcome was taken before.
     pub fn wait(mut self) -> Result<Received<T>, RecvObjectError> {
         match self.op.wait(Patience::Endless) {
             Some(receipt) => outcome_of(receipt, self.op.shared()),
@@ -178,8 +179,8 @@ impl<T: Transportable + 'static> ObjectTicket<T> {
         }
     }
 
-    /// As [`wait`](Self::wait), for so long at most: `None` when there is no message then, or the
-    /// outcome was taken before.
+    /// As [`wait`](Self::wait), but does not block for longer than `timeout`. Returns `None` if no
+    /// message arrived in time, or if the outcome was taken before.
     pub fn wait_timeout(
         &mut self,
         timeout: Duration,
@@ -188,13 +189,14 @@ impl<T: Transportable + 'static> ObjectTicket<T> {
         Some(outcome_of(receipt, self.op.shared()))
     }
 
-    /// The outcome, if it is known. It is given once.
+    /// Returns the outcome once, if it is known.
     pub fn try_take(&mut self) -> Option<Result<Received<T>, RecvObjectError>> {
         let receipt = self.op.wait(Patience::None)?;
         Some(outcome_of(receipt, self.op.shared()))
     }
 
-    /// Gives up, with [`RecvError::Cancelled`]; but an object that is complete is given.
+    /// Cancels the receive with [`RecvError::Cancelled`]. If the object is already complete, it is
+    /// returned.
     ///
     /// # Errors
     ///
@@ -202,7 +204,7 @@ impl<T: Transportable + 'static> ObjectTicket<T> {
     ///
     /// # Panics
     ///
-    /// When the outcome was taken before.
+    /// If the outcome was taken before.
     pub fn cancel(self) -> Result<Received<T>, RecvObjectError> {
         self.op.cancel();
         self.wait()

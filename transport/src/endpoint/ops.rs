@@ -1,5 +1,5 @@
-//! Operations that were posted: slots that are used again, so that posting allocates nothing once
-//! there are as many slots as operations at once.
+//! Slab of posted operations. Slots are reused, so posting does not allocate once there are as many
+//! slots as simultaneous operations.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -9,7 +9,7 @@ use super::receiving::Receipt;
 use super::sending::Sent;
 use crate::device::connection::Outbound;
 
-/// Which operation: the number of a slot, and how often the slot was used before.
+/// Key of an operation: the index of its slot, and the number of earlier uses of that slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OpId {
     slot: u32,
@@ -17,12 +17,12 @@ pub(crate) struct OpId {
 }
 
 impl OpId {
-    /// One number for it, as a [`Sink`] is given.
+    /// Returns the key as one number, as it is passed to a [`Sink`].
     pub(crate) fn number(self) -> u64 {
         u64::from(self.slot) << 32 | u64::from(self.generation)
     }
 
-    /// The one with that number.
+    /// Converts a number back to a key.
     pub(crate) fn of_number(number: u64) -> Self {
         let [a, b, c, d, e, f, g, h] = number.to_be_bytes();
         Self {
@@ -32,25 +32,25 @@ impl OpId {
     }
 }
 
-/// Who wants to know that an operation has ended.
+/// Recipient of the notification that an operation has ended.
 pub(crate) enum Notify {
-    /// Whoever has the ticket, when it asks.
+    /// The owner of the ticket, which queries the outcome.
     Ticket,
     /// A task that polled the ticket.
     Task(Waker),
-    /// Nobody any more.
+    /// None.
     Nobody,
-    /// Nobody, but the peer waits for it: it is a request, or an answer.
+    /// None here, but the peer waits for the message: it is a request or an answer.
     Request,
     Answer,
-    /// Nobody, but the peer waits for some of the messages that it is made of.
+    /// None here, but the peer waits for some of the messages that it consists of.
     Gathered,
-    /// A queue, which gets the outcome itself; the operation has no ticket.
+    /// A queue that gets the outcome itself. The operation has no ticket.
     Sink(Arc<dyn Sink>, u64),
 }
 
 impl Notify {
-    /// Has `task` woken, and gives back the one of before, if it was another.
+    /// Registers `task`, and returns the previous task if it was another one.
     pub(super) fn set_task(&mut self, task: &Waker) -> Option<Waker> {
         if self.is_task(task) {
             return None;
@@ -61,28 +61,30 @@ impl Notify {
         }
     }
 
-    /// Whether it is this task.
+    /// Returns true if `task` is registered.
     pub(super) fn is_task(&self, task: &Waker) -> bool {
         matches!(self, Self::Task(own) if own.will_wake(task))
     }
 
-    /// Whether it is this sink.
+    /// Returns true if `sink` is registered.
     pub(super) fn is_of(&self, sink: &Arc<dyn Sink>) -> bool {
         matches!(self, Self::Sink(own, _) if Arc::ptr_eq(own, sink))
     }
 }
 
-/// What takes the outcomes of operations without tickets, with the number that each was posted
-/// with.
+/// Receiver of the outcomes of operations without tickets. Each outcome comes with the number with
+/// which the operation was posted.
 ///
-/// It is called under the lock of a direction: it may lock and wake, but not use an endpoint.
+/// A sink is called under the lock of a direction: it may lock and wake, but must not use an
+/// endpoint.
 pub(crate) trait Sink: Send + Sync {
     fn sent(self: Arc<Self>, user: u64, sent: Sent);
 
     fn received(self: Arc<Self>, user: u64, receipt: Receipt);
 
-    /// A message waits for credit, and the peer lacks room for its bytes alone: what costs less may be put in
-    /// its place. Who gets the outcome of that, and what it costs.
+    /// Called if a message waits for credit and the peer lacks room only for its bytes. The sink
+    /// may replace the message by one with a lower cost. Returns the sink that gets the outcome of
+    /// the replacement, and its cost.
     fn shorten(
         self: Arc<Self>,
         _user: u64,
@@ -92,7 +94,7 @@ pub(crate) trait Sink: Send + Sync {
     }
 }
 
-/// Operations by their slots.
+/// A slab of operations.
 pub(crate) struct Ops<T> {
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
@@ -152,7 +154,7 @@ impl<T> Ops<T> {
             .and_then(|slot| slot.op.as_mut())
     }
 
-    /// Drops an operation where it is; its number means nothing from then on.
+    /// Drops an operation in its slot. The key becomes invalid.
     pub(crate) fn end(&mut self, id: OpId) {
         if self.get(id).is_none() {
             return;
@@ -164,7 +166,7 @@ impl<T> Ops<T> {
         }
     }
 
-    /// Takes an operation out; its number means nothing from then on.
+    /// Removes an operation and returns it. The key becomes invalid.
     pub(crate) fn remove(&mut self, id: OpId) -> Option<T> {
         let slot = self
             .slots

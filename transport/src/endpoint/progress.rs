@@ -1,4 +1,4 @@
-//! Threads that carry on what was posted.
+//! Threads that drive posted operations.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,13 +17,14 @@ use super::timer::Timer;
 use crate::device::deadline::Deadline;
 use crate::device::sim;
 
-/// A thread that carries on the posted operations of endpoints while the program computes.
+/// A thread that drives the posted operations of endpoints while the program computes.
 ///
-/// Without one, an operation gets on only while somebody waits for it, or for another one of the same
-/// direction. With one, messages are received into the jbufs that were posted for them, and large ones
-/// are sent on, as the peer goes along. The thread sleeps while none of its endpoints can go on.
+/// Without it, an operation makes progress only while a thread waits for it, or for another
+/// operation of the same direction. With it, messages are received into the buffers that were
+/// posted for them, and large messages are sent, as fast as the peer permits. The thread sleeps
+/// while none of its endpoints can make progress.
 ///
-/// Dropping the handle ends the thread; what was posted stays posted.
+/// Dropping the handle ends the thread. Posted operations stay posted.
 #[derive(Debug)]
 pub struct Progress {
     work: Arc<Work>,
@@ -35,7 +36,7 @@ impl Progress {
     ///
     /// # Errors
     ///
-    /// What the system says when it is out of threads.
+    /// The error of the system if it is out of threads.
     pub fn start() -> io::Result<Self> {
         let (work, thread) = Work::start()?;
         Ok(Self {
@@ -44,8 +45,8 @@ impl Progress {
         })
     }
 
-    /// Carries on what is posted to `endpoint`, now and later, until the connection has ended or the
-    /// handle is dropped. It does not keep the connection.
+    /// Drives the current and future operations of `endpoint` until the connection ends or the
+    /// handle is dropped. The connection is not kept alive.
     pub fn attach(&self, endpoint: &Endpoint) {
         for way in [Way::Out, Way::In] {
             let direction = Arc::new(Attached {
@@ -63,26 +64,26 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.work.stop();
         if let Some(thread) = self.thread.take() {
-            // Panics end nothing in there.
+            // The thread catches panics, so `join` returns no error.
             let _ = thread.join();
         }
     }
 }
 
-/// What carries on what was posted to one connection where those that wait for something else do not know of
-/// it; there once it was needed.
+/// Background driver of one connection, for posted operations that no waiter drives. Created on
+/// first use.
 #[derive(Debug, Default)]
 pub(super) struct Carrier {
     sends: OnceLock<Arc<Attached>>,
     receives: OnceLock<Arc<Attached>>,
-    /// A task of a simulation does.
+    /// True while a task of a simulation drives the connection.
     is_simulated: AtomicBool,
 }
 
 impl Carrier {
-    /// Has a thread of the process carry on what `shared` has to send, until nothing is posted. It keeps
-    /// the connection so long; how long that may take, the time-out of sending says. Where the system
-    /// has no room for a thread, it goes on when somebody looks.
+    /// Makes a thread of the process drive the sends of `shared` until none is posted. The thread
+    /// keeps the connection alive meanwhile; the send timeout limits the time. If the system has no
+    /// room for a thread, the sends make progress when another operation drives the direction.
     pub(super) fn carry(&self, shared: &Arc<Shared>) {
         let until_sent = || Task::UntilSent(Mutex::default());
         let Some(direction) = Self::started(&self.sends, shared, until_sent) else {
@@ -100,7 +101,7 @@ impl Carrier {
         }
     }
 
-    /// Has what is carried on looked at again.
+    /// Schedules another visit of the sends that are driven.
     pub(super) fn look_again(&self, shared: &Arc<Shared>) {
         if self.is_simulated.load(Ordering::Relaxed) {
             sim::spawn_beside("carries on", send_the_rest(shared.clone()));
@@ -110,7 +111,8 @@ impl Carrier {
         }
     }
 
-    /// As [`carry`](Self::carry), for what `shared` is to receive. The connection is kept by who has posted that.
+    /// As [`carry`](Self::carry), for the receives of `shared`. The poster keeps the connection
+    /// alive.
     pub(super) fn carry_receives(&self, shared: &Arc<Shared>) {
         if let Some(direction) = Self::started(&self.receives, shared, || Task::UntilReceived) {
             direction.work.ring(direction.clone());
@@ -134,13 +136,14 @@ impl Carrier {
     }
 }
 
-/// Sends what is posted, in a simulation. Gives up what nobody asks for any more when no credit comes for it.
+/// Sends the posted messages in a simulation. Cancels messages without an owner if no credit
+/// arrives for them.
 async fn send_the_rest(shared: Arc<Shared>) {
     loop {
         let stuck = shared.count_left_behind();
         let mut late = pin!(sim::sleep(shared.facts().send_timeout));
         let all_gone = poll_fn(|context| {
-            // Others may send the rest, and then nothing else wakes this.
+            // Other threads may send the rest, and then nothing else wakes this task.
             shared.tell_when_sent(context.waker());
             if !shared.progress(Way::Out, Some(context.waker()), None) {
                 return Poll::Ready(true);
@@ -163,7 +166,7 @@ async fn send_the_rest(shared: Arc<Shared>) {
         .store(false, Ordering::Relaxed);
 }
 
-/// What a thread has to do.
+/// Work queue of a thread.
 #[derive(Debug, Default)]
 struct Work {
     state: Mutex<State>,
@@ -172,7 +175,7 @@ struct Work {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The directions that may go on, each once.
+    /// Directions that may make progress, each at most once.
     rung: VecDeque<Arc<Attached>>,
     stopped: bool,
 }
@@ -186,7 +189,7 @@ impl Work {
         Ok((work, thread))
     }
 
-    /// That of the thread for what nobody waits for, which the first call starts.
+    /// Returns the work queue of the process-wide thread, which the first call starts.
     fn of_process() -> Option<Arc<Self>> {
         static WORK: Mutex<Option<Arc<Work>>> = Mutex::new(None);
         let mut work = WORK.lock().unwrap_or_else(PoisonError::into_inner);
@@ -224,52 +227,54 @@ impl Work {
                     .unwrap_or_else(PoisonError::into_inner);
                 continue;
             };
-            // Whoever rings from here on has it visited again.
+            // A wake-up from here on schedules another visit.
             direction.rung.store(false, Ordering::Relaxed);
             drop(state);
-            // The wakers of the program run here: one that panics holds up only its own task.
+            // Wakers of the program run here. One that panics delays only its own task.
             let _ = catch_unwind(AssertUnwindSafe(move || direction.visit()));
             state = self.lock();
         }
     }
 
-    /// A panic elsewhere can't leave the state half changed: it holds between statements.
+    /// Locks the state. Poisoning is ignored, because the state is consistent after every
+    /// statement.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A direction of an endpoint that is carried on. The direction itself has it, as a waker, so it ends
-/// with the connection.
+/// A direction of an endpoint that is driven. The direction itself holds this as a waker, so it is
+/// dropped with the connection.
 struct Attached {
     work: Arc<Work>,
     task: Task,
     shared: Weak<Shared>,
-    /// It is among those to be visited. Changes under the lock of the work only.
+    /// True while the direction is scheduled for a visit. Changes only under the lock of the work
+    /// queue.
     rung: AtomicBool,
 }
 
-/// What is carried on.
+/// Operations that are driven.
 enum Task {
-    /// All that is posted, now and later.
+    /// All current and future operations.
     Attend(Way),
-    /// Sends, as long as some are posted: keeps the connection until then.
+    /// Sends, while some are posted. The connection is kept alive until then.
     UntilSent(Mutex<Kept>),
-    /// Receives, as long as some are posted.
+    /// Receives, while some are posted.
     UntilReceived,
 }
 
-/// A connection that is kept until all is sent.
+/// A connection that is kept alive until everything is sent.
 #[derive(Default)]
 struct Kept {
     shared: Option<Arc<Shared>>,
     stuck: Option<Stuck>,
 }
 
-/// Messages that nobody asks for any more wait for credit, and so for a peer that may never give some.
+/// Messages without an owner that wait for credit, possibly from a peer that never grants any.
 struct Stuck {
     messages: usize,
-    /// When they are given up, unless one has gone by then.
+    /// Time at which the messages are cancelled, unless one was sent by then.
     until: Deadline,
     timer: Timer,
 }
@@ -283,7 +288,8 @@ impl fmt::Debug for Attached {
 }
 
 impl Attached {
-    /// Goes on as far as it can, and is visited again when it can further.
+    /// Drives the direction as far as possible. It is scheduled again when it can make more
+    /// progress.
     fn visit(self: Arc<Self>) {
         let Some(shared) = self.shared.upgrade() else {
             return;
@@ -291,16 +297,17 @@ impl Attached {
         let task = self.clone().into();
         match &self.task {
             Task::Attend(way) => shared.attend(*way, &task),
-            // Woken again when more can be received, unless nothing is posted any more.
+            // The direction wakes this task when more can be received, unless no receive is posted
+            // any more.
             Task::UntilReceived => drop(shared.progress(Way::In, Some(&task), None)),
-            // It was rung for what has gone meanwhile.
+            // Everything was sent before this visit.
             Task::UntilSent(kept) if lock(kept).shared.is_none() => {}
             Task::UntilSent(kept) => {
-                // Others may send the rest, and then nothing else wakes this.
+                // Other threads may send the rest, and then nothing else wakes this task.
                 shared.tell_when_sent(&task);
                 lock(kept).limit(&shared, &task);
                 while !shared.progress(Way::Out, Some(&task), None) {
-                    // Whoever leaves something from here on has it carried on anew.
+                    // Messages that are left behind from here on start the background driver again.
                     let kept = std::mem::take(&mut *lock(kept));
                     if !shared.progress(Way::Out, None, None) {
                         break;
@@ -313,7 +320,7 @@ impl Attached {
         }
     }
 
-    /// Keeps the connection. False when it does already.
+    /// Keeps the connection alive. Returns false if it already does.
     fn keep(&self, shared: &Arc<Shared>) -> bool {
         let Task::UntilSent(kept) = &self.task else {
             return false;
@@ -328,8 +335,8 @@ impl Attached {
 }
 
 impl Kept {
-    /// Gives up what nobody asks for any more and waits for credit, when none has come in the time that sending
-    /// may take. Where the system has no room for a timer, that is noticed when something else wakes this.
+    /// Cancels messages without an owner that wait for credit, if none arrives within the send
+    /// timeout. If the system has no room for a timer, the next visit detects the timeout.
     fn limit(&mut self, shared: &Shared, task: &Waker) {
         let Some(messages) = shared.count_left_behind() else {
             self.stuck = None;
@@ -357,7 +364,7 @@ impl Kept {
     }
 }
 
-/// A panic elsewhere can't leave what is locked half changed: it holds between statements.
+/// Locks the mutex. Poisoning is ignored, because the state is consistent after every statement.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
-//! The thread that wakes futures and whoever asks for a moment.
+//! The thread that wakes tasks when a descriptor is ready or a timer expires.
 //!
-//! One thread serves the whole process. It is started when it is first asked for, sleeps in its
-//! [`Watcher`], and does nothing but wake.
+//! One thread serves the whole process. It starts on first use, sleeps in its [`Watcher`], and does
+//! nothing but call wakers.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -15,28 +15,29 @@ use super::timer::Timers;
 use super::watcher::{Room, Watcher};
 use crate::device::connection::Interest;
 
-/// What the thread and those whom it wakes share.
+/// State that the thread shares with its users.
 #[derive(Debug)]
 pub(super) struct Reactor {
     watcher: Arc<Watcher>,
     timers: Timers,
 }
 
-/// Where futures have their sources watched.
+/// Returns the watcher with which futures register their sources.
 ///
 /// # Errors
 ///
-/// What the system says when it is out of descriptors, memory or threads. The next call tries again.
+/// The error of the system if it is out of descriptors, memory or threads. The next call tries
+/// again.
 pub(crate) fn watcher() -> io::Result<&'static Arc<Watcher>> {
     Ok(&Reactor::started()?.watcher)
 }
 
-/// Has the thread call `waker` once when `source` is ready for `interest`, has hung up or has failed.
-/// Readiness that is there already counts.
+/// Registers `waker` to be called once by the thread when `source` is ready for `interest`, has
+/// hung up or has failed. Readiness that already exists counts.
 ///
 /// # Errors
 ///
-/// Those of [`watcher`], and `source` can't be polled. The waker is not called then.
+/// Those of [`watcher`], and an error if `source` can't be polled. The waker is not called then.
 pub(crate) fn watch(
     source: BorrowedFd<'_>,
     interest: Interest,
@@ -46,7 +47,7 @@ pub(crate) fn watch(
 }
 
 impl Reactor {
-    /// The reactor of this process, which the first call starts.
+    /// Returns the reactor of this process. The first call starts it.
     pub(super) fn started() -> io::Result<&'static Arc<Self>> {
         static REACTOR: OnceLock<Arc<Reactor>> = OnceLock::new();
         static STARTING: Mutex<()> = Mutex::new(());
@@ -74,7 +75,7 @@ impl Reactor {
         &self.timers
     }
 
-    /// Has the thread look at the timers.
+    /// Makes the thread check the timers.
     pub(super) fn kick(&self) {
         self.watcher.ring();
     }

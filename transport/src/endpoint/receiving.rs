@@ -1,5 +1,5 @@
-//! The direction that receives, under its lock: the half, what was posted, and messages that nobody
-//! asked for any more.
+//! The receive direction, under its lock: the half, posted receives, and messages whose receives
+//! were dropped.
 
 mod arrived;
 mod direction;
@@ -33,8 +33,8 @@ use crate::device::connection::{Armed, Fault, Incoming, Payload, Whole};
 use crate::error::RecvError;
 use crate::header::Header;
 
-/// Messages of up to so many bytes are received into memory of the endpoint's own when the program
-/// wants them in its own: then they cost no jbuf.
+/// Messages of up to this many bytes are received into a scratch buffer of the endpoint if the
+/// caller wants them in its own memory. They need no buffer of the pool then.
 pub(super) const SCRATCH: usize = 4096;
 
 struct RecvOp {
@@ -43,22 +43,22 @@ struct RecvOp {
     notify: Notify,
 }
 
-/// The state of the direction.
+/// State of the receive direction.
 pub(crate) struct Receiving {
     pub(super) half: Option<Box<dyn Incoming>>,
     pub(super) end: Option<End>,
-    /// Where the message goes that has begun.
+    /// Destination of the message that has begun.
     pub(super) into: Option<Filling>,
-    /// A place was chosen for the message that comes next.
+    /// True if a destination was chosen for the next message.
     pub(super) begun: bool,
-    /// It is the scratch.
+    /// True if that destination is the scratch buffer.
     scratched: bool,
     pub(super) scratch: Option<Spent>,
-    /// Messages whose operations were forgotten, in order.
+    /// Messages whose operations were dropped, in order of arrival.
     pub(super) kept: VecDeque<Arrived>,
     pub(super) posted: VecDeque<OpId>,
     ops: Ops<RecvOp>,
-    /// How long the message that has begun may still take.
+    /// Time that the message that has begun may still take.
     pub(super) left: Duration,
     next: u64,
     pub(super) common: Common,
@@ -66,21 +66,22 @@ pub(crate) struct Receiving {
     pub(super) tally: Arc<Tally>,
     pub(super) alarm: Arc<Alarm>,
     alarm_waker: Waker,
-    /// Puts and gets, of this side and of the peer.
+    /// Puts and gets of both sides.
     pub(super) remote: Remote,
-    /// Who gets all messages as they come.
+    /// The receive sink, which gets all messages on arrival.
     taker: Option<Arc<dyn Taker>>,
-    /// There was one: nobody else receives any more, as a message that has begun may go to its memory.
+    /// True once a receive sink was set. From then on, no other caller receives messages, because a
+    /// message that has begun may be in the sink's memory.
     taken: bool,
-    /// A message had begun before, for somebody else.
+    /// True if a message had begun for another receiver when the sink was set.
     begun_before: bool,
-    /// The pool has no room for its next message.
+    /// True if the pool has no room for the next message of the sink.
     held: bool,
-    /// The connection was closed in this program: a half that comes back is dropped.
+    /// True if the connection was closed in this program. A half that is put back is then dropped.
     is_closed: bool,
-    /// The message that has begun, among those of all connections.
+    /// Share of this connection in the bytes of all begun messages.
     begun_share: BegunShare,
-    /// What it sends.
+    /// Messages that the receive sink sends.
     replies: Replies,
 }
 
@@ -121,10 +122,12 @@ impl Receiving {
         }
     }
 
-    /// A message for a call that waits, behind everything posted, into `message`. What is more than bytes,
-    /// or why there will be none, goes to `other`. True when one of both was done.
+    /// Receives a message for a blocking call into `message`, behind everything posted. If the fast
+    /// path of the device does not apply, or if receiving fails, the outcome goes to `other`.
+    /// Returns true if either was set.
     ///
-    /// What is moved through results and options is copied by each; so a small message goes to its place.
+    /// The message is passed by reference because results and options copy a returned value at each
+    /// level.
     #[inline]
     pub(super) fn receive_whole(
         &mut self,
@@ -154,7 +157,8 @@ impl Receiving {
         other.is_some()
     }
 
-    /// Whether a look would find nothing, or what a sleep finds as well, in one call of the system less.
+    /// Returns true if polling before a sleep would be a wasted system call: nothing has arrived,
+    /// or the call that sleeps receives it as well.
     #[inline]
     pub(super) fn receives_asleep(&self) -> bool {
         let is_free = self.posted.is_empty() && self.kept.is_empty() && !self.begun && !self.taken;
@@ -165,7 +169,7 @@ impl Receiving {
                 .is_some_and(|half| half.receives_asleep())
     }
 
-    /// Learns of an end that the device knows of already; a message stays where it is.
+    /// Detects an end that the device already knows of. Messages stay in the device.
     pub(super) fn look(&mut self) {
         let half = self.half.as_mut();
         if let Some(Err(fault)) = half.map(|half| half.header()) {
@@ -173,8 +177,8 @@ impl Receiving {
         }
     }
 
-    /// As [`receive_whole`](Self::receive_whole), for a message that is wanted in `memory`. True when it is there, or
-    /// `failed` says why not.
+    /// As [`receive_whole`](Self::receive_whole), for a message that is wanted in `memory`. Returns
+    /// true if it was received, or if `failed` was set.
     #[inline]
     pub(super) fn receive_into(
         &mut self,
@@ -211,7 +215,7 @@ impl Receiving {
         true
     }
 
-    /// The next message, if it is here.
+    /// Returns the next message if it has arrived.
     #[inline]
     fn next(&mut self, place: Place<'_>) -> Option<Result<Arrived, RecvError>> {
         if !self.kept.is_empty() || self.taken {
@@ -220,7 +224,7 @@ impl Receiving {
         self.next_new(place)
     }
 
-    /// The next message of the device.
+    /// Returns the next message of the device.
     #[inline]
     pub(super) fn next_new(&mut self, mut place: Place<'_>) -> Option<Result<Arrived, RecvError>> {
         let Some(half) = &mut self.half else {
@@ -247,7 +251,7 @@ impl Receiving {
                 Place::Pool => {}
                 Place::Jbuf(spent) => self.into = spent.take().map(Spent::filling),
                 Place::Memory(_) => {
-                    // A device that moves jbufs has one already.
+                    // A device that moves buffers already has one.
                     if header.length <= SCRATCH as u64 && !self.facts.limits.moves {
                         let scratch = self.scratch.take();
                         let scratch = scratch.unwrap_or_else(|| Spent::heap(SCRATCH));
@@ -278,20 +282,20 @@ impl Receiving {
         self.number(header, payload)
     }
 
-    /// All of a message, or of a frame, was received.
+    /// Resets the per-message state when all of a message or frame was received.
     #[inline]
     pub(super) fn end_message(&mut self, header: &Header) {
         self.begun = false;
         self.begun_share.end();
         self.left = self.facts.message_timeout;
         self.common.waited_since = None;
-        // Something was received since it was armed: it may not call for what comes next.
+        // Data was received since the device was armed, so it may not signal the next message.
         self.alarm.disarm();
         self.tally.received(header.length);
         self.facts.trace(header, "received");
     }
 
-    /// What was received, as the message that comes next.
+    /// Gives a received message the next number.
     #[inline]
     pub(super) fn number(&mut self, header: Header, payload: Payload) -> Arrived {
         Arrived {
@@ -301,14 +305,15 @@ impl Receiving {
         }
     }
 
-    /// The number of the message that comes next.
+    /// Returns the number of the next message.
     fn take_number(&mut self) -> u64 {
         let number = self.next;
         self.next = number.wrapping_add(1);
         number
     }
 
-    /// A message that was begun for somebody who had memory, and goes to somebody else.
+    /// Moves a message out of the scratch buffer. It was begun for a caller with its own memory and
+    /// goes to another receiver.
     #[cold]
     pub(super) fn leave_scratch(&mut self, payload: Payload) -> Payload {
         self.scratched = false;
@@ -324,12 +329,13 @@ impl Receiving {
                 self.scratch = Some(filled.into_spent());
                 Payload::Bytes(copied)
             }
-            // A pool without room gets none of it; the next one gets a new scratch.
+            // If the pool is full, the message keeps the scratch buffer, and the next one gets a
+            // new scratch buffer.
             None => Payload::Bytes(filled),
         }
     }
 
-    /// Copies a message to memory that has room for it.
+    /// Copies a message to the front of `memory`.
     #[inline]
     pub(super) fn copy_out(
         &mut self,
@@ -347,7 +353,8 @@ impl Receiving {
             }
         };
         let Some(room) = memory.get_mut(..filled.len()) else {
-            // An object that was changed: its message is longer than the jbuf that it stood in.
+            // The object was modified, so its message is longer than the buffer in which it was
+            // received.
             self.keep(Arrived {
                 header,
                 payload: Payload::Bytes(filled),
@@ -391,13 +398,13 @@ impl Receiving {
         }
     }
 
-    /// What a fault means for whoever receives; the end of the direction, if it stays.
+    /// Converts a fault to the error for the receiver. A permanent fault ends the direction.
     #[cold]
     pub(super) fn trouble(&mut self, fault: Fault) -> Option<RecvError> {
         let begun = self.half.as_ref().map_or(0, |half| half.begun());
         match Trouble::of(fault, begun) {
             Trouble::NoBuffer { length, source } => {
-                // It may be wanted elsewhere the next time.
+                // The next attempt may choose another destination.
                 self.begun = self.into.is_some();
                 Some(RecvError::NoBuffer {
                     length,
@@ -413,11 +420,11 @@ impl Receiving {
         }
     }
 
-    /// Notes the end; `drive` ends what is posted.
+    /// Records the end. `drive` then ends the posted operations.
     pub(super) fn end_with(&mut self, end: End) {
-        // Threads that wait for the half to come back wait for ever otherwise.
+        // Threads that wait for the half to come back would otherwise wait forever.
         self.common.news = true;
-        // Whoever watches the descriptor forgets it before it is closed.
+        // The watcher drops its registration before the descriptor is closed.
         self.common.watch = None;
         self.half = None;
         self.into = None;
@@ -442,11 +449,12 @@ impl Receiving {
         half.source().try_clone_to_owned()
     }
 
-    /// Prepares to sleep in the program's own poll. True when something is to be received first.
+    /// Prepares for a sleep in the program's own poll. Returns true if something must be received
+    /// first.
     pub(super) fn arm_bare(&mut self) -> bool {
         let is_ready = match &mut self.half {
             Some(half) if self.kept.is_empty() => half.arm(None) == Armed::Ready,
-            // Another thread that receives is there to see to it.
+            // Another receiving thread holds the half and handles the next message.
             None => self.end.is_some(),
             Some(_) => true,
         };
@@ -454,7 +462,7 @@ impl Receiving {
         is_ready
     }
 
-    /// The connection was closed in this program.
+    /// Ends the direction because the connection was closed in this program.
     pub(super) fn close(&mut self) {
         self.is_closed = true;
         self.kept.clear();
@@ -463,8 +471,9 @@ impl Receiving {
         self.look();
     }
 
-    /// The message that has begun was looked for so long without a sleep. The first look behind a pause of the program
-    /// counts as a part of the time-out only.
+    /// Counts time that was spent polling, without a sleep, towards the timeout of the message that
+    /// has begun. One call counts at most a quarter of the timeout, so that a pause of the program
+    /// alone does not exceed it.
     pub(super) fn count_begun(&mut self, elapsed: Duration) {
         let Some(left) = self.patience() else {
             return;
@@ -477,7 +486,7 @@ impl Receiving {
         }
     }
 
-    /// The message that has begun takes too long.
+    /// Ends the direction because the message that has begun timed out.
     fn expire(&mut self) {
         let received = self.half.as_ref().map_or(0, |half| half.begun());
         self.end_with(End::Stalled { received });
@@ -485,7 +494,7 @@ impl Receiving {
 }
 
 impl Drop for Receiving {
-    /// Whoever watches the descriptor forgets it before it is closed.
+    /// Drops the watcher's registration before the descriptor is closed.
     fn drop(&mut self) {
         self.common.watch = None;
     }

@@ -1,4 +1,4 @@
-//! Sends of borrowed memory that are posted, and end before the memory does.
+//! Posted sends of borrowed memory, which end before the borrow does.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -18,21 +18,22 @@ use crate::device::connection::Body;
 use crate::error::SendError;
 use crate::header::Header;
 
-/// Where borrowed memory is posted to be sent; see [`Endpoint::scope`].
+/// A scope in which borrowed memory can be posted to be sent; see [`Endpoint::scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     shared: &'env Arc<Shared>,
     posted: RefCell<Vec<Posted>>,
-    /// Neither lifetime can be chosen shorter or longer.
+    /// Makes both lifetimes invariant: neither can be shortened or extended.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
 
-/// A send, and what it reads: the memory behind `segments` is borrowed for longer than the scope.
+/// A send and the list of segments that it reads. The memory behind the segments is borrowed for
+/// longer than the scope.
 struct Posted {
-    /// Ends before `segments`.
+    /// Declared, and so dropped, before `segments`.
     op: SendOp,
     result: Option<Result<(), SendError>>,
-    /// The device may read it until the operation has ended.
+    /// Read by the device until the operation has ended.
     #[allow(dead_code, reason = "is read by the device")]
     segments: Arc<[IoSlice<'static>]>,
 }
@@ -46,18 +47,19 @@ impl Posted {
     }
 }
 
-/// A send that was posted in a [`Scope`]. When it is dropped, the message is still sent.
-#[must_use = "says whether the message was sent"]
+/// Handle of a send that was posted in a [`Scope`]. If it is dropped, the message is still sent.
+#[must_use = "contains the outcome of the send"]
 pub struct ScopedTicket<'scope> {
     posted: &'scope RefCell<Vec<Posted>>,
     index: usize,
 }
 
 impl Endpoint {
-    /// Runs `work`, which may post memory that it borrows from outside, and returns when the device is
-    /// done with all of it: also when `work` panics, and then what the device has not begun is not sent.
+    /// Calls `work`, which may post memory that it borrows from outside. Returns when the device is
+    /// done with all of that memory, also if `work` panics. After a panic, messages that the device
+    /// has not begun are not sent.
     ///
-    /// How long that may take is limited by [`Options::send_timeout`](crate::Options::send_timeout).
+    /// [`Options::send_timeout`](crate::Options::send_timeout) limits the time that this takes.
     ///
     /// ```
     /// use std::io::IoSlice;
@@ -101,7 +103,7 @@ impl Endpoint {
             }
             posted.wait(Patience::Endless);
             if posted.result.is_none() {
-                unreachable!("who waits for ever waits until it has ended");
+                unreachable!("a wait without a deadline ends with the operation");
             }
         }
         std::mem::forget(guard);
@@ -112,7 +114,7 @@ impl Endpoint {
     }
 }
 
-/// Ends the process where going on would free memory that a device may read.
+/// Aborts the process if unwinding would free memory that a device may read.
 struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
@@ -122,8 +124,8 @@ impl Drop for AbortOnUnwind {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// Posts a message whose payload is all of `segments`, one after another, behind everything posted
-    /// before. Whatever is wrong with it the ticket says.
+    /// Posts a message whose payload is the concatenation of `segments`, behind everything posted
+    /// before. The ticket reports any error.
     pub fn post_send(
         &'scope self,
         header: Header,
@@ -133,12 +135,14 @@ impl<'scope> Scope<'scope, '_> {
             .iter()
             .try_fold(0u64, |sum, segment| sum.checked_add(segment.len() as u64));
         let segments: Arc<[IoSlice<'static>]> = segments.iter().map(outliving).collect();
-        // SAFETY: the list is freed with its `Arc`, which stays with the operation until that has ended;
-        // then nothing of the message is read any more.
+        // SAFETY: the list is freed with its `Arc`. `Posted` holds the `Arc` together with the
+        // operation, and drops the operation first. Nothing of the message is read any more once
+        // the operation has ended.
         let lent = unsafe { slice::from_raw_parts(segments.as_ptr(), segments.len()) };
         let mut posted = self.posted.borrow_mut();
         posted.reserve(1);
-        // Between these lines an operation is known to nobody who waits for it.
+        // Between these lines, the operation exists but is not in the list that `Endpoint::scope`
+        // waits for.
         let guard = AbortOnUnwind;
         let (message, refused) = self.shared.outbound(header, length, Body::Borrowed(lent));
         let id = self.shared.post_send(message, refused, Notify::Ticket);
@@ -156,15 +160,16 @@ impl<'scope> Scope<'scope, '_> {
     }
 }
 
-/// The same segment for longer than it is borrowed.
+/// Extends the lifetime of a segment beyond its borrow.
 fn outliving(segment: &IoSlice<'_>) -> IoSlice<'static> {
-    // SAFETY: it is borrowed for `'scope`, which ends after `Endpoint::scope` has waited until the
-    // operation has ended that it is for. Then nothing of the message is read any more.
+    // SAFETY: the segment is borrowed for `'scope`, and `'scope` ends only after `Endpoint::scope`
+    // has waited for the end of the operation that reads the segment. Nothing of the message is
+    // read any more after that.
     IoSlice::new(unsafe { slice::from_raw_parts(segment.as_ptr(), segment.len()) })
 }
 
 impl ScopedTicket<'_> {
-    /// Waits until the device is done with the memory.
+    /// Blocks until the device is done with the memory.
     ///
     /// # Errors
     ///
@@ -172,33 +177,33 @@ impl ScopedTicket<'_> {
     pub fn wait(self) -> Result<(), SendError> {
         let mut posted = self.posted.borrow_mut();
         let Some(posted) = posted.get_mut(self.index) else {
-            unreachable!("what was posted stays in the list");
+            unreachable!("a posted operation stays in the list");
         };
         posted.wait(Patience::Endless);
         match &mut posted.result {
-            // Nobody else asks for it.
+            // No other caller asks for the result.
             Some(result) => std::mem::replace(result, Ok(())),
-            None => unreachable!("who waits for ever waits until it has ended"),
+            None => unreachable!("a wait without a deadline ends with the operation"),
         }
     }
 
-    /// As [`wait`](Self::wait), for so long at most: the ticket comes back when the device is not done then.
+    /// As [`wait`](Self::wait), but does not block for longer than `timeout`.
     ///
     /// # Errors
     ///
-    /// The ticket.
+    /// The ticket, if the device is not done in time.
     pub(crate) fn wait_timeout(self, timeout: Duration) -> Result<Result<(), SendError>, Self> {
         if let Some(posted) = self.posted.borrow_mut().get_mut(self.index) {
             posted.wait(Patience::For(timeout));
             if let Some(result) = &mut posted.result {
-                // Nobody else asks for it.
+                // No other caller asks for the result.
                 return Ok(std::mem::replace(result, Ok(())));
             }
         }
         Err(self)
     }
 
-    /// Whether the device is done with the memory.
+    /// Returns true if the device is done with the memory.
     #[must_use]
     pub fn is_done(&self) -> bool {
         let mut posted = self.posted.borrow_mut();

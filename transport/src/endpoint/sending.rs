@@ -1,4 +1,4 @@
-//! The direction that sends, under its lock: the half, and what was posted.
+//! Send direction, under its lock: the device half and the posted messages.
 
 mod costly;
 mod direction;
@@ -22,71 +22,73 @@ use crate::device::connection::{Body, Outbound, Outgoing};
 use crate::error::SendError;
 use crate::header::Header;
 
-/// The most answers that are posted. Those beyond [`MOST_REQUESTS`] have reached the peer already, and the
-/// device has not said so; a peer that breaks the rules makes them wait as well.
+/// Maximum number of posted answers. Those beyond [`MOST_REQUESTS`] have reached the peer, but the
+/// device has not reported it yet. A peer that exceeds its number of requests also makes answers
+/// wait.
 const MOST_ANSWERS: usize = 2 * MOST_REQUESTS;
 
-/// What came of sending a message, and what is left of it.
+/// Outcome of a send, with the message body if it was not consumed.
 pub(crate) struct Sent {
     pub(crate) result: Result<(), SendError>,
     pub(crate) body: Body<'static>,
 }
 
-/// What has not gone of what was posted.
+/// Kind of posted messages that were not sent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Leftover {
     Nothing,
-    /// Messages that wait for credit, and so for what is received.
+    /// Messages that wait for credit, and so for messages of the peer.
     Waiting,
     /// Messages that wait for the device.
     InLine,
 }
 
-/// A message that was posted.
+/// A posted message.
 struct SendOp {
     message: Outbound<'static>,
     result: Option<Result<(), SendError>>,
     notify: Notify,
-    /// What it was charged, or is to be.
+    /// Credit that was charged, or is to be charged.
     cost: Credit,
-    /// What the clock said when it was posted.
+    /// Value of `clock` at posting time.
     since: Duration,
-    /// Its place in line, among all that ever stood there; 0 where it does not.
+    /// Position in the queue, counted over all messages that were ever queued; 0 if not queued.
     place: u64,
 }
 
-/// The state of the direction.
+/// State of the direction.
 ///
-/// Invariant: while the half is here, no message of a call that waits has begun; such a call keeps
-/// the half until its message is done.
+/// INVARIANT: while the half is present, no message of a blocking call is in progress. Such a call
+/// takes the half until its message is complete.
 pub(crate) struct Sending {
-    /// Dropped before the messages: then the device reads none of their memory any more.
+    /// Declared before the messages so that it is dropped first. Afterwards the device does not
+    /// read their memory.
     half: Option<Box<dyn Outgoing>>,
     end: Option<End>,
-    /// What has not ended, in order, and how much has ever been there.
+    /// Queued operations, in order, and the number of operations that were ever queued.
     posted: VecDeque<OpId>,
     ever_posted: u64,
     ops: Ops<SendOp>,
-    /// What was posted and waits for credit of the peer, before it stands in line.
+    /// Operations that wait for credit of the peer before they are queued.
     gate: Gate<OpId>,
-    /// Nobody asks any more for what was posted.
+    /// True if the posted messages have no owner any more.
     is_left_behind: bool,
-    /// The device has a part of the first one.
+    /// True if the device has taken a part of the first message.
     begun: bool,
-    /// For how long somebody has waited while messages were posted, all in all.
+    /// Total time that threads have waited while messages were posted.
     clock: Duration,
-    /// What it said when a message had gone last.
+    /// Value of `clock` when the last message was sent.
     went: Duration,
-    /// How many answers to the peer's requests are posted.
+    /// Number of posted answers to requests of the peer.
     answers: usize,
     common: Common,
     facts: Arc<Facts>,
     tally: Arc<Tally>,
     alarm: Arc<Alarm>,
     alarm_waker: Waker,
-    /// Who is told when the next message has gone that was posted.
+    /// Waker to call when the next posted message has been sent.
     at_gone: Option<Waker>,
-    /// The connection was closed in this program: a half that comes back is dropped.
+    /// True if the connection was closed locally. A half that is put back is then dropped.
     is_closed: bool,
 }
 
@@ -119,7 +121,7 @@ impl Sending {
         }
     }
 
-    /// What a caller that waits pushes its message to, when nothing is in its way.
+    /// Returns the half for a blocking caller, unless posted messages precede its message.
     #[inline]
     pub(super) fn free_half(&mut self) -> Option<&mut Box<dyn Outgoing>> {
         if !self.posted.is_empty() {
@@ -128,7 +130,7 @@ impl Sending {
         self.half.as_mut()
     }
 
-    /// Puts an operation in line.
+    /// Appends an operation to the queue.
     pub(super) fn line_one_up(&mut self, id: OpId) {
         self.posted.push_back(id);
         self.ever_posted = self.ever_posted.wrapping_add(1);
@@ -137,19 +139,21 @@ impl Sending {
         }
     }
 
-    /// The last place in line that was given, and up to which all have gone, or have ended.
+    /// Returns the last position that was assigned, and the position up to which all operations
+    /// have completed.
     pub(super) fn count_posted(&self) -> (u64, u64) {
         let first = self.posted.front().and_then(|id| self.ops.get(*id));
         let gone = first.map_or(self.ever_posted, |op| op.place.wrapping_sub(1));
         (self.ever_posted, gone)
     }
 
-    /// Has `waker` called once, when the next posted message has gone, or has ended; instead of another one.
+    /// Registers `waker` to be called once when the next posted operation has completed. Replaces
+    /// the previous waker.
     pub(super) fn tell_when_gone(&mut self, waker: Waker) {
         self.at_gone = Some(waker);
     }
 
-    /// What has not gone.
+    /// Returns the kind of messages that were not sent.
     pub(super) fn unsent(&self) -> Leftover {
         match (self.posted.is_empty(), self.gate.is_empty()) {
             (false, _) => Leftover::InLine,
@@ -158,13 +162,14 @@ impl Sending {
         }
     }
 
-    /// Whether a caller that waits may send now, or never. It has its credit, or needs none, so those that wait
-    /// for some are not in its way: they may wait for what its message brings about.
+    /// Returns true if a blocking caller can send now, or if it can never send. The caller has its
+    /// credit or needs none, so operations that wait for credit do not block it: they may wait for
+    /// the result of its message.
     pub(super) fn has_turn(&self) -> bool {
         self.end.is_some() || (self.posted.is_empty() && self.half.is_some())
     }
 
-    /// Why nothing can be sent any more.
+    /// Returns the error if nothing can be sent any more.
     pub(super) fn ended(&self) -> Option<SendError> {
         self.end.as_ref().map(|end| self.facts.unsendable(end))
     }
@@ -175,7 +180,7 @@ impl Sending {
         self.facts.trace(header, "sent");
     }
 
-    /// Appends an operation. One that can't be sent ends at once.
+    /// Appends an operation. If it can't be sent, it completes at once.
     pub(super) fn post(
         &mut self,
         message: Outbound<'static>,
@@ -185,7 +190,8 @@ impl Sending {
         self.post_costly(message, refused, notify, Credit::FREE)
     }
 
-    /// Goes on with a message of which the device has a part, and nobody asks for. Nothing else is posted.
+    /// Continues a message of which the device has a part, and which has no owner. No other message
+    /// is posted.
     pub(super) fn adopt(&mut self, message: Outbound<'static>) {
         self.go_on_with(message, Notify::Nobody);
         self.begun = true;
@@ -203,11 +209,12 @@ impl Sending {
         self.line_one_up(id);
     }
 
-    /// Appends an answer to a request of the peer. False when too many wait: then the peer does not keep
-    /// to the rules.
+    /// Appends an answer to a request of the peer. Returns false if too many answers wait, which
+    /// means that the peer violates the protocol.
     ///
-    /// A peer that has an answer may ask again before the device says here that the answer is gone. So
-    /// the device is asked first, and some that can't tell at once are let through.
+    /// A peer that has received an answer may send its next request before the device reports that
+    /// the answer was sent. Therefore, the device is polled first, and some extra answers are
+    /// accepted for devices that report late.
     pub(super) fn post_answer(&mut self, message: Outbound<'static>) -> bool {
         if self.answers >= MOST_REQUESTS {
             self.drive();
@@ -220,7 +227,7 @@ impl Sending {
         few
     }
 
-    /// What came of an operation, once it has ended.
+    /// Removes an operation that has completed, and returns its outcome.
     pub(super) fn take(&mut self, id: OpId) -> Option<Sent> {
         self.ops.get_mut(id)?.result.as_ref()?;
         let op = self.ops.remove(id)?;
@@ -230,7 +237,7 @@ impl Sending {
         })
     }
 
-    /// Has `task` woken when the operation ends, in the place of whoever polled before.
+    /// Registers `task` to be woken when the operation completes. Replaces the previous task.
     pub(super) fn notify(&mut self, id: OpId, task: &Waker) {
         let op = self.ops.get_mut(id);
         if let Some(other) = op.and_then(|op| op.notify.set_task(task)) {
@@ -238,7 +245,8 @@ impl Sending {
         }
     }
 
-    /// Nobody asks for an operation any more; it is still carried out.
+    /// Detaches an operation from its owner. The operation is still carried out. Returns the
+    /// outcome if it has completed.
     pub(super) fn forget(&mut self, id: OpId) -> Option<Sent> {
         let op = self.ops.get_mut(id)?;
         if op.result.is_some() {
@@ -250,7 +258,7 @@ impl Sending {
         None
     }
 
-    /// A task does not wait for one operation any more, but maybe for another.
+    /// Unregisters a task from the alarm unless it waits for another operation.
     fn release(&mut self, task: &Waker) {
         let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
         if !posted.any(|op| op.notify.is_task(task)) {
@@ -258,7 +266,7 @@ impl Sending {
         }
     }
 
-    /// Nobody takes the outcomes of a sink's operations any more; they are still carried out.
+    /// Detaches the operations of a sink. The operations are still carried out.
     pub(super) fn forget_sink(&mut self, sink: &Arc<dyn Sink>) {
         for id in &self.posted {
             if let Some(op) = self.ops.get_mut(*id) {
@@ -269,7 +277,8 @@ impl Sending {
         }
     }
 
-    /// Ends an operation that the device has taken nothing of. False when it has.
+    /// Cancels an operation of which the device has taken nothing. Returns false if the device has
+    /// taken a part.
     pub(super) fn cancel(&mut self, id: OpId) -> bool {
         let place = self.posted.iter().position(|posted| *posted == id);
         let Some(place) = place else {
@@ -283,7 +292,7 @@ impl Sending {
         true
     }
 
-    /// Takes the half for a call that waits outside of the lock.
+    /// Takes the half for a caller that blocks outside of the lock.
     pub(super) fn take_out(&mut self) -> Option<Box<dyn Outgoing>> {
         self.half.take()
     }
@@ -295,21 +304,21 @@ impl Sending {
         }
     }
 
-    /// The connection was closed in this program.
+    /// Closes the direction locally.
     pub(super) fn close(&mut self) {
         self.is_closed = true;
         self.drive();
         self.end_closed();
     }
 
-    /// Drops the half, unless somebody has it who is going to give it back.
+    /// Drops the half. If another thread has taken it, this is done when it is put back.
     fn end_closed(&mut self) {
         if self.half.is_some() {
             self.fail(End::ClosedLocally, false);
         }
     }
 
-    /// Says to the peer that nothing more is sent.
+    /// Ends the direction, and returns the half so that the caller can notify the peer.
     pub(super) fn finish(&mut self) -> Option<Box<dyn Outgoing>> {
         self.end.get_or_insert(End::ClosedLocally);
         self.common.news = true;
@@ -317,12 +326,12 @@ impl Sending {
         self.half.take()
     }
 
-    /// Ends the direction: all that was posted ends with it. Whether the peer has the first one is
-    /// unknown where it is `pushed`.
+    /// Ends the direction and all posted operations. If `pushed`, it is unknown whether the peer
+    /// has the first message.
     pub(super) fn fail(&mut self, end: End, pushed: bool) {
-        // Threads that wait for the half to come back wait for ever otherwise.
+        // Wakes the threads that wait for the half, which is not put back.
         self.common.news = true;
-        // Whoever watches the descriptor forgets it before it is closed.
+        // The watcher has to remove the descriptor before it is closed.
         self.common.watch = None;
         if let (Some(mut half), true) = (self.half.take(), self.begun) {
             if let Some(op) = self.posted.front().and_then(|id| self.ops.get_mut(*id)) {
@@ -352,7 +361,7 @@ impl Sending {
         let Some(op) = self.ops.get_mut(id) else {
             return;
         };
-        // What was gathered was counted then.
+        // Gathered messages were counted when they were gathered.
         if result.is_ok() && !matches!(op.notify, Notify::Gathered) {
             self.tally.sent(op.message.header.length);
             self.facts.trace(&op.message.header, "sent");
@@ -360,7 +369,8 @@ impl Sending {
         if result.is_err() && op.cost != Credit::FREE {
             self.gate.refund(std::mem::take(&mut op.cost));
         }
-        // Who waits for an answer would wait for ever, and so the connection ends; unless it has.
+        // A waiter for the answer would wait indefinitely, so the connection ends unless it has
+        // ended already.
         let missed = matches!(
             result,
             Err(SendError::TimedOut { .. } | SendError::NoBuffer { .. })
@@ -389,7 +399,7 @@ impl Sending {
         }
     }
 
-    /// The first operation has ended.
+    /// Completes the first operation.
     fn complete_first(&mut self, result: Result<(), SendError>) {
         if let Some(id) = self.posted.pop_front() {
             self.begun = false;
@@ -405,15 +415,16 @@ impl Sending {
         }
     }
 
-    /// How long the first operation may still take. Those behind it have waited, too, since they were
-    /// posted, unless something went meanwhile: so they end together when nothing does.
+    /// Returns the time left for the first operation. Operations behind it have waited since they
+    /// were posted, unless a message was sent meanwhile. So they all time out together if nothing
+    /// is sent.
     fn left(&self) -> Option<Duration> {
         let op = self.posted.front().and_then(|id| self.ops.get(*id))?;
         let waited = self.clock.saturating_sub(op.since.max(self.went));
         Some(self.facts.send_timeout.saturating_sub(waited))
     }
 
-    /// The first operation has waited for too long.
+    /// Completes the first operation, which has timed out.
     fn expire(&mut self) {
         let after = self.facts.send_timeout;
         let peer = self.facts.peer.clone();
@@ -439,7 +450,7 @@ impl Sending {
     }
 }
 
-/// How much of a message the device took, and how much it is, with the header.
+/// Returns the number of bytes that the device took, and the total including the header.
 pub(super) fn progress(message: &Outbound<'_>) -> (u64, u64) {
     let total = message
         .header
@@ -449,7 +460,7 @@ pub(super) fn progress(message: &Outbound<'_>) -> (u64, u64) {
 }
 
 impl Drop for Sending {
-    /// Whoever watches the descriptor forgets it before it is closed.
+    /// Removes the descriptor from the watcher before it is closed.
     fn drop(&mut self) {
         self.common.watch = None;
     }

@@ -1,4 +1,4 @@
-//! How long to look again before sleeping.
+//! Adaptive spinning before a thread sleeps.
 
 use std::hint;
 use std::thread;
@@ -6,32 +6,33 @@ use std::time::{Duration, Instant};
 
 use crate::device::deadline::Deadline;
 
-/// How many looks there are between two looks at the clock.
+/// Number of polls between two readings of the clock.
 const LOOKS: u32 = 8;
 
-/// How often the processor is offered to others before the sleep: where there are more threads than
-/// cores, the one that is waited for gets to run.
+/// Number of times that the thread yields the processor before it sleeps. If there are more threads
+/// than cores, the awaited thread gets to run.
 const YIELDS: u8 = 2;
 
-/// What waking both sides costs, where it costs most. A sleep that took no longer than this beyond the
-/// budget might have been ended by spinning, had the other side not slept too.
+/// Upper estimate of the time that it takes to wake both sides. If a sleep exceeded the budget by
+/// no more than this, spinning might have succeeded had the other side not slept too.
 const WAKING: Duration = Duration::from_micros(200);
 
-/// Budgets are halved so many times at most.
+/// Maximum number of times that the budget is halved.
 const MOST_VAIN: u8 = 6;
 
-/// One wait among so many that end in sleep looks for as long as waking takes. Two sides that both sleep
-/// before the other one answers, because that has to wake, would never get out of it by their budgets.
+/// Of this many waits that end in a sleep, one spins for as long as a wake-up takes. Otherwise, two
+/// sides that both sleep before the other one answers, because each has to wake first, would never
+/// leave this state.
 const LONG_AMONG: u8 = 32;
 
-/// How waits have ended lately: how often spinning was in vain, in the lower [`VAIN_BITS`], and above them
-/// how many have ended in sleep since the last long one.
+/// Outcomes of recent waits. The lower [`VAIN_BITS`] count the spins without result; the bits above
+/// count the waits that ended in a sleep since the last long spin.
 pub(crate) type Habit = u8;
 
 const VAIN_BITS: u32 = 3;
 
-/// Looking again and again, for a while. The budget halves each time that it was in vain, and grows
-/// again when something comes soon.
+/// State of one spinning wait. The budget is halved after each spin without result, and grows again
+/// after a success.
 pub(crate) struct Spin {
     begun: Option<Instant>,
     budget: Duration,
@@ -66,7 +67,7 @@ impl Spin {
         spin
     }
 
-    /// It is over by then at the latest.
+    /// Limits the budget to the deadline.
     pub(crate) fn end_by(&mut self, deadline: Deadline) {
         if let Some(left) = deadline.left() {
             self.budget = self.budget.min(left);
@@ -76,13 +77,13 @@ impl Spin {
         }
     }
 
-    /// Whether [`again`](Self::again) asks for no time now.
+    /// Returns true if the next call of [`again`](Self::again) does not read the clock.
     #[inline]
     pub(crate) fn is_timeless(&self) -> bool {
         self.looks.wrapping_add(1) % LOOKS != 0
     }
 
-    /// Whether to look once more.
+    /// Returns true if the caller should poll once more.
     #[inline]
     pub(crate) fn again(&mut self) -> bool {
         if self.budget.is_zero() || self.in_vain {
@@ -98,7 +99,7 @@ impl Spin {
     }
 
     fn has_time(&mut self) -> bool {
-        // Who never sleeps needs no clock.
+        // A thread that never sleeps does not need the clock.
         if self.budget == Duration::MAX {
             return true;
         }
@@ -117,12 +118,13 @@ impl Spin {
         false
     }
 
-    /// Whether it has given up.
+    /// Returns true if the spin ended without result.
     pub(crate) fn was_in_vain(&self) -> bool {
         self.in_vain
     }
 
-    /// Whoever sleeps once does not spin again: it wakes when there is something.
+    /// Ends the spin. After its first sleep, a thread does not spin again in this wait, because a
+    /// wake-up means that there is work.
     fn give_up(&mut self) {
         if !self.in_vain {
             self.in_vain = true;
@@ -130,7 +132,8 @@ impl Spin {
         }
     }
 
-    /// A sleep is over; whether it was short counts once.
+    /// Records the end of a sleep. The sleep does not count as short if too much time has passed
+    /// since the spin ended.
     pub(crate) fn has_slept(&mut self) {
         if let Some(since) = self.slept {
             if since.elapsed() > self.full.saturating_add(WAKING) {
@@ -139,7 +142,7 @@ impl Spin {
         }
     }
 
-    /// The wait is over: what it says about the next one.
+    /// Ends the wait, and adjusts the habit for the next one.
     pub(crate) fn end(self, habit: &mut Habit) {
         let (vain, sleeps) = parts(*habit);
         let (vain, sleeps) = if !self.in_vain {
@@ -156,7 +159,7 @@ impl Spin {
     }
 }
 
-/// How often spinning was in vain, and how many sleeps there were.
+/// Returns the number of spins without result, and the number of sleeps.
 fn parts(habit: Habit) -> (u8, u8) {
     (habit % (1 << VAIN_BITS), habit >> VAIN_BITS)
 }
@@ -211,7 +214,7 @@ mod tests {
         }
         let long = budgets.iter().filter(|budget| **budget == WAKING).count();
         assert_eq!((long, budgets[LONG_AMONG as usize - 1]), (2, WAKING));
-        // Who does not spin at all never does.
+        // A wait without spinning has no long spin.
         let spin = Spin::begin(Duration::ZERO, habit | 31 << VAIN_BITS, Deadline::NEVER);
         assert!(spin.budget.is_zero());
     }

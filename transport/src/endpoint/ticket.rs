@@ -1,4 +1,4 @@
-//! Handles of what was posted.
+//! Handles of posted operations.
 
 use std::fmt;
 use std::future::Future;
@@ -16,14 +16,14 @@ use super::sending::Sent;
 use super::shared::{Patience, Shared};
 use crate::error::{Unreceived, Unsent};
 
-/// A posted operation of one direction, whose outcome nobody else gets.
+/// A posted send. Only this handle gets its outcome.
 pub(crate) struct SendOp {
     shared: Arc<Shared>,
-    /// None once the outcome was taken.
+    /// `None` once the outcome was taken.
     id: Option<OpId>,
 }
 
-/// As [`SendOp`], for a message that is to come.
+/// A posted receive. Only this handle gets its outcome.
 pub(crate) struct RecvOp {
     shared: Arc<Shared>,
     id: Option<OpId>,
@@ -39,16 +39,19 @@ macro_rules! operation {
                 }
             }
 
-            /// The outcome, if it comes in time. Never again once it was given.
+            /// Blocks until the operation has ended, and returns the outcome. Returns `None` if it
+            /// does not end in time, or if the outcome was returned before.
             pub(crate) fn wait(&mut self, patience: Patience) -> Option<$outcome> {
                 let outcome = self.shared.$wait(self.id?, patience)?;
                 self.id = None;
                 Some(outcome)
             }
 
+            /// Polls for the outcome.
+            ///
             /// # Panics
             ///
-            /// When the outcome was given already.
+            /// If the outcome was returned before.
             pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<$outcome> {
                 let Some(id) = self.id else {
                     panic!("polled after it was ready")
@@ -77,7 +80,8 @@ operation!(SendOp: Sent, wait_sent, poll_sent, forget_send);
 operation!(RecvOp: Receipt, wait_received, poll_received, forget_receive);
 
 impl SendOp {
-    /// Ends the operation, if the device has taken nothing. False when it has.
+    /// Cancels the operation if the device has taken nothing. Returns false if the device has taken
+    /// a part.
     pub(crate) fn cancel(&self) -> bool {
         self.id.is_none_or(|id| self.shared.cancel_send(id))
     }
@@ -88,7 +92,7 @@ impl RecvOp {
         &self.shared
     }
 
-    /// Ends the operation, if it has no message.
+    /// Cancels the operation if it has no message.
     pub(crate) fn cancel(&self) {
         if let Some(id) = self.id {
             self.shared.cancel_receive(id);
@@ -96,13 +100,13 @@ impl RecvOp {
     }
 }
 
-/// What becomes of a posted send: the jbuf, unless it has moved to the receiver, or the device keeps it for
-/// as long as the system reads from it.
+/// Handle of a posted send. The outcome contains the buffer, unless that moved to the receiver, or
+/// the device keeps it while the system reads from it.
 ///
-/// Waiting for it carries on everything that was posted before it. As a future it does the same when
-/// it is polled, and is woken by whichever thread of the process learns that it can go on. A message
-/// whose ticket is dropped is still sent: a thread of the process sees to it.
-#[must_use = "says whether the message was sent"]
+/// Waiting for the ticket drives everything that was posted before it. Polling it as a future does
+/// the same, and the task is woken by the thread of the process that finds that the send can make
+/// progress. If a ticket is dropped, its message is still sent by a background thread.
+#[must_use = "contains the outcome of the send"]
 pub struct SendTicket {
     op: SendOp,
 }
@@ -112,15 +116,15 @@ impl SendTicket {
         Self { op }
     }
 
-    /// Waits until the device has taken the message.
+    /// Blocks until the device has taken the message.
     ///
     /// # Errors
     ///
-    /// [`Unsent`] gives the jbuf back, and says why.
+    /// [`Unsent`] contains the error and the buffer.
     ///
     /// # Panics
     ///
-    /// When the outcome was taken before.
+    /// If the outcome was taken before.
     pub fn wait(mut self) -> Result<Option<Spent>, Unsent> {
         match self.op.wait(Patience::Endless) {
             Some(sent) => outcome_of(sent),
@@ -128,24 +132,24 @@ impl SendTicket {
         }
     }
 
-    /// As [`wait`](Self::wait), for so long at most: `None` when the outcome is not known then, or
-    /// was taken before.
+    /// As [`wait`](Self::wait), but does not block for longer than `timeout`. Returns `None` if the
+    /// outcome is not known in time, or was taken before.
     pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Result<Option<Spent>, Unsent>> {
         self.op.wait(Patience::For(timeout)).map(outcome_of)
     }
 
-    /// The outcome, if it is known. It is given once.
+    /// Returns the outcome once, if it is known.
     pub fn try_take(&mut self) -> Option<Result<Option<Spent>, Unsent>> {
         self.op.wait(Patience::None).map(outcome_of)
     }
 
-    /// Takes the message back, if the device has taken nothing of it:
-    /// [`SendError::Cancelled`](crate::SendError::Cancelled) then has the jbuf. What was sent, or has
-    /// failed, has its own outcome.
+    /// Cancels the send if the device has taken nothing of the message.
+    /// [`SendError::Cancelled`](crate::SendError::Cancelled) then comes with the buffer. A send
+    /// that has already succeeded or failed returns its own outcome.
     ///
     /// # Errors
     ///
-    /// Itself, when the device has begun: the message has to go on.
+    /// The ticket, if the device has begun the message, which then has to be completed.
     pub fn cancel(mut self) -> Result<Result<Option<Spent>, Unsent>, Self> {
         if !self.op.cancel() {
             return Err(self);
@@ -165,11 +169,11 @@ impl Future for SendTicket {
     }
 }
 
-/// What becomes of a posted receive.
+/// Handle of a posted receive.
 ///
-/// As for a [`SendTicket`], waiting and polling carry on everything posted before. When a ticket is
-/// dropped, its message is received next: none is lost.
-#[must_use = "gives the message"]
+/// As for a [`SendTicket`], waiting and polling drive everything that was posted before. If a
+/// ticket is dropped, its message is received by the next receive, so no message is lost.
+#[must_use = "contains the outcome of the receive"]
 pub struct RecvTicket {
     op: RecvOp,
 }
@@ -179,15 +183,15 @@ impl RecvTicket {
         Self { op }
     }
 
-    /// Waits for the message.
+    /// Blocks until the message arrives.
     ///
     /// # Errors
     ///
-    /// [`Unreceived`] gives the jbuf back, and says why.
+    /// [`Unreceived`] contains the error and the buffer.
     ///
     /// # Panics
     ///
-    /// When the outcome was taken before.
+    /// If the outcome was taken before.
     pub fn wait(mut self) -> Result<Message, Unreceived> {
         match self.op.wait(Patience::Endless) {
             Some(receipt) => message_of(receipt, self.op.shared()),
@@ -195,29 +199,30 @@ impl RecvTicket {
         }
     }
 
-    /// As [`wait`](Self::wait), for so long at most: `None` when there is no message then, or the
-    /// outcome was taken before.
+    /// As [`wait`](Self::wait), but does not block for longer than `timeout`. Returns `None` if no
+    /// message arrived in time, or if the outcome was taken before.
     pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Result<Message, Unreceived>> {
         let receipt = self.op.wait(Patience::For(timeout))?;
         Some(message_of(receipt, self.op.shared()))
     }
 
-    /// The outcome, if it is known. It is given once.
+    /// Returns the outcome once, if it is known.
     pub fn try_take(&mut self) -> Option<Result<Message, Unreceived>> {
         let receipt = self.op.wait(Patience::None)?;
         Some(message_of(receipt, self.op.shared()))
     }
 
-    /// Gives up: [`RecvError::Cancelled`](crate::RecvError::Cancelled) has the jbuf, unless a part of
-    /// a message stands in it, which is then received next. A message that is complete is given.
+    /// Cancels the receive. [`RecvError::Cancelled`](crate::RecvError::Cancelled) comes with the
+    /// buffer, unless the buffer holds a part of a message, which is then received next. A message
+    /// that is already complete is returned.
     ///
     /// # Errors
     ///
-    /// [`Unreceived`] in any other case.
+    /// [`Unreceived`] in all other cases.
     ///
     /// # Panics
     ///
-    /// When the outcome was taken before.
+    /// If the outcome was taken before.
     pub fn cancel(self) -> Result<Message, Unreceived> {
         self.op.cancel();
         self.wait()

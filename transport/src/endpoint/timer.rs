@@ -1,8 +1,8 @@
-//! Waking whoever waits for a moment.
+//! Timers that wake tasks.
 //!
-//! Time-outs of messages are long, and messages many: so setting a timer again and again is cheap,
-//! and looking for those that are due is not. The thread of the reactor looks through all of them
-//! at the moment of the earliest one that it has heard of.
+//! Message timeouts are long and messages are many, so setting a timer repeatedly is cheap, and
+//! finding the expired timers is not. The reactor thread scans all timers at the earliest time that
+//! it knows of.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use super::reactor::Reactor;
 use super::watcher::wake;
 use crate::device::deadline::Deadline;
 
-/// Calls a waker once at a moment that is set. Dropping it keeps it quiet.
+/// A timer that calls a waker once at a given time. A dropped timer does not call it.
 #[derive(Debug)]
 pub(crate) struct Timer {
     reactor: Arc<Reactor>,
@@ -21,19 +21,19 @@ pub(crate) struct Timer {
 }
 
 impl Timer {
-    /// One that is not set.
+    /// Creates a timer that is not set.
     ///
     /// # Errors
     ///
-    /// What the system says when it is out of descriptors or threads.
+    /// The error of the system if it is out of descriptors or threads.
     pub(crate) fn new() -> io::Result<Self> {
         let reactor = Arc::clone(Reactor::started()?);
         let place = reactor.timers().lock().take_place();
         Ok(Self { reactor, place })
     }
 
-    /// Calls `waker` at `deadline`, instead of what was set before. Setting it later or to the same
-    /// moment, again and again, does not call the system.
+    /// Sets the timer to call `waker` at `deadline`, and replaces the previous setting. Setting it
+    /// repeatedly to the same or a later time makes no system call.
     pub(crate) fn set(&self, deadline: Deadline, waker: &Waker) {
         let Some(moment) = deadline.moment() else {
             return self.clear();
@@ -54,14 +54,14 @@ impl Timer {
             state.next = Some(moment);
         }
         drop(state);
-        // Outside of the lock: the last handle of a task may end it here.
+        // Outside of the lock: dropping the last handle of a task may run its destructor here.
         drop(old);
         if sooner {
             self.reactor.kick();
         }
     }
 
-    /// Calls nobody.
+    /// Clears the setting of the timer.
     pub(crate) fn clear(&self) {
         let mut state = self.reactor.timers().lock();
         let old = state.places.get_mut(self.place).and_then(Option::take);
@@ -80,30 +80,30 @@ impl Drop for Timer {
     }
 }
 
-/// Wakes a task once at a moment that is set. Dropping it keeps it quiet.
+/// A timer that wakes a task once at a given time. A dropped timer does not wake it.
 ///
-/// A thread of the process keeps the time, the same that wakes tasks which wait for messages.
+/// The timer is driven by the same thread of the process that wakes tasks which wait for messages.
 #[derive(Debug)]
 pub struct Reminder(Timer);
 
 impl Reminder {
-    /// One that is not set.
+    /// Creates a timer that is not set.
     ///
     /// # Errors
     ///
-    /// What the system says when it is out of descriptors or threads.
+    /// The error of the system if it is out of descriptors or threads.
     pub fn new() -> io::Result<Self> {
         Timer::new().map(Self)
     }
 
-    /// Calls `waker` at `moment`, instead of what was set before. Setting it to the same moment again
-    /// costs next to nothing.
+    /// Sets the timer to call `waker` at `moment`, and replaces the previous setting. Setting it to
+    /// the same time again is very cheap.
     pub fn set(&self, moment: Instant, waker: &Waker) {
         self.0.set(Deadline::at(moment), waker);
     }
 }
 
-/// All timers.
+/// All timers of the process.
 #[derive(Debug, Default)]
 pub(super) struct Timers(Mutex<State>);
 
@@ -111,7 +111,7 @@ pub(super) struct Timers(Mutex<State>);
 struct State {
     places: Vec<Option<(Instant, Waker)>>,
     free: Vec<usize>,
-    /// When the thread looks for those that are due: not later than the first of them.
+    /// The time at which the thread scans for expired timers: not later than the earliest of them.
     next: Option<Instant>,
 }
 
@@ -125,8 +125,8 @@ impl State {
 }
 
 impl Timers {
-    /// Calls those that are due; how long it is until the next one may be. `due` is room to be used
-    /// again.
+    /// Calls the wakers of expired timers, and returns the time until the next one may expire.
+    /// `due` is a buffer that is reused between calls.
     pub(super) fn ring(&self, due: &mut Vec<Waker>) -> Option<Duration> {
         let mut state = self.lock();
         let now = Instant::now();
@@ -147,7 +147,8 @@ impl Timers {
         next.map(|next| next.saturating_duration_since(now))
     }
 
-    /// Nothing panics while it is held, except where memory is out and nothing was changed.
+    /// Locks the timers. No code panics under the lock except when out of memory, and then nothing
+    /// was changed.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -187,7 +188,7 @@ mod tests {
         let (one, two) = (Timer::new().unwrap(), Timer::new().unwrap());
         let start = Instant::now();
         one.set(after(60), &late);
-        // The sooner one comes after the thread has begun to sleep.
+        // The earlier timer is set after the thread has begun to sleep.
         two.set(after(20), &soon);
         hear(&soon_heard);
         assert!(start.elapsed() >= Duration::from_millis(20));
@@ -209,7 +210,7 @@ mod tests {
         b.set(Deadline::NEVER, &one);
         drop((c, one));
         hear(&two_heard);
-        // Nobody holds that waker any more.
+        // No timer holds that waker any more.
         assert_eq!(one_heard.recv(), Err(mpsc::RecvError));
         a.clear();
     }
@@ -222,7 +223,7 @@ mod tests {
             timer.set(after(0), &waker);
             hear(&heard);
         }
-        // Other tests have some at the same time.
+        // Other tests use timers at the same time.
         let places = Reactor::started().unwrap().timers().lock().places.len();
         assert!(places < 50, "{places}");
     }

@@ -1,16 +1,17 @@
-//! Writers and readers that are kept from one object to the next.
+//! Cache of writers and readers that are reused from one object to the next.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jstream::{Reader, Writer};
 
-/// How many of each are kept: as many threads send, or receive, at once without making new ones.
+/// Maximum number of cached writers and of cached readers: this many threads can send, or receive,
+/// at once without creating new ones.
 const KEPT: usize = 8;
 
-/// What the objects of an endpoint are written and read with.
+/// The writers and readers for the objects of an endpoint.
 ///
-/// A tool is taken out while it is used, and nothing is locked meanwhile: the program's code that runs
-/// in it, as adapters do, may use the endpoint, which then takes another tool.
+/// A writer or reader is taken out while it is used, and no lock is held meanwhile. The program's
+/// code that runs in it, such as adapters, may use the endpoint, which then takes another one.
 #[allow(
     clippy::vec_box,
     reason = "a tool is large, and is taken out and put back for each object"
@@ -37,7 +38,7 @@ impl Tools {
     }
 }
 
-/// One that a panic comes through is not kept.
+/// Calls `work` with a cached value. The value is not returned to the cache if `work` panics.
 fn with<T: Default, R>(kept: &Mutex<Vec<Box<T>>>, work: impl FnOnce(&mut T) -> R) -> R {
     let mut tool = lock(kept).pop().unwrap_or_default();
     let result = work(&mut tool);
@@ -48,7 +49,7 @@ fn with<T: Default, R>(kept: &Mutex<Vec<Box<T>>>, work: impl FnOnce(&mut T) -> R
     result
 }
 
-/// A panic elsewhere can't leave what is locked half changed: it holds between statements.
+/// Locks the cache. Poisoning is ignored, because the cache is consistent after every statement.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,10 @@
-//! Whose turn it is: the lock of one direction of a connection, and waiting under it.
+//! The lock of one direction of a connection, and waiting under it.
 //!
-//! The lock is held for what does not wait. Who has to sleep takes the half out of it first, so that
-//! others can post, look and leave meanwhile, and puts it back when it wakes. Who finds the half taken
-//! waits until it is back. Whoever leaves sees to it that somebody is left who is going to look:
-//! a thread that waits, or, if only tasks do, the device.
+//! The lock is held only for work that does not block. Before a thread sleeps, it moves the device
+//! half out of the lock, so that other threads can still post, poll and unlock; it puts the half
+//! back when it wakes. A thread that finds the half taken waits until it is back. A thread that
+//! releases the lock makes sure that the direction is still polled: by a waiting thread or, if only
+//! tasks wait, by the device, which wakes them.
 
 mod direction;
 mod sleeping;
@@ -26,20 +27,21 @@ use crate::process::Origin;
 /// A direction and its lock.
 pub(super) struct Turn<D> {
     state: Mutex<D>,
-    /// How many threads wait for the lock itself. Whoever spins under it makes way.
+    /// Number of threads that wait for the lock itself. A thread that spins under the lock yields
+    /// it to them.
     wanted: AtomicU32,
-    /// Something was posted that had not ended when the lock was released.
+    /// True if posted operations had not ended when the lock was released.
     pending: AtomicBool,
-    /// How many threads sleep for the other direction, or are about to.
+    /// Number of threads that sleep for the other direction, or are about to.
     beside: AtomicU32,
-    /// The half is back, or there are news.
+    /// Notified when the half is back, or when an operation has ended.
     changed: Condvar,
     spin: Duration,
     alarm: std::sync::Arc<Alarm>,
     origin: Origin,
 }
 
-/// The lock, held.
+/// Guard of a locked direction.
 pub(super) struct Held<'t, D> {
     state: MutexGuard<'t, D>,
 }
@@ -60,7 +62,7 @@ impl<D> DerefMut for Held<'_, D> {
     }
 }
 
-/// That the other direction is to be ended too.
+/// Result of a release: true if the other direction has to be ended too.
 #[must_use]
 pub(super) struct Broke(pub(super) bool);
 
@@ -83,7 +85,8 @@ impl<D: Direction> Turn<D> {
         }
     }
 
-    /// A panic elsewhere can't leave the state half changed: it holds between statements.
+    /// Locks the direction. Poisoning is ignored, because the state is consistent after every
+    /// statement.
     #[inline]
     pub(super) fn lock(&self) -> Held<'_, D> {
         let state = match self.state.try_lock() {
@@ -98,7 +101,7 @@ impl<D: Direction> Turn<D> {
         held
     }
 
-    /// Whoever has it alone needs no lock.
+    /// Returns the state. Exclusive access needs no lock.
     pub(super) fn get_mut(&mut self) -> &mut D {
         self.state.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
@@ -128,7 +131,8 @@ impl<D: Direction> Turn<D> {
         self.leave_slowly(held)
     }
 
-    /// Notes under the lock whether something is posted, for who has no lock.
+    /// Publishes under the lock whether operations are posted, for threads that do not hold the
+    /// lock.
     #[inline]
     fn note_posted(&self, held: &D) {
         let has_posted = held.has_posted();
@@ -140,7 +144,7 @@ impl<D: Direction> Turn<D> {
 
     #[cold]
     fn leave_slowly(&self, mut held: Held<'_, D>) -> Broke {
-        // Only what was posted is waited for by tasks.
+        // Tasks wait only for posted operations.
         while self.alarm.is_wanted() && held.has_half() && held.wants_half() {
             if held.arm() {
                 self.set_timer(&mut held);
@@ -163,7 +167,8 @@ impl<D: Direction> Turn<D> {
         broke
     }
 
-    /// Carries on what was posted, for a task. The time that tasks have waited counts.
+    /// Drives the posted operations for a task. The time that tasks have waited counts towards the
+    /// timeout.
     pub(super) fn drive_for_task(held: &mut D) {
         let since = held.common().waited_since.take();
         let half = since.and_then(|_| held.take_half());
@@ -173,8 +178,8 @@ impl<D: Direction> Turn<D> {
         held.drive();
     }
 
-    /// Has the alarm rung when what is on its way has taken too long. Where the system has no room
-    /// for timers, it is noticed when somebody looks.
+    /// Sets a timer that wakes the tasks when the operation in progress times out. If the system
+    /// has no room for timers, the next poll detects the timeout.
     fn set_timer(&self, held: &mut D) {
         let Some(left) = held.patience() else {
             return;
@@ -189,7 +194,7 @@ impl<D: Direction> Turn<D> {
         }
     }
 
-    /// Wakes the tasks whose operations have ended, without the lock.
+    /// Wakes the tasks whose operations have ended. Releases the lock while it wakes a task.
     fn wake_tasks<'t>(&'t self, mut held: Held<'t, D>) {
         while let Some(task) = held.common().to_wake.pop() {
             drop(held);
@@ -198,11 +203,11 @@ impl<D: Direction> Turn<D> {
         }
     }
 
-    /// Carries on what was posted until `attempt` answers or the deadline has passed (`None`).
-    /// `attempt` answers when the direction has ended.
+    /// Drives the posted operations until `attempt` returns a value. Returns `None` if the deadline
+    /// passes first. `attempt` returns a value when the direction has ended.
     ///
-    /// What was posted to the other direction goes on meanwhile: a peer may have to receive before it
-    /// sends, or the other way round.
+    /// The posted operations of the other direction are driven meanwhile: a peer may have to
+    /// receive before it sends, or vice versa.
     pub(super) fn wait_until<'t, R, E: Direction>(
         &'t self,
         other: &Turn<E>,
@@ -213,7 +218,8 @@ impl<D: Direction> Turn<D> {
         self.wait_spinning(other, held, (None, false), deadline, attempt)
     }
 
-    /// As [`wait_until`](Self::wait_until), for who has looked under this lock, or knows that a look would be in vain.
+    /// As [`wait_until`](Self::wait_until), for a caller that has already polled under this lock,
+    /// or knows that polling would find nothing.
     pub(super) fn wait_after_look<'t, R, E: Direction>(
         &'t self,
         other: &Turn<E>,
@@ -224,8 +230,9 @@ impl<D: Direction> Turn<D> {
         self.wait_spinning(other, held, (None, true), deadline, attempt)
     }
 
-    /// As [`wait_after_look`](Self::wait_after_look), where the `deadline` is asked for late, as that looks at the clock:
-    /// behind spinning, or behind the first looks where spinning `is_bounded` by it, or would not end.
+    /// As [`wait_after_look`](Self::wait_after_look), but calls `deadline` late, because that reads
+    /// the clock: after spinning or, if spinning `is_bounded` by the deadline or would not end,
+    /// after the first polls.
     pub(super) fn wait_beyond_spinning<'t, R, E: Direction>(
         &'t self,
         other: &Turn<E>,
@@ -259,8 +266,9 @@ impl<D: Direction> Turn<D> {
         Spin::begin(budget, held.common().habit, until)
     }
 
-    /// Carries on what was posted until `attempt` answers, as long as it is to be looked `again` and nothing was posted
-    /// to the other direction, which goes on in a sleep.
+    /// Drives the posted operations until `attempt` returns a value. Stops when `again` returns
+    /// false, or when operations are posted to the other direction, which are driven during a
+    /// sleep.
     #[inline]
     pub(super) fn spin_until<'t, R, E: Direction>(
         &'t self,
@@ -290,7 +298,7 @@ impl<D: Direction> Turn<D> {
         mut attempt: impl FnMut(&mut D) -> Option<R>,
     ) -> (Held<'t, D>, Option<R>) {
         let mut until = None;
-        // Who looks for itself does not go on with what was posted.
+        // A caller that has polled by itself has not driven the posted operations.
         has_looked &= !held.has_posted();
         loop {
             if !std::mem::take(&mut has_looked) {
@@ -311,7 +319,7 @@ impl<D: Direction> Turn<D> {
                 continue;
             }
             let spinning = spin.get_or_insert_with(|| self.begin_to_spin(other, &mut held, until));
-            // What was posted beside goes on in the sleep.
+            // Operations that are posted to the other direction are driven during the sleep.
             if !other.is_pending() && spinning.again() {
                 if self.wanted.load(Ordering::Relaxed) > 0 {
                     held = self.make_way(held);
@@ -328,19 +336,19 @@ impl<D: Direction> Turn<D> {
         }
     }
 
-    /// Whether who waits sleeps at once.
+    /// Returns true if waiting callers sleep without spinning.
     #[inline]
     pub(super) fn never_spins(&self) -> bool {
         self.spin.is_zero()
     }
 
-    /// Whether threads wait for the lock itself.
+    /// Returns true if threads wait for the lock itself.
     #[inline]
     pub(super) fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed) > 0
     }
 
-    /// Lets those in who wait for the lock.
+    /// Yields the lock to the threads that wait for it.
     fn make_way<'t>(&'t self, held: Held<'t, D>) -> Held<'t, D> {
         const PATIENCE: u32 = 100;
         drop(held);
@@ -353,22 +361,24 @@ impl<D: Direction> Turn<D> {
         self.lock()
     }
 
-    /// Whether something is posted, as far as is known without the lock.
+    /// Returns true if operations are posted, as far as is known without the lock.
     #[inline]
     pub(super) fn is_pending(&self) -> bool {
         self.pending.load(Ordering::Relaxed)
     }
 
-    /// As [`is_pending`](Self::is_pending), for who has said before that they wait.
+    /// As [`is_pending`](Self::is_pending), for a caller that has already announced that it waits.
     pub(super) fn is_pending_by_now(&self) -> bool {
-        // With the one of `has_sleepers_beside`.
+        // Pairs with the fence in `has_sleepers_beside`.
         fence(Ordering::SeqCst);
         self.is_pending()
     }
 
-    /// Whether somebody may sleep who does not know what was posted before this call.
+    /// Returns true if a thread may be sleeping for the other direction without knowing of
+    /// operations that were posted before this call.
     pub(super) fn has_sleepers_beside(&self) -> bool {
-        // With those of `sleep_beside` and `is_pending_by_now`: either this sees who sleeps, or they what was posted.
+        // Pairs with the fence in `is_pending_by_now`, which `sleep_beside` calls: either this
+        // thread sees the sleeper, or the sleeper sees the posted operation.
         fence(Ordering::SeqCst);
         self.beside.load(Ordering::Relaxed) > 0
     }

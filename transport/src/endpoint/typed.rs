@@ -1,13 +1,13 @@
-//! Objects, sent and received.
+//! Sending and receiving of objects.
 //!
-//! An object is written when it is sent, into the segments of a message that the device takes from
-//! where they are, and is read where its message was received. Neither is done under a lock of the
-//! endpoint: the program's code that runs meanwhile may use it.
+//! A sent object is serialized into the segments of a message, which the device reads in place. A
+//! received object is read in the buffer of its message. Both run without a lock of the endpoint,
+//! because code of the program runs meanwhile and may use the endpoint.
 
 use std::time::Duration;
 
 use jstream::buffer::Filled;
-use jstream::{Erased, Received, Transportable, ForwardFailure, WriteError, Writer};
+use jstream::{Erased, ForwardFailure, Received, Transportable, WriteError, Writer};
 
 use super::Endpoint;
 use super::message::Message;
@@ -22,8 +22,9 @@ use crate::device::shm::Outbox;
 use crate::error::SendError;
 use crate::header::Header;
 
-/// Writes an object into a jbuf that the peer reads, if it fits one of the length of the last object. What
-/// is wrong with it otherwise, whoever writes it elsewhere finds out.
+/// Writes an object to a buffer that the peer reads in place, if it fits a buffer of the last
+/// object's length. On any error returns `None`; the caller then serializes the object elsewhere
+/// and gets the error there.
 fn write_in_place<T: Transportable>(
     writer: &mut Writer,
     object: &T,
@@ -40,8 +41,8 @@ fn write_in_place<T: Transportable>(
 }
 
 impl Endpoint {
-    /// Sends an object, and all that it reaches. Returns when the device has taken every byte; large
-    /// plain arrays are taken from where they are.
+    /// Sends an object and everything that it reaches. Returns when the device has taken every
+    /// byte. Large plain arrays are not copied.
     ///
     /// ```
     /// use jstream_transport::{Options, connect, listen};
@@ -69,7 +70,7 @@ impl Endpoint {
         self.send_object(Header::default(), object, self.patience())
     }
 
-    /// As [`send`](Self::send), with a tag that [`recv_tagged`](Self::recv_tagged) gives.
+    /// As [`send`](Self::send), with a tag that [`recv_tagged`](Self::recv_tagged) returns.
     ///
     /// # Errors
     ///
@@ -82,8 +83,8 @@ impl Endpoint {
         self.send_object(Header::tagged(tag), object, self.patience())
     }
 
-    /// As [`send`](Self::send), but without waiting, as
-    /// [`try_send_message`](Self::try_send_message) does.
+    /// As [`send`](Self::send), but does not block; see
+    /// [`try_send_message`](Self::try_send_message).
     ///
     /// # Errors
     ///
@@ -127,13 +128,13 @@ impl Endpoint {
         }
     }
 
-    /// Posts an object to be sent, behind everything posted before. It is written at once, into a
-    /// jbuf of this side's pool, so nothing of it is borrowed.
+    /// Posts an object to be sent, behind everything posted before. The object is serialized during
+    /// the call to a buffer of the local pool, so it is not borrowed afterwards.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when it can't be written. Whatever else is wrong the ticket says, and gives
-    /// the message back.
+    /// [`WriteError`] if the object can't be written. The ticket reports any other error and
+    /// returns the message.
     pub fn post_send_object<T: Transportable>(&self, object: &T) -> Result<SendTicket, WriteError> {
         self.post_send_object_tagged(0, object)
     }
@@ -164,8 +165,8 @@ impl Endpoint {
         Ok(self.post_send(Header::tagged(tag), filled))
     }
 
-    /// Sends an object; the same as [`post_send_object`](Self::post_send_object), under the name that
-    /// says what to do with the ticket.
+    /// Sends an object. Equivalent to [`post_send_object`](Self::post_send_object), under a name
+    /// for async code, which awaits the ticket.
     ///
     /// # Errors
     ///
@@ -174,7 +175,7 @@ impl Endpoint {
         self.post_send_object(object)
     }
 
-    /// Waits for the next message, and reads the object that it is.
+    /// Blocks until the next message arrives, and reads its object.
     ///
     /// # Errors
     ///
@@ -183,7 +184,7 @@ impl Endpoint {
         Ok(self.receive_object(Patience::Endless)?.1)
     }
 
-    /// As [`recv`](Self::recv), with the message's tag.
+    /// As [`recv`](Self::recv), but also returns the tag of the message.
     ///
     /// # Errors
     ///
@@ -195,12 +196,12 @@ impl Endpoint {
         Ok((header.tag(), received))
     }
 
-    /// As [`recv`](Self::recv), but not longer than `timeout`.
+    /// As [`recv`](Self::recv), but blocks for at most `timeout`.
     ///
     /// # Errors
     ///
-    /// [`RecvError::TimedOut`](crate::RecvError::TimedOut), after which the connection can be used as
-    /// before, or another [`RecvObjectError`].
+    /// [`RecvError::TimedOut`](crate::RecvError::TimedOut), after which the connection can still be
+    /// used, or another [`RecvObjectError`].
     pub fn recv_timeout<T: Transportable + 'static>(
         &self,
         timeout: Duration,
@@ -208,11 +209,12 @@ impl Endpoint {
         Ok(self.receive_object(Patience::For(timeout))?.1)
     }
 
-    /// The next message, if it is here, as the object that it is.
+    /// Returns the object of the next message if it has arrived. Does not block.
     ///
     /// # Errors
     ///
-    /// [`RecvError::Empty`](crate::RecvError::Empty) when it is not, or another [`RecvObjectError`].
+    /// [`RecvError::Empty`](crate::RecvError::Empty) if no message has arrived, or another
+    /// [`RecvObjectError`].
     pub fn try_recv<T: Transportable + 'static>(&self) -> Result<Received<T>, RecvObjectError> {
         Ok(self.receive_object(Patience::None)?.1)
     }
@@ -229,26 +231,26 @@ impl Endpoint {
         }
     }
 
-    /// Posts a receive of an object, behind everything posted before. The object is read when its
-    /// ticket is asked for it, by whoever asks.
+    /// Posts a receive of an object, behind everything posted before. The thread or task that takes
+    /// the outcome of the ticket reads the object.
     pub fn post_recv_object<T: Transportable + 'static>(&self) -> ObjectTicket<T> {
         let id = self.shared.post_recv(None, Notify::Ticket);
         ObjectTicket::new(RecvOp::new(self.shared.clone(), id))
     }
 
-    /// Receives an object; the same as [`post_recv_object`](Self::post_recv_object), under the name
-    /// that says what to do with the ticket.
+    /// Receives an object. Equivalent to [`post_recv_object`](Self::post_recv_object), under a name
+    /// for async code, which awaits the ticket.
     pub fn recv_async<T: Transportable + 'static>(&self) -> ObjectTicket<T> {
         self.post_recv_object()
     }
 
-    /// Sends on an object that was received. Where jbufs [move](crate::Limits::moves) it moves as it
-    /// is, whatever its size; who receives the same type gets it without reading it again. Elsewhere
-    /// it becomes a message again, in place where that can be done, and that is sent.
+    /// Forwards a received object. If the device [moves](crate::Limits::moves) buffers, the object
+    /// moves as it is, whatever its size, and a receiver of the same type does not read it again.
+    /// Otherwise it is converted back to a message, in place if possible, and that message is sent.
     ///
     /// # Errors
     ///
-    /// [`UnsentObject`] says why, and gives back what is left.
+    /// [`UnsentObject`], with the reason and what is left of the object.
     #[allow(clippy::result_large_err, reason = "the object comes back in it")]
     pub fn send_received<T>(&self, received: Received<T>) -> Result<(), UnsentObject<T>>
     where
@@ -311,14 +313,15 @@ impl Endpoint {
             })
     }
 
-    /// Moves an object; one that did not comes back.
+    /// Moves an object. Returns the object if it was not moved.
     #[allow(clippy::result_large_err, reason = "the object comes back in it")]
     fn move_object(
         &self,
         header: Header,
         object: Erased,
     ) -> Result<(), (SendError, Option<Erased>)> {
-        // What it is as a message nobody has counted; its jbuf is what is moved.
+        // The object moves with its buffer, so the capacity counts instead of the length of a
+        // message.
         let length = Some(object.capacity() as u64);
         let (mut message, refused) = self.shared.outbound(header, length, Body::Object(object));
         let result = match refused {

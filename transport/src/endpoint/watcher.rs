@@ -1,15 +1,15 @@
-//! Waking whoever waits for a descriptor.
+//! Wake-ups for readiness of descriptors.
 //!
-//! A watcher is a place where a thread sleeps for many descriptors at a time. It calls wakers and
-//! knows nothing of what they do. Each registration wakes once: a half that still can't go on arms
-//! itself and is watched again.
+//! A watcher lets a thread sleep for many descriptors at a time, and calls the registered wakers.
+//! Each registration wakes once: a half that still cannot make progress arms itself and is
+//! registered again.
 //!
-//! What is read and what is written stand in epoll instances of their own, of which the first is
-//! told of the second: so the registrations of two halves of one descriptor don't touch each other.
+//! Readable and writable descriptors are in separate epoll instances, and the first instance
+//! watches the second. So the registrations of the two halves of one descriptor are independent.
 //!
-//! A descriptor may be closed while it is watched, and its number be given to another one. The
-//! system then forgets the old one, and the next registration of that number finds this out. Events
-//! carry the number of their registration, so that one of before wakes nobody.
+//! A descriptor may be closed while it is watched, and its number may be reused. The system then
+//! removes the old registration, and the next registration of that number detects this. Events
+//! carry the sequence number of their registration, so a stale event wakes no waiter.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -27,34 +27,37 @@ use rustix::time::Timespec;
 
 use crate::device::connection::Interest;
 
-/// How many events one call to the system fetches.
+/// Number of events that one system call fetches.
 const BATCH: usize = 64;
 
-/// How many wait for one descriptor as a rule.
+/// Usual maximum number of waiters for one descriptor.
 const FEW: usize = 4;
 
-/// How long one call to the system sleeps at most when there is an end; it allows little more.
+/// Longest sleep in one system call if there is a deadline, because the system limits the timeout.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// What the events of the writable set and of the bell carry: numbers of no descriptor.
+/// Event data of the writable set and of the bell, which are not valid descriptor numbers.
 const WRITABLE: u64 = u64::MAX;
 const BELL: u64 = u64::MAX - 1;
 
-/// Descriptors that are watched, and the wakers to call.
+/// Watched descriptors, and the wakers to call.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     readable: Set,
     writable: Set,
-    /// Ends the sleep of those who wait.
+    /// Event counter that ends the sleep of waiting threads.
     bell: OwnedFd,
-    /// How many sleep until it is rung, or are about to, and are told of nothing else.
+    /// Number of threads in [`sleep_beside`](Self::sleep_beside), which may sleep on the bell
+    /// alone.
     at_bell: AtomicUsize,
 }
 
 impl Watcher {
+    /// Creates a watcher.
+    ///
     /// # Errors
     ///
-    /// What the system says when it is out of descriptors or memory.
+    /// The error of the system if it is out of descriptors or memory.
     pub(crate) fn new() -> io::Result<Arc<Self>> {
         let (readable, writable) = (Set::new()?, Set::new()?);
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
@@ -74,17 +77,17 @@ impl Watcher {
         }))
     }
 
-    /// Has `waker` called once when `source` is ready for `interest`, has hung up or has failed.
-    /// Readiness that is there already counts.
+    /// Registers `waker` to be called once when `source` is ready for `interest`, has hung up or
+    /// has failed. It is also called if `source` is already ready.
     ///
-    /// `watch` is the registration that the caller had before, if any, and becomes the new one. If
-    /// it is of the same source and still waits, the system is not asked; so a source stays open as
-    /// long as its registration is kept, or is closed for good.
+    /// `watch` holds the caller's previous registration, if any, and receives the new one. If the
+    /// previous one is for the same source and has not fired, no system call is made. Therefore,
+    /// the source must stay open while its registration exists, or be closed for good.
     ///
     /// # Errors
     ///
-    /// What the system says when it is out of memory, or `source` can't be polled. The waker is not
-    /// called then.
+    /// The error of the system if it is out of memory, or if `source` can't be polled. The waker is
+    /// not called then.
     pub(crate) fn watch(
         self: &Arc<Self>,
         watch: &mut Option<Watch>,
@@ -105,7 +108,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// As [`watch`](Self::watch), without a registration of before.
+    /// As [`watch`](Self::watch), without a previous registration.
     pub(crate) fn watch_anew(
         self: &Arc<Self>,
         source: BorrowedFd<'_>,
@@ -126,18 +129,20 @@ impl Watcher {
         })
     }
 
-    /// Sleeps until something is ready, the bell is rung, or `timeout` has passed, and notes in `room`
-    /// what is ready. Several threads may do so; each event is one's.
+    /// Sleeps until a descriptor is ready, the bell is rung, or `timeout` has passed, and stores
+    /// the events in `room`. Several threads may sleep at the same time; each event goes to one of
+    /// them.
     pub(crate) fn sleep(&self, room: &mut Room, timeout: Option<Duration>) {
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout.min(LONGEST)).ok());
         self.readable.fetch(&mut room.events, timeout.as_ref());
     }
 
-    /// Has `sleep` sleep until its argument is readable, or for something else: it is readable while a
-    /// [sleep](Self::sleep) here would end at once. While nothing is watched that is the bell, of which the system
-    /// knows faster than of a set.
+    /// Calls `sleep` with a descriptor that is readable while a [sleep](Self::sleep) would return
+    /// at once. While no descriptor is watched, this is the bell, which is faster to poll than an
+    /// epoll instance.
     pub(crate) fn sleep_beside<R>(&self, sleep: impl FnOnce(BorrowedFd<'_>) -> R) -> R {
-        // Either this sees what is watched, or who has it watched sees this, and rings.
+        // Dekker-style: either this thread sees the registration, or the registering thread sees
+        // this one and rings.
         self.at_bell.fetch_add(1, Ordering::SeqCst);
         let is_watching = self.readable.is_watching() || self.writable.is_watching();
         let source = if is_watching {
@@ -150,14 +155,14 @@ impl Watcher {
         slept
     }
 
-    /// Calls the wakers of what was noted.
+    /// Calls the wakers of the stored events.
     pub(crate) fn call(&self, room: &mut Room) {
         let Room { events, wakers } = room;
         let mut writable = false;
         for event in &*events {
             match *event {
                 WRITABLE => writable = true,
-                // Nothing is there when another thread was faster.
+                // The read fails if another thread was faster.
                 BELL => drop(rustix::io::read(&self.bell, &mut [0; 8])),
                 data => self.readable.call(data, wakers),
             }
@@ -171,13 +176,14 @@ impl Watcher {
         events.clear();
     }
 
-    /// Ends the sleep of one who waits at least, or the next one.
+    /// Ends the sleep of at least one thread, or the next sleep.
     pub(crate) fn ring(&self) {
-        // It fails only where so many rings wait that one more changes nothing.
+        // The write fails only if the counter is at its maximum, and then another increment has no
+        // effect.
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
 
-    /// Is readable while a sleep would end at once.
+    /// Returns a descriptor that is readable while a sleep would return at once.
     pub(crate) fn source(&self) -> BorrowedFd<'_> {
         self.readable.epoll.as_fd()
     }
@@ -190,9 +196,9 @@ impl Watcher {
     }
 }
 
-/// What is noted between a sleep and its calls, to be used again.
+/// Buffers for events and wakers between a sleep and the calls, for reuse.
 pub(crate) struct Room {
-    /// The data of events.
+    /// Data of the events.
     events: Vec<u64>,
     wakers: Vec<(u32, Waker)>,
 }
@@ -206,7 +212,7 @@ impl Default for Room {
     }
 }
 
-/// A registration. Dropping it drops the waker, if it was not called yet.
+/// A registration. Dropping it drops the waker if it was not called yet.
 #[derive(Debug)]
 pub(crate) struct Watch {
     watcher: Arc<Watcher>,
@@ -216,8 +222,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Has `waker` called instead, without asking the system. Whether that was in time. The source
-    /// must have been open ever since.
+    /// Replaces the waker without a system call. Returns false if the old waker was already called.
+    /// The source must have been open since the registration.
     #[must_use]
     pub(crate) fn renew(&self, waker: &Waker) -> bool {
         let mut slots = self.watcher.set(self.interest).lock();
@@ -250,7 +256,7 @@ impl Drop for Watch {
             self.watcher.set(self.interest).forget(1);
         }
         drop(slots);
-        // Outside of the lock: the last handle of a task may end it here.
+        // The last handle of a task may drop the task, so it is dropped without the lock.
         drop(old);
     }
 }
@@ -259,20 +265,21 @@ impl Drop for Watch {
 #[derive(Debug)]
 struct Set {
     epoll: OwnedFd,
-    /// By the number of the descriptor. The system gives the lowest one that is free, so there are not
-    /// many more of these than descriptors.
+    /// Indexed by descriptor number. The system assigns the lowest free number, so there are not
+    /// many more slots than descriptors.
     slots: Mutex<Vec<Slot>>,
-    /// How many wakers they have. Changes under their lock.
+    /// Number of wakers in the slots. Changes under their lock.
     waiting: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
 struct Slot {
-    /// The registration that is the last one of this descriptor.
+    /// Sequence number of the last registration of this descriptor.
     sequence: u32,
-    /// The system was told of a descriptor of this number, which may be another one by now.
+    /// True if a descriptor of this number was added to the epoll instance. The number may have
+    /// been reused since.
     added: bool,
-    /// Whom to wake, with the numbers of their registrations.
+    /// Wakers, with the sequence numbers of their registrations.
     wakers: Vec<(u32, Waker)>,
 }
 
@@ -285,17 +292,17 @@ impl Set {
         })
     }
 
-    /// Whether there is a waker to be called.
+    /// Returns true if a waker is registered.
     fn is_watching(&self) -> bool {
         self.waiting.load(Ordering::SeqCst) > 0
     }
 
-    /// So many wakers are gone.
+    /// Subtracts wakers that were removed.
     fn forget(&self, gone: usize) {
         self.waiting.fetch_sub(gone, Ordering::Relaxed);
     }
 
-    /// The number of the registration.
+    /// Registers a waker. Returns the sequence number of the registration.
     fn watch(&self, source: BorrowedFd<'_>, interest: Interest, waker: &Waker) -> io::Result<u32> {
         let flags = EventFlags::ONESHOT
             | match interest {
@@ -315,7 +322,7 @@ impl Set {
         let mut other = !slot.added;
         if slot.added {
             match epoll::modify(&self.epoll, source, data, flags) {
-                // The descriptor of before was closed.
+                // The previous descriptor of this number was closed.
                 Err(Errno::NOENT) => other = true,
                 done => done?,
             }
@@ -333,23 +340,24 @@ impl Set {
         slot.wakers.push((sequence, waker));
         self.waiting.fetch_add(1, Ordering::SeqCst);
         drop(slots);
-        // What they waited for is gone; nobody else is going to tell them.
+        // Their descriptor is closed, so no event would wake these waiters.
         gone.drain(..).for_each(|(_, waker)| wake(waker));
         Ok(sequence)
     }
 
-    /// Fetches events, waiting for the first.
+    /// Fetches events, and blocks for the first one up to `timeout`.
     fn fetch(&self, events: &mut Vec<u64>, timeout: Option<&Timespec>) {
         events.clear();
-        // Only a signal ends it early: the descriptor is ours, and the buffer not empty.
+        // The call fails only with EINTR, because the descriptor is valid and the buffer is not
+        // empty.
         let mut room = [const { MaybeUninit::<Event>::uninit() }; BATCH];
         if let Ok((ready, _)) = epoll::wait(&self.epoll, &mut room, timeout) {
             events.extend(ready.iter().map(|event| { event.data }.u64()));
         }
     }
 
-    /// Calls the wakers of a descriptor, if the event is of the last registration of its number.
-    /// `room` is empty, before and after.
+    /// Calls the wakers of a descriptor if the event belongs to the last registration of its
+    /// number. `room` is empty before and after the call.
     fn call(&self, data: u64, room: &mut Vec<(u32, Waker)>) {
         let halves = (
             u32::try_from(data >> 32),
@@ -368,14 +376,15 @@ impl Set {
         room.drain(..).for_each(|(_, waker)| wake(waker));
     }
 
-    /// Nothing panics while it is held, except where memory is out and nothing was changed.
+    /// Locks the slots. No code panics under the lock except when out of memory, and then nothing
+    /// was changed.
     fn lock(&self) -> MutexGuard<'_, Vec<Slot>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Wakers are the program's: one that panics must neither end the thread that others wait
-/// for, nor keep those behind it from being woken.
+/// Calls a waker of the program and catches its panic, which must not end the calling thread or
+/// prevent the wake-up of others.
 pub(crate) fn wake(waker: Waker) {
     let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
 }

@@ -1,7 +1,8 @@
-//! Those who wait for something to come, threads and tasks alike.
+//! Threads and tasks that wait for an event.
 //!
-//! As with the bell of a direction, who sleeps has said so before it looks a last time, and a barrier stands
-//! between the two steps of each side: ringing for nobody is one look.
+//! A sleeper registers itself before it checks a last time for the event, and both sides execute a
+//! barrier between their two steps (Dekker-style). If there are no sleepers, notifying costs one
+//! load.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -11,11 +12,11 @@ use crate::device::inproc::barrier::Barriers;
 use crate::device::inproc::sync::{AtomicU32, Line, Mutex, Ordering, lock};
 use crate::endpoint::watcher::wake;
 
-/// Sleepers, who are woken one after another, and each once.
+/// Queue of sleepers, which are woken in order, each once.
 ///
-/// Who was woken, and does not look after what it was woken for, rings again.
+/// A sleeper that was woken but does not handle the event notifies again.
 pub(crate) struct Crowd {
-    /// How many there are.
+    /// Number of sleepers.
     armed: Line<AtomicU32>,
     barriers: Barriers,
     waiting: Mutex<Waiting>,
@@ -23,7 +24,7 @@ pub(crate) struct Crowd {
 
 #[derive(Default)]
 struct Waiting {
-    /// By their numbers, in order.
+    /// Ordered by number.
     sleepers: VecDeque<(u64, Waker)>,
     next: u64,
 }
@@ -37,7 +38,7 @@ impl Crowd {
         }
     }
 
-    /// Something has come: wakes one.
+    /// Wakes one sleeper after an event.
     #[inline]
     pub(crate) fn ring(&self) {
         self.barriers.pass();
@@ -46,7 +47,7 @@ impl Crowd {
         }
     }
 
-    /// What models put in the place of [`ring`](Self::ring).
+    /// Faulty variant of [`ring`](Self::ring) for models: it lacks the barrier.
     #[cfg(all(test, loom))]
     pub(super) fn ring_if_it_looks_armed(&self) {
         if self.armed.0.load(Ordering::Acquire) != 0 {
@@ -65,7 +66,7 @@ impl Crowd {
         }
     }
 
-    /// Wakes all.
+    /// Wakes all sleepers.
     pub(crate) fn ring_all(&self) {
         self.barriers.pass();
         let mut waiting = lock(&self.waiting);
@@ -77,15 +78,15 @@ impl Crowd {
         }
     }
 
-    /// Has `waker` woken by one who rings; says so in `place`, where it may be already. False, and nothing is
-    /// there any more, when `ready` says that there is no need to wait.
+    /// Registers `waker`, and stores the key in `place`; an existing registration is updated. If
+    /// `ready` returns true after that, removes the registration and returns false.
     pub(crate) fn join(
         &self,
         place: &mut Option<u64>,
         waker: &Waker,
         ready: impl FnOnce() -> bool,
     ) -> bool {
-        // The program's code, as all drops of wakers.
+        // Cloning and dropping wakers runs code of the program, so it is done without the lock.
         let waker = waker.clone();
         let mut waiting = lock(&self.waiting);
         let number = place.unwrap_or(waiting.next);
@@ -113,7 +114,7 @@ impl Crowd {
         true
     }
 
-    /// One does not wait any more. True if it was woken.
+    /// Removes a sleeper. Returns true if it was woken.
     pub(crate) fn leave(&self, place: &mut Option<u64>) -> bool {
         let Some(number) = place.take() else {
             return false;
@@ -128,7 +129,7 @@ impl Crowd {
         left.is_none()
     }
 
-    /// The lock is held.
+    /// Publishes the number of sleepers. The caller holds the lock.
     fn count(&self, waiting: &Waiting) {
         let count = u32::try_from(waiting.sleepers.len()).unwrap_or(u32::MAX);
         self.armed.0.store(count, Ordering::Relaxed);
@@ -161,11 +162,11 @@ mod tests {
         for (woken, place) in woken.iter().zip(&mut places) {
             assert!(crowd.join(place, &woken.clone().into(), || false));
         }
-        // Twice in the same place.
+        // Registering twice keeps the position in the queue.
         assert!(crowd.join(&mut places[1], &woken[1].clone().into(), || false));
         crowd.ring();
         assert_eq!(counts(), [1, 0, 0]);
-        // Who leaves is not woken.
+        // A removed sleeper is not woken.
         assert!(!crowd.leave(&mut places[1]));
         assert!(crowd.leave(&mut places[0]));
         assert!(!crowd.join(&mut places[0], &woken[0].clone().into(), || true));

@@ -1,4 +1,5 @@
-//! One connection of a channel between threads: the parcels on their way, and those who wait at either end.
+//! One connection of a channel within a process: the parcels in transit, and the waiting threads
+//! and tasks at both ends.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,14 +19,14 @@ use crate::options::Options;
 /// Bits of `state`.
 const SENDER_GONE: u32 = 1;
 const RECEIVER_GONE: u32 = 2;
-/// A parcel was taken that could not be unpacked yet.
+/// A parcel was taken but could not be unpacked yet.
 const KEPT: u32 = 4;
 
-/// Parcels shorter than so much of all the bytes that may wait are not counted: as many as there can be of them
-/// are this part of the bytes.
+/// Divisor of the byte limit that gives the share for uncounted parcels. A parcel is not counted if
+/// a full ring of such parcels stays within this share.
 const UNCOUNTED: u64 = 16;
 
-/// Why a parcel does not go.
+/// Reason why a parcel was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
     Full,
@@ -34,31 +35,33 @@ pub(crate) enum Stop {
 
 /// A connection.
 ///
-/// Parcels that find no room are posted: they wait here, in order, and whoever makes room brings them on. As long as
-/// there are some nobody goes past them. As with a [`Crowd`], who posts has said so before it looks for room a last
-/// time, and a barrier stands between the two steps of each side.
+/// Parcels that find no room are posted: they wait in order, and the thread that makes room moves
+/// them to the ring. While parcels are posted, new ones do not overtake them. As in a [`Crowd`], a
+/// posting thread publishes its parcel before it looks for room a last time, and both sides execute
+/// a barrier between their two steps (Dekker-style).
 pub(crate) struct Link<T: Transportable + 'static> {
     ring: Ring<Parcel<T>>,
     state: Line<AtomicU32>,
-    /// How many parcels are posted.
+    /// Number of posted parcels.
     posted: Line<AtomicU32>,
-    /// How many bytes wait in the ring, of those that count.
+    /// Number of bytes in the ring, of counted parcels.
     bytes: Line<AtomicU64>,
-    /// Longer ones count, and so many bytes of them may wait.
+    /// Parcels longer than `uncounted` bytes are counted; the counted ones may have `most_bytes`
+    /// bytes together.
     uncounted: u64,
     most_bytes: u64,
     barriers: Barriers,
     queue: Mutex<Queue<T>>,
-    /// Who waits on the side that receives, there for all its connections.
+    /// The waiting receivers, shared by all connections of the receiving side.
     arrived: Arc<Crowd>,
     home: Home,
 }
 
 struct Queue<T: Transportable + 'static> {
-    /// By their numbers, in order.
+    /// Ordered by number.
     posted: VecDeque<Posted<T>>,
     next: u64,
-    /// Taken, and not unpacked.
+    /// Parcels that were taken but not unpacked.
     kept: VecDeque<Parcel<T>>,
 }
 
@@ -69,11 +72,11 @@ struct Posted<T: Transportable + 'static> {
 }
 
 impl<T: Transportable + 'static> Link<T> {
-    /// Whether objects of the type go this way. Those that are large themselves, without what they lead to, would
-    /// make the slots large that all objects need.
+    /// True if objects of the type are sent this way. Each slot of the ring has the size of a
+    /// parcel, so types with a large inline size would make all slots large.
     pub(crate) const IS_FOR: bool = size_of::<Parcel<T>>() <= 512;
 
-    /// One to a receiver with these options.
+    /// Creates a connection to a receiver with these options.
     pub(crate) fn new(address: Address, options: &Options, arrived: Arc<Crowd>) -> Arc<Self> {
         let capacity = options.queue_messages.clamp(1, MOST);
         let part = options.queue_bytes / UNCOUNTED;
@@ -100,17 +103,17 @@ impl<T: Transportable + 'static> Link<T> {
         &self.home
     }
 
-    /// Sends a parcel, if there is room.
+    /// Sends a parcel if there is room.
     ///
     /// # Errors
     ///
-    /// The parcel, and why it does not go.
+    /// The parcel, and the reason.
     #[inline]
     pub(crate) fn try_send(&self, parcel: Parcel<T>) -> Result<(), (Stop, Parcel<T>)> {
         if self.state.0.load(Ordering::Acquire) & RECEIVER_GONE != 0 {
             return Err((Stop::Closed, parcel));
         }
-        // What was posted before, by any thread, is in the ring when there is nothing posted.
+        // If no parcel is posted, all that were posted before by any thread are in the ring.
         if self.posted.0.load(Ordering::Acquire) != 0 {
             return Err((Stop::Full, parcel));
         }
@@ -126,7 +129,8 @@ impl<T: Transportable + 'static> Link<T> {
         }
     }
 
-    /// What was refused had its bytes counted for a moment, in which others may have been posted for them.
+    /// Retries the posted parcels after a refused send. The bytes of the refused parcel were
+    /// counted for a moment, during which other threads may have posted for lack of room.
     #[cold]
     fn look_after_others(&self) {
         self.barriers.pass();
@@ -135,7 +139,7 @@ impl<T: Transportable + 'static> Link<T> {
         }
     }
 
-    /// Puts a parcel into the ring, if it has room for it.
+    /// Pushes a parcel into the ring if it has room.
     #[inline]
     fn put(&self, parcel: Parcel<T>) -> Result<(), Parcel<T>> {
         let length = parcel.length();
@@ -143,7 +147,7 @@ impl<T: Transportable + 'static> Link<T> {
             return self.ring.push(parcel);
         }
         let before = self.bytes.0.fetch_add(length, Ordering::AcqRel);
-        // One alone always may, or it could never be sent.
+        // A parcel is always accepted if it is alone; otherwise a large one could never be sent.
         let has_room = before == 0 || before.saturating_add(length) <= self.most_bytes;
         let refused = match has_room {
             true => self.ring.push(parcel),
@@ -155,7 +159,7 @@ impl<T: Transportable + 'static> Link<T> {
         refused
     }
 
-    /// Posts a parcel, behind all others.
+    /// Posts a parcel behind all others.
     pub(crate) fn post(self: &Arc<Self>, parcel: Parcel<T>) -> Ticket<T> {
         let mut queue = lock(&self.queue);
         let number = queue.next;
@@ -175,7 +179,7 @@ impl<T: Transportable + 'static> Link<T> {
         }
     }
 
-    /// Sends what was posted, as far as there is room.
+    /// Moves posted parcels to the ring while there is room.
     #[cold]
     fn bring_on(&self) {
         loop {
@@ -200,13 +204,13 @@ impl<T: Transportable + 'static> Link<T> {
         }
     }
 
-    /// The lock is held.
+    /// Publishes the number of posted parcels. The caller holds the lock.
     fn count(&self, queue: &MutexGuard<'_, Queue<T>>) {
         let count = u32::try_from(queue.posted.len()).unwrap_or(u32::MAX);
         self.posted.0.store(count, Ordering::Release);
     }
 
-    /// The next parcel, if one is here.
+    /// Returns the next parcel if one has arrived.
     #[inline]
     pub(crate) fn take(&self) -> Option<Parcel<T>> {
         if self.state.0.load(Ordering::Relaxed) & KEPT != 0 {
@@ -219,7 +223,7 @@ impl<T: Transportable + 'static> Link<T> {
         Some(parcel)
     }
 
-    /// What models put in the place of [`take`](Self::take).
+    /// Faulty variant of [`take`](Self::take) for models: it lacks the barrier.
     #[cfg(all(test, loom))]
     pub(super) fn take_and_only_look(&self) -> Option<Parcel<T>> {
         let parcel = self.ring.pop()?;
@@ -229,7 +233,8 @@ impl<T: Transportable + 'static> Link<T> {
         Some(parcel)
     }
 
-    /// As [`take`](Self::take), but nothing is overlooked that somebody had sent before.
+    /// As [`take`](Self::take), but waits for parcels that another thread is still inserting, so
+    /// that no parcel sent earlier is missed.
     pub(crate) fn take_settled(&self) -> Option<Parcel<T>> {
         if let Some(parcel) = self.take() {
             return Some(parcel);
@@ -239,7 +244,7 @@ impl<T: Transportable + 'static> Link<T> {
         Some(parcel)
     }
 
-    /// A parcel was taken out of the ring.
+    /// Accounts for a parcel that was taken out of the ring, and retries the posted parcels.
     #[inline]
     fn has_room(&self, parcel: &Parcel<T>) {
         let length = parcel.length();
@@ -252,7 +257,7 @@ impl<T: Transportable + 'static> Link<T> {
         }
     }
 
-    /// A parcel that can't be unpacked now is the next one again.
+    /// Returns a parcel that can't be unpacked now. The next [`take`](Self::take) returns it first.
     #[cold]
     pub(crate) fn keep(&self, parcel: Parcel<T>) {
         let mut queue = lock(&self.queue);
@@ -271,24 +276,24 @@ impl<T: Transportable + 'static> Link<T> {
         kept
     }
 
-    /// Whether there may be something to take, or to learn.
+    /// Returns true if there may be a parcel or an event.
     pub(crate) fn is_ready(&self) -> bool {
         self.state.0.load(Ordering::Acquire) != 0 || !self.ring.is_empty()
     }
 
-    /// Whether the sender has gone: nothing comes any more but what is here.
+    /// Returns true if the sender is gone: no parcels arrive except those in the ring or posted.
     #[inline]
     pub(crate) fn has_ended(&self) -> bool {
         self.state.0.load(Ordering::Acquire) & SENDER_GONE != 0
     }
 
-    /// The sender goes; what it has sent, or posted, is still received.
+    /// Ends the sending side. Parcels that it has sent or posted are still received.
     pub(crate) fn end_sender(&self) {
         self.state.0.fetch_or(SENDER_GONE, Ordering::AcqRel);
         self.arrived.ring_all();
     }
 
-    /// The receiver goes, and what nobody has received.
+    /// Ends the receiving side, and drops the parcels that were not received.
     pub(crate) fn end_receiver(&self) {
         self.state.0.fetch_or(RECEIVER_GONE, Ordering::AcqRel);
         let mut queue = lock(&self.queue);
@@ -305,7 +310,7 @@ impl<T: Transportable + 'static> Link<T> {
     }
 }
 
-/// A parcel that was posted. Who drops it leaves the parcel to be sent.
+/// Handle of a posted parcel. If it is dropped, the parcel is still sent.
 pub(crate) struct Ticket<T: Transportable + 'static> {
     link: Arc<Link<T>>,
     number: u64,
@@ -316,8 +321,8 @@ impl<T: Transportable + 'static> Ticket<T> {
         &self.link
     }
 
-    /// Whether the parcel was sent; else `waker` is woken when it was, or the receiver has gone, which gives the
-    /// parcel back.
+    /// Returns `Ready` if the parcel was sent, or with the parcel if the receiver is gone.
+    /// Otherwise registers `waker`.
     pub(crate) fn poll(&self, waker: &Waker) -> Poll<Result<(), Parcel<T>>> {
         let waker = waker.clone();
         let link = &*self.link;
@@ -340,14 +345,14 @@ impl<T: Transportable + 'static> Ticket<T> {
         Poll::Pending
     }
 
-    /// Gives up: the parcel, unless it was sent.
+    /// Cancels the send. Returns the parcel unless it was sent.
     pub(crate) fn withdraw(&self) -> Option<Parcel<T>> {
         let mut queue = lock(&self.link.queue);
         let at = queue.find(self.number)?;
         let posted = queue.posted.remove(at);
         self.link.count(&queue);
         drop(queue);
-        // It may have been in the way of others.
+        // Parcels behind it may fit now.
         self.link.bring_on();
         posted.map(|posted| posted.parcel)
     }

@@ -1,15 +1,15 @@
-//! The way of objects between threads: both sides of a channel are in this process, and mean the same type by `T`.
+//! Channels whose sides are in one process and use the same type `T`.
 //!
-//! No endpoint is in between, and nothing becomes bytes that need not: objects move, or are written into a jbuf of
-//! the receiver's.
+//! Such a channel uses no endpoint, and serializes an object only if necessary: objects move, or
+//! are written to a buffer of the receiver's pool.
 //!
-//! | part | what |
+//! | module | contents |
 //! |---|---|
-//! | `ring` | a bounded queue among threads, without locks |
-//! | `parcel` | what goes through it |
-//! | `crowd` | who waits for something to come |
-//! | `link` | one connection: a ring, what was posted behind it, and its ends |
-//! | `names` | who has a channel open in this process |
+//! | `ring` | bounded lock-free queue |
+//! | `parcel` | objects in transit |
+//! | `crowd` | receivers that wait for objects |
+//! | `link` | one connection: a ring, the parcels posted behind it, and the state of its ends |
+//! | `names` | registry of the channels that are open in this process |
 
 mod crowd;
 mod link;

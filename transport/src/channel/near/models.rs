@@ -1,5 +1,5 @@
-//! Interleavings of the ring, of those who wait, and of what is posted, tried by loom: each model beside a twin with
-//! a mistake that it must find.
+//! Loom models of the ring, the waiting receivers and the posted parcels. Each model has a variant
+//! with a mistake, which loom must find.
 
 use std::task::{Poll, Waker};
 
@@ -13,7 +13,7 @@ use super::ring::Ring;
 use crate::device::inproc::sync::Ordering;
 use crate::options::Options;
 
-/// Takes two values, by the order that it writes stamps with; their sum.
+/// Pops two values, writing the stamps with the given memory order. Returns their sum.
 fn take_two(ring: &Ring<Box<u32>>, pop: Ordering) -> u32 {
     let mut next = || loop {
         match ring.pop_by(pop) {
@@ -24,7 +24,7 @@ fn take_two(ring: &Ring<Box<u32>>, pop: Ordering) -> u32 {
     next() + next()
 }
 
-/// Two put a value in each, one takes both.
+/// Two threads push one value each, and one thread pops both.
 fn two_fill(push: Ordering) -> impl Fn() + Send + Sync + 'static {
     move || {
         let ring = Arc::new(Ring::<Box<u32>>::new(2));
@@ -40,7 +40,7 @@ fn two_fill(push: Ordering) -> impl Fn() + Send + Sync + 'static {
     }
 }
 
-/// One puts a second value where the first has been.
+/// One thread pushes a second value into the slot of the first.
 fn filled_again(pop: Ordering) -> impl Fn() + Send + Sync + 'static {
     move || {
         let ring = Arc::new(Ring::<Box<u32>>::new(1));
@@ -78,7 +78,7 @@ fn a_stamp_that_does_not_give_back_is_found() {
     loom::model(filled_again(Ordering::Relaxed));
 }
 
-/// Two take what one puts in: each value is one's.
+/// Two threads pop, and each value is returned once.
 #[test]
 fn a_value_is_taken_once() {
     loom::model(|| {
@@ -95,7 +95,7 @@ fn a_value_is_taken_once() {
     });
 }
 
-/// A waker that counts.
+/// A waker that counts its calls.
 struct Woken(std::sync::atomic::AtomicU32);
 
 impl std::task::Wake for Woken {
@@ -115,7 +115,7 @@ impl Woken {
     }
 }
 
-/// One waits for a value that another puts in.
+/// One thread waits for a value that another pushes.
 fn waiting(ring_for: fn(&Crowd)) -> impl Fn() + Send + Sync + 'static {
     move || {
         let (ring, crowd) = (Arc::new(Ring::<u32>::new(1)), Arc::new(Crowd::new()));
@@ -148,7 +148,7 @@ fn a_ringer_that_only_looks_is_missed() {
     loom::model(waiting(Crowd::ring_if_it_looks_armed));
 }
 
-/// Two values for two who wait: neither is left asleep beside a value.
+/// Two values are pushed for two waiting threads. No thread is left asleep while there is a value.
 #[test]
 fn each_value_wakes_one() {
     loom::model(|| {
@@ -182,7 +182,8 @@ fn link() -> std::sync::Arc<Link<u64>> {
     )
 }
 
-/// What was posted behind a full ring goes on when its value is taken: by whoever comes last.
+/// A parcel that was posted behind a full ring is moved to the ring when a parcel is taken, by the
+/// thread that comes last.
 fn posting(take: fn(&Link<u64>) -> Option<Parcel<u64>>) -> impl Fn() + Send + Sync + 'static {
     move || {
         let link = link();
@@ -221,7 +222,7 @@ fn who_takes_and_only_looks_strands_it() {
     loom::model(posting(Link::take_and_only_look));
 }
 
-/// The receiver goes while something is posted: who posted it is told, or it was sent.
+/// The receiver ends while a parcel is posted. Either the parcel was sent, or its ticket is woken.
 #[test]
 fn who_posts_learns_that_the_receiver_has_gone() {
     loom::model(|| {

@@ -1,4 +1,4 @@
-//! Who has a channel open in this process, by name and type.
+//! Registry of the channels that are open in this process, by name and type.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -12,13 +12,14 @@ struct Entry {
     who: Weak<dyn Any + Send + Sync>,
 }
 
-/// An entry, which is there as long as this is.
+/// Guard of an entry, which it removes when it is dropped.
 pub(crate) struct Announced {
     name: String,
     number: u64,
 }
 
-/// Enters who is going to listen under a name; nothing is entered where somebody does already.
+/// Registers a side that is about to listen under a name. If the name is in use, the registry does
+/// not change.
 pub(crate) fn announce<C: Send + Sync + 'static>(name: &str, who: &Arc<C>) -> Announced {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -36,10 +37,10 @@ pub(crate) fn announce<C: Send + Sync + 'static>(name: &str, who: &Arc<C>) -> An
     }
 }
 
-/// Who listens under a name, if it is of this type.
+/// Returns the side that listens under a name, if it is of this type.
 pub(crate) fn find<C: Send + Sync + 'static>(name: &str) -> Option<Arc<C>> {
     let who = names().get(name)?.who.upgrade()?;
-    // Who is of another type goes without the lock, as this may be the last handle.
+    // An entry of another type is dropped without the lock, because it may be the last handle.
     who.downcast().ok()
 }
 
@@ -55,7 +56,7 @@ impl Drop for Announced {
     }
 }
 
-/// A panic elsewhere can't leave the map half changed: it holds between statements.
+/// Locks the map. Poisoning is ignored, because the map is consistent after every statement.
 fn names() -> MutexGuard<'static, BTreeMap<String, Entry>> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }

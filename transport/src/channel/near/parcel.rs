@@ -1,4 +1,4 @@
-//! What goes from thread to thread.
+//! Objects in transit between threads.
 
 use jstream::buffer::{Filled, Pool};
 use jstream::{Plain, Received, Restore, Transportable, WriteError, restore};
@@ -8,27 +8,27 @@ use crate::channel::error::{RecvError, SendError};
 use crate::endpoint::tools::Tools;
 use crate::options::Options;
 
-/// An object on its way to another thread.
+/// An object in transit to another thread.
 ///
-/// Invariant: a value, or a received object, is there only where it may go to another thread.
+/// Invariant: the content is a value or a received object only if that type is `Send`.
 pub(crate) struct Parcel<T: Transportable + 'static>(Content<T>);
 
 enum Content<T: Transportable + 'static> {
-    /// The bytes of a value that was lent.
+    /// The bytes of a borrowed value.
     Plain(Plain<T>),
-    /// A value that moves.
+    /// An owned value.
     Value(T),
-    /// An object that was received, and moves on.
+    /// A received object that is forwarded.
     Object(Received<T>),
-    /// What was lent, written.
+    /// A borrowed value in serialized form.
     Message(Filled),
 }
 
-// SAFETY: `value` and `object` alone make a parcel of what may not go to another thread for all `T`, and ask that it
-// may. Messages and plain bytes always may.
+// SAFETY: only `value` and `object` create a parcel from content that is not `Send` for all `T`,
+// and they require that the content is `Send`. Messages and plain bytes are always `Send`.
 unsafe impl<T: Transportable + 'static> Send for Parcel<T> {}
 
-/// How the receiver wants its objects.
+/// Settings of the receiver that a sender needs.
 pub(crate) struct Home {
     pub(super) address: Address,
     pool: Pool,
@@ -48,7 +48,7 @@ impl Home {
 }
 
 impl<T: Transportable + 'static> Parcel<T> {
-    /// One that moves.
+    /// Wraps an owned value.
     #[inline]
     pub(crate) fn value(value: T) -> Self
     where
@@ -57,7 +57,7 @@ impl<T: Transportable + 'static> Parcel<T> {
         Self(Content::Value(value))
     }
 
-    /// One that was received.
+    /// Wraps a received object.
     #[inline]
     pub(crate) fn object(received: Received<T>) -> Self
     where
@@ -66,12 +66,13 @@ impl<T: Transportable + 'static> Parcel<T> {
         Self(Content::Object(received))
     }
 
-    /// One that is written already.
+    /// Wraps a serialized object.
     pub(crate) fn message(filled: Filled) -> Self {
         Self(Content::Message(filled))
     }
 
-    /// A copy of one that is lent: written to a jbuf of the receiver's, unless it is plain.
+    /// Copies a borrowed object. Unless it is plain data, it is serialized to a buffer of the
+    /// receiver's pool.
     ///
     /// # Errors
     ///
@@ -84,7 +85,7 @@ impl<T: Transportable + 'static> Parcel<T> {
         }
     }
 
-    /// A copy of one that is lent, as a message in any case.
+    /// Serializes a borrowed object to a buffer of the receiver's pool.
     ///
     /// # Errors
     ///
@@ -101,7 +102,7 @@ impl<T: Transportable + 'static> Parcel<T> {
                         peer: home.address.clone(),
                     });
                 }
-                // What is longer than an address space, no pool has.
+                // If the length exceeds the address space, no pool has room for it.
                 let spent = home
                     .pool
                     .take(usize::try_from(length).unwrap_or(usize::MAX));
@@ -113,7 +114,7 @@ impl<T: Transportable + 'static> Parcel<T> {
                 let mut filling = spent.filling();
                 for segment in segments {
                     if !filling.extend(segment) {
-                        unreachable!("the jbuf has room for all segments");
+                        unreachable!("the buffer has room for all segments");
                     }
                 }
                 Ok(filling.finish())
@@ -123,7 +124,7 @@ impl<T: Transportable + 'static> Parcel<T> {
         filled.map(Self::message).map_err(SendError::Send)
     }
 
-    /// How many bytes of jbufs it holds.
+    /// Returns the number of bytes of buffers that the parcel holds.
     #[inline]
     pub(super) fn length(&self) -> u64 {
         match &self.0 {
@@ -133,7 +134,7 @@ impl<T: Transportable + 'static> Parcel<T> {
         }
     }
 
-    /// The value, if one moves.
+    /// Returns a reference to the value if the parcel holds an owned value.
     pub(crate) fn as_value(&self) -> Option<&T> {
         match &self.0 {
             Content::Value(value) => Some(value),
@@ -141,7 +142,7 @@ impl<T: Transportable + 'static> Parcel<T> {
         }
     }
 
-    /// The value, if one moves.
+    /// Returns the value if the parcel holds an owned value.
     pub(crate) fn into_value(self) -> Option<T> {
         match self.0 {
             Content::Value(value) => Some(value),
@@ -149,7 +150,7 @@ impl<T: Transportable + 'static> Parcel<T> {
         }
     }
 
-    /// The received object, if it is one.
+    /// Returns the received object if the parcel holds one.
     pub(crate) fn into_object(self) -> Option<Received<T>> {
         match self.0 {
             Content::Object(received) => Some(received),
@@ -157,7 +158,7 @@ impl<T: Transportable + 'static> Parcel<T> {
         }
     }
 
-    /// The message, if it is one.
+    /// Returns the message if the parcel holds one.
     pub(crate) fn into_message(self) -> Option<Filled> {
         match self.0 {
             Content::Message(filled) => Some(filled),
@@ -165,7 +166,7 @@ impl<T: Transportable + 'static> Parcel<T> {
         }
     }
 
-    /// The object in a jbuf. Where there is none for it now, the parcel is left in `kept`.
+    /// Returns the object in a buffer. If the pool has no room, the parcel is left in `kept`.
     ///
     /// # Errors
     ///
@@ -184,7 +185,7 @@ impl<T: Transportable + 'static> Parcel<T> {
                     Ok(spent) => match plain.place(spent) {
                         Ok(received) => Ok(received),
                         Err(_) => {
-                            unreachable!("a jbuf of a pool has room for what it is taken for")
+                            unreachable!("a buffer of the pool has the requested capacity")
                         }
                     },
                     Err(source) => {
@@ -216,7 +217,8 @@ impl<T: Transportable + 'static> Parcel<T> {
         })
     }
 
-    /// The object itself, if it moved, else made again.
+    /// Returns the object by value: the moved object itself, or one created from the received
+    /// bytes.
     ///
     /// # Errors
     ///
@@ -236,7 +238,7 @@ impl<T: Transportable + 'static> Parcel<T> {
     }
 }
 
-/// An object made again of one in a jbuf.
+/// Creates an owned object from a received one.
 pub(crate) fn restored<T: Restore + 'static>(
     received: &Received<T>,
     peer: &Address,

@@ -1,60 +1,62 @@
-//! A bounded queue among threads, without locks: any number of them put values in and take values out.
+//! Bounded lock-free queue for multiple producers and multiple consumers.
 //!
-//! The idea is Vyukov's: a slot says itself whose turn it is. Who waits for a value looks at the line that the
-//! value comes in, and at nothing that those who put values in write to for each other.
+//! The algorithm is Dmitry Vyukov's: each slot has a stamp that says which turn it is in. A waiting
+//! consumer reads only the cache line in which the value arrives, not the lines that producers
+//! share.
 
 use std::hint;
 use std::mem::{self, MaybeUninit};
 
 use crate::device::inproc::sync::{AtomicU64, Line, Ordering, UnsafeCell};
 
-/// How many bits of a position are the number of a slot; those above are the turn.
+/// Number of bits of a position that hold the index of a slot. The bits above hold the turn.
 const SLOT_BITS: u32 = 16;
 
-/// The last number that a slot can have.
+/// Largest index of a slot.
 const LAST: u64 = (1 << SLOT_BITS) - 1;
 
-/// The most values that a ring has room for.
+/// Maximum capacity of a ring.
 pub(super) const MOST: usize = 1 << SLOT_BITS;
 
-/// Slots, and the positions of the next value that goes in and of the next that comes out.
+/// Slots, with the position of the next push (`tail`) and of the next pop (`head`).
 ///
-/// Invariant: a position is a turn and a slot. In the turn `n`, the slot's stamp is first `2n`: its value is
-/// nothing, and whoever moves `tail` from this position on, which one thread does, owns it. That thread writes the
-/// value, and then the stamp `2n + 1`. Then the value is there, and whoever moves `head` from this position on,
-/// which again one thread does, owns it: that thread takes the value, and then writes the stamp of the next turn.
-/// Nobody else writes stamps or touches values. Turns have 48 bits: no thread sleeps as long as these take to come
-/// again.
+/// Invariant: a position consists of a turn and a slot index. In turn `n`, the stamp of the slot is
+/// first `2n`: the slot is empty. The one thread that advances `tail` past this position owns the
+/// slot. It writes the value, then the stamp `2n + 1`. The slot is now filled. The one thread that
+/// advances `head` past this position owns the slot. It takes the value, then writes the stamp of
+/// the next turn. No other thread writes the stamp or accesses the value. Turns have 48 bits, so no
+/// thread is suspended long enough for a turn to repeat.
 pub(super) struct Ring<V> {
     slots: Box<[Slot<V>]>,
     tail: Line<AtomicU64>,
     head: Line<AtomicU64>,
 }
 
-/// Begins with a cache line: else what fits one would be in two.
+/// Aligned to cache lines, so that a slot that fits one line does not span two.
 #[repr(C, align(128))]
 struct Slot<V> {
     stamp: AtomicU64,
     value: UnsafeCell<MaybeUninit<V>>,
 }
 
-// SAFETY: values are moved in and out, and each is one thread's at a time, as the invariant says.
+// SAFETY: values are moved in and out, and each value is owned by one thread at a time, as the
+// invariant says.
 unsafe impl<V: Send> Send for Ring<V> {}
-// SAFETY: as above: no two threads ever have references to one value.
+// SAFETY: as above. No two threads ever have references to the same value.
 unsafe impl<V: Send> Sync for Ring<V> {}
 
-/// A slot's stamp when it is free for the turn of `position`.
+/// Returns the stamp of a slot that is empty in the turn of `position`.
 fn free(position: u64) -> u64 {
     (position >> SLOT_BITS).wrapping_mul(2)
 }
 
-/// And when it was filled in this turn.
+/// Returns the stamp of a slot that is filled in the turn of `position`.
 fn filled(position: u64) -> u64 {
     free(position).wrapping_add(1)
 }
 
 impl<V> Ring<V> {
-    /// A queue of at most `capacity` values, at least 1 and at most [`MOST`].
+    /// Creates a queue. `capacity` is clamped to 1..=[`MOST`].
     pub(super) fn new(capacity: usize) -> Self {
         let slots = (0..capacity.clamp(1, MOST)).map(|_| Slot {
             stamp: AtomicU64::new(0),
@@ -67,20 +69,20 @@ impl<V> Ring<V> {
         }
     }
 
-    /// The slot of a position, and the position behind it.
+    /// Returns the slot of a position, and the next position.
     #[inline]
     fn at(&self, position: u64) -> (&Slot<V>, u64) {
         let index = usize::try_from(position & LAST).unwrap_or(usize::MAX);
         let Some(slot) = self.slots.get(index) else {
-            unreachable!("positions have no other slots");
+            unreachable!("a position has the index of a slot");
         };
         let is_last = index.wrapping_add(1) == self.slots.len();
         let last = if is_last { position | LAST } else { position };
         (slot, last.wrapping_add(1))
     }
 
-    /// Moves `end` on from a position whose slot has the stamp that is awaited there: its value is the caller's until
-    /// it writes the next stamp. `None` when the slot has another one.
+    /// Advances `end` past a position whose slot has the `awaited` stamp. The caller owns the value
+    /// of the slot until it writes the next stamp. Returns `None` if the slot has another stamp.
     #[inline]
     fn claim(&self, end: &AtomicU64, awaited: fn(u64) -> u64) -> Option<(&Slot<V>, u64)> {
         let mut position = end.load(Ordering::Relaxed);
@@ -103,42 +105,45 @@ impl<V> Ring<V> {
         }
     }
 
-    /// Puts a value in.
+    /// Pushes a value.
     ///
     /// # Errors
     ///
-    /// The value, when there is no room: a slot is free when its value was taken out completely.
+    /// The value, if there is no room. A slot has room only after its value was taken out
+    /// completely.
     #[inline]
     pub(super) fn push(&self, value: V) -> Result<(), V> {
         self.push_by(value, Ordering::Release)
     }
 
-    /// With an order that models choose.
+    /// As [`push`](Self::push), with a memory order that models choose.
     #[inline]
     pub(super) fn push_by(&self, value: V, order: Ordering) -> Result<(), V> {
         let Some((slot, position)) = self.claim(&self.tail.0, free) else {
             return Err(value);
         };
-        // SAFETY: the slot was seen to be free for this turn, which nobody changes but who moves `tail` on from its
-        // position. That was this thread, so the place is its own until the stamp below.
+        // SAFETY: the stamp said that the slot is empty in this turn. Only the thread that advances
+        // `tail` past its position may change that. This thread did so, so it owns the value's
+        // memory until it writes the stamp below.
         slot.value
             .with_mut(|place| unsafe { place.cast::<V>().write(value) });
         slot.stamp.store(filled(position), order);
         Ok(())
     }
 
-    /// Takes the next value out, if it is there completely.
+    /// Pops the next value if it was written completely.
     #[inline]
     pub(super) fn pop(&self) -> Option<V> {
         self.pop_by(Ordering::Release)
     }
 
-    /// With an order that models choose.
+    /// As [`pop`](Self::pop), with a memory order that models choose.
     #[inline]
     pub(super) fn pop_by(&self, order: Ordering) -> Option<V> {
         let (slot, position) = self.claim(&self.head.0, filled)?;
-        // SAFETY: the slot was seen to be filled in this turn, which nobody changes but who moves `head` on from its
-        // position. That was this thread, so the value is its own until the stamp below, and is taken this once.
+        // SAFETY: the stamp said that the slot is filled in this turn. Only the thread that
+        // advances `head` past its position may change that. This thread did so, so it owns the
+        // value until it writes the stamp below, and takes it exactly once.
         let value = slot
             .value
             .with_mut(|place| unsafe { place.cast::<V>().read() });
@@ -147,14 +152,14 @@ impl<V> Ring<V> {
         Some(value)
     }
 
-    /// Whether no value is there, and none on its way in. To look at that costs those who put values in, who
-    /// write to the line: so who waits for a value looks for it by [`pop`](Self::pop).
+    /// Returns true if there is no value, and none is being written. The check reads the cache
+    /// lines that producers write, so a waiting consumer uses [`pop`](Self::pop) instead.
     pub(super) fn is_empty(&self) -> bool {
         self.head.0.load(Ordering::Acquire) == self.tail.0.load(Ordering::Acquire)
     }
 
-    /// As [`pop`](Self::pop), but waits for values whose writers have gone on: `None` says that there is none which
-    /// somebody had put in before.
+    /// As [`pop`](Self::pop), but waits for values that are being written. `None` means that no
+    /// value that was pushed before the call is left.
     pub(super) fn pop_settled(&self) -> Option<V> {
         let mut looks = 0u32;
         loop {
@@ -162,7 +167,7 @@ impl<V> Ring<V> {
             if value.is_some() || self.is_empty() {
                 return value;
             }
-            // Another thread is between its two steps.
+            // Another thread has claimed the slot but has not written the stamp.
             looks = looks.saturating_add(1);
             if looks < 64 {
                 hint::spin_loop();
@@ -172,7 +177,7 @@ impl<V> Ring<V> {
         }
     }
 
-    /// Drops what is there. Where dropping one panics, the others are dropped all the same.
+    /// Drops all values. If dropping a value panics, the others are still dropped.
     pub(super) fn clear(&self) {
         struct Rest<'r, V>(&'r Ring<V>);
         impl<V> Drop for Rest<'_, V> {
@@ -224,7 +229,7 @@ mod tests {
     fn turns_end_where_numbers_do() {
         for capacity in [1, 3] {
             let ring = Ring::<u32>::new(capacity);
-            // The last turn of all.
+            // Start in the last turn before the counter wraps.
             let last = u64::MAX << SLOT_BITS;
             for slot in &ring.slots {
                 slot.stamp.store(free(last), Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What a queue shares with the directions that it has posted to.
+//! State of a queue that it shares with the directions to which it has posted.
 
 use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
@@ -15,68 +15,68 @@ use crate::endpoint::spin::Spin;
 use crate::endpoint::watcher::{Room, Watch, Watcher, wake};
 use crate::process::Origin;
 
-/// How often a direction is looked at again, while somebody polls or spins, before it is armed: that
-/// costs as much as some looks, and in a busy queue most of them find something.
+/// Number of polls without result before a direction is armed, while a thread polls or spins.
+/// Arming costs as much as several polls, and in a busy queue most polls find something.
 pub(super) const LOOKS: u8 = 3;
 
-/// After how many completions in a row the watcher is asked, too.
+/// Number of consecutive completions after which the watcher is polled as well.
 const MOST_UNTURNED: u32 = 64;
 
-/// The heart of a queue.
+/// Shared state of a queue.
 ///
-/// Its lock is an inner one: under it nobody uses an endpoint, and nothing of the program runs but
-/// the cloning of wakers.
+/// Its lock is an inner lock: code that holds it does not use an endpoint, and runs no code of the
+/// program except the cloning of wakers.
 pub(super) struct Hub {
     origin: Origin,
     watcher: Arc<Watcher>,
     state: Mutex<State>,
-    /// What the reactor calls when there is something to do for a task.
+    /// Waker that the reactor calls when there is work for a task.
     bell: Waker,
     #[cfg(test)]
     pub(super) visits: std::sync::atomic::AtomicUsize,
 }
 
 struct State {
-    /// What has ended, in order.
+    /// Completions, in order.
     done: VecDeque<Waiting>,
-    /// A call is among them.
+    /// True if `done` contains a call.
     called: bool,
-    /// The directions that may go on, each once.
+    /// Directions that may make progress, each at most once.
     rung: VecDeque<Arc<Member>>,
-    /// Those that were looked at in vain and are not armed. While somebody relies on being woken, there
-    /// are none: who comes from such a direction then has it armed, and who begins to rely on it has all
-    /// of them armed first.
+    /// Directions that were polled without result and are not armed. Empty while a waiter relies on
+    /// a wake-up: a thread that has polled such a direction then arms it, and a thread that begins
+    /// to rely on a wake-up arms all of them first.
     again: VecDeque<Arc<Member>>,
-    /// How many threads are in the watcher, or are about to be.
+    /// Number of threads that are in the watcher or about to enter it.
     asleep: usize,
-    /// How many of these are not going to look again by themselves.
+    /// Number of those threads that sleep until they are woken.
     relying: usize,
-    /// How many completions were taken since the watcher was asked.
+    /// Number of completions taken since the watcher was polled.
     unturned: u32,
-    /// The program may be polling the watcher by itself.
+    /// True if the program may poll the watcher's descriptor.
     polled: bool,
     spin: Duration,
-    /// How waits have ended lately.
+    /// Outcomes of recent waits.
     habit: u8,
-    /// Tasks that wait for a completion, with the numbers of their futures.
+    /// Tasks that wait for a completion, with the keys of their futures.
     tasks: VecDeque<(u64, Waker)>,
-    /// The number of the next future.
+    /// Key of the next future.
     next: u64,
-    /// The registration of the watcher with the reactor, for the tasks.
+    /// Registration of the watcher with the reactor, for the tasks.
     watch: Option<Watch>,
-    /// For turns, where it is not in use.
+    /// Event buffers for reuse.
     rooms: Vec<Room>,
     closed: bool,
 }
 
 impl State {
-    /// Whether somebody is going to be woken, and does not look meanwhile. Whoever does not spin is
-    /// about to sleep.
+    /// Returns true if a waiter relies on a wake-up and does not poll. A thread that does not spin
+    /// is about to sleep.
     fn is_relied_on(&self) -> bool {
         self.relying > 0 || self.polled || !self.tasks.is_empty() || self.spin.is_zero()
     }
 
-    /// Has all directions that are not armed visited, to be armed. Whether there are any.
+    /// Schedules all directions that are not armed to be armed. Returns true if there are any.
     fn cool(&mut self) -> bool {
         for member in &self.again {
             member.cool(LOOKS);
@@ -87,23 +87,23 @@ impl State {
     }
 }
 
-/// What is taken next.
+/// Element of the completion list.
 enum Waiting {
-    /// What came of an operation.
+    /// A completed operation.
     Ended(Arc<Member>, u64, Ended),
-    /// Somebody called.
+    /// A call of the waiters.
     Call,
 }
 
-/// What `step` came to.
+/// Result of a step.
 enum Step {
     Took(Done),
-    /// It visited a direction.
+    /// The step visited a direction.
     Visited,
     Nothing,
 }
 
-/// Wakes the tasks of a hub.
+/// Waker that wakes the tasks of a hub.
 struct Bell(Weak<Hub>);
 
 impl Wake for Bell {
@@ -148,7 +148,7 @@ impl Hub {
         &self.watcher
     }
 
-    /// From now on the watcher's source tells of everything.
+    /// Makes the watcher's descriptor report all events from now on.
     pub(super) fn set_polled(&self) {
         let mut state = self.lock();
         state.polled = true;
@@ -157,7 +157,7 @@ impl Hub {
         }
     }
 
-    /// A direction may go on.
+    /// Schedules a direction that may make progress.
     pub(super) fn ring(&self, member: Arc<Member>) {
         let mut state = self.lock();
         member.warm();
@@ -167,7 +167,7 @@ impl Hub {
         }
     }
 
-    /// A direction was looked at in vain, and is not armed.
+    /// Schedules another poll of a direction that was polled without result and is not armed.
     fn look_again(&self, member: Arc<Member>) {
         let mut state = self.lock();
         if state.closed || !member.set_rung(true) {
@@ -182,7 +182,7 @@ impl Hub {
         }
     }
 
-    /// An operation has ended.
+    /// Adds a completion.
     pub(super) fn complete(&self, member: Arc<Member>, user: u64, ended: Ended) {
         let mut state = self.lock();
         if !state.closed {
@@ -191,7 +191,7 @@ impl Hub {
         }
     }
 
-    /// Has one who waits, or who asks next, look after what is not the queue's.
+    /// Makes one current or future waiter return [`Done::Called`].
     pub(super) fn call(&self) {
         let mut state = self.lock();
         if !state.closed && !state.called {
@@ -201,7 +201,7 @@ impl Hub {
         }
     }
 
-    /// Wakes whoever may sleep, for what was added.
+    /// Wakes the waiters after something was added.
     fn tell(&self, state: MutexGuard<'_, State>) {
         if (state.asleep > 0 || state.polled) && !self.origin.is_elsewhere() {
             self.watcher.ring();
@@ -209,9 +209,9 @@ impl Hub {
         self.wake_tasks(state);
     }
 
-    /// All of them, because nobody knows which ones still look.
+    /// Wakes all tasks, because it is not known which of them still poll.
     fn wake_tasks<'h>(&'h self, mut state: MutexGuard<'h, State>) {
-        // Those that register from here on have looked.
+        // Tasks that register from here on have already polled.
         for _ in 0..state.tasks.len() {
             let task = state.tasks.pop_front();
             drop(state);
@@ -222,7 +222,7 @@ impl Hub {
         }
     }
 
-    /// The next completion, without waiting.
+    /// Returns the next completion without blocking.
     pub(super) fn poll(&self) -> Option<Done> {
         let mut turned = self.begin_to_look();
         if turned {
@@ -241,7 +241,8 @@ impl Hub {
         }
     }
 
-    /// Has those looked at again that are not armed. Whether it is time to ask the watcher, too.
+    /// Schedules another poll of the directions that are not armed. Returns true if the watcher has
+    /// to be polled as well.
     fn begin_to_look(&self) -> bool {
         let mut state = self.lock();
         let State { rung, again, .. } = &mut *state;
@@ -249,7 +250,7 @@ impl Hub {
         state.unturned >= MOST_UNTURNED && state.done.is_empty()
     }
 
-    /// The next completion; `None` when there was none until the deadline.
+    /// Blocks until there is a completion. Returns `None` if the deadline passes first.
     pub(super) fn wait(&self, deadline: Deadline) -> Option<Done> {
         if self.begin_to_look() {
             self.turn(Some(Duration::ZERO));
@@ -286,13 +287,13 @@ impl Hub {
         Spin::begin(state.spin, state.habit, deadline)
     }
 
-    /// For how long a thread that waits looks again and again before it sleeps.
+    /// Sets how long a waiting thread spins before it sleeps.
     pub(super) fn set_spin(&self, spin: Duration) {
         self.lock().spin = spin;
     }
 
-    /// The next completion, or has `task` woken when there may be one. `future` is who asks, and not
-    /// there when it asks for the first time.
+    /// Returns the next completion, or registers `task` to be woken when there may be one. `future`
+    /// is the key of the caller; `None` in the first call.
     pub(super) fn poll_task(
         &self,
         future: &mut Option<u64>,
@@ -306,7 +307,7 @@ impl Hub {
                 let words = "the queue belongs to the process that this one was forked from";
                 return Err(io::Error::other(words));
             }
-            // That of the program is dropped behind the lock.
+            // The replaced waker belongs to the program, so it is dropped without the lock.
             let mut before = None;
             let mut state = self.lock();
             if !state.done.is_empty() || !state.rung.is_empty() || state.cool() {
@@ -329,7 +330,7 @@ impl Hub {
         }
     }
 
-    /// A future does not wait any more.
+    /// Removes the registration of a future.
     pub(super) fn forget_task(&self, future: u64) {
         let mut state = self.lock();
         let place = state.tasks.iter().position(|(other, _)| *other == future);
@@ -357,7 +358,7 @@ impl Hub {
         let Some(member) = state.rung.pop_front() else {
             return Step::Nothing;
         };
-        // Whoever rings from here on has it visited again.
+        // A wake-up from here on schedules another visit.
         member.set_rung(false);
         let arms = member.is_cool() || state.is_relied_on();
         drop(state);
@@ -370,9 +371,9 @@ impl Hub {
         Step::Visited
     }
 
-    /// Sleeps until something may be done, and notes what.
+    /// Polls the watcher, or sleeps in it up to `timeout`, and calls the wakers of the events.
     fn turn(&self, timeout: Option<Duration>) {
-        // What the watcher has in the system is that of the other process.
+        // In a forked child, the watcher's kernel objects belong to the parent.
         if self.origin.is_elsewhere() {
             return;
         }
@@ -399,8 +400,8 @@ impl Hub {
         self.lock().rooms.push(room);
     }
 
-    /// Has `sleep` sleep until its argument is readable, or for something else. Nothing where something is to be
-    /// done first.
+    /// Calls `sleep` with a descriptor that is readable while the queue may have work. Returns
+    /// `None` without calling it if the queue already has work.
     pub(super) fn sleep_beside<R>(&self, sleep: impl FnOnce(BorrowedFd<'_>) -> R) -> Option<R> {
         let mut state = self.lock();
         if !state.done.is_empty() || !state.rung.is_empty() || state.cool() {
@@ -416,7 +417,7 @@ impl Hub {
         Some(slept)
     }
 
-    /// Ends everything; what was not taken is dropped.
+    /// Closes the queue. Completions that were not taken are dropped.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -431,7 +432,8 @@ impl Hub {
         drop((done, rung, watch, tasks));
     }
 
-    /// A panic elsewhere can't leave the state half changed: it holds between statements.
+    /// Locks the state. Poisoning is ignored, because the state is consistent after every
+    /// statement.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -13,36 +13,37 @@ use crate::endpoint::receiving::Receipt;
 use crate::endpoint::sending::Sent;
 use crate::endpoint::shared::{Shared, Way};
 
-/// Takes what ended, and is woken when the direction can go on.
+/// Sink for the completions of a direction, and its waker when the direction can make progress.
 pub(super) struct Member {
     hub: Arc<Hub>,
     way: Way,
     shared: Weak<Shared>,
-    /// It is among those to be visited. Changes under the lock of the hub.
+    /// True while the direction is scheduled for a visit. Changes only under the lock of the hub.
     rung: AtomicBool,
-    /// How often it was looked at in vain. Changes under the lock of the hub.
+    /// Number of polls without result. Changes only under the lock of the hub.
     vain: AtomicU8,
     held: Mutex<Held>,
 }
 
-/// An operation's outcome before anybody looked at it.
+/// Raw outcome of an operation.
 pub(super) enum Ended {
     Sent(Sent),
     Received(Receipt),
 }
 
-/// What is taken from a queue.
+/// Raw completion of a queue.
 pub(crate) enum Done {
-    /// An operation of that number has sent.
+    /// A send has completed, with the user value of its operation.
     Sent(u64, Sent),
-    /// One has received, at that endpoint.
+    /// A receive of this endpoint has completed.
     Received(u64, Receipt, Endpoint),
-    /// Somebody called those who wait.
+    /// The waiters were called.
     Called,
 }
 
 impl Done {
-    /// What programs are given of it. Nobody calls the queues that they have.
+    /// Converts to the completion that programs get. `None` for a call; the queues of programs get
+    /// no calls.
     pub(super) fn into_completion(self) -> Option<Completion> {
         let (user, outcome) = match self {
             Self::Sent(user, sent) => (user, Outcome::Sent(outcome_of(sent))),
@@ -57,11 +58,11 @@ impl Done {
 }
 
 struct Held {
-    /// Keeps the connection as a ticket does, as long as an operation was not taken.
+    /// Keeps the connection alive while a completion was not taken, as a ticket does.
     endpoint: Option<Endpoint>,
-    /// How many operations were posted and not taken.
+    /// Number of operations that were posted and not taken.
     untaken: usize,
-    /// Nothing is posted to it any more, and what was is not carried on.
+    /// True if nothing more is posted, and posted operations are no longer driven by this member.
     is_left: bool,
 }
 
@@ -81,35 +82,35 @@ impl Member {
         })
     }
 
-    /// Whether it has changed.
+    /// Sets the flag. Returns true if it has changed.
     pub(super) fn set_rung(&self, rung: bool) -> bool {
         self.rung.swap(rung, Ordering::Relaxed) != rung
     }
 
-    /// It was looked at in vain so many times more.
+    /// Counts polls without result.
     pub(super) fn cool(&self, looks: u8) {
         let vain = self.vain.load(Ordering::Relaxed).saturating_add(looks);
         self.vain.store(vain, Ordering::Relaxed);
     }
 
-    /// Something was posted to it, or it can go on.
+    /// Resets the count after an operation was posted or a wake-up.
     pub(super) fn warm(&self) {
         self.vain.store(0, Ordering::Relaxed);
     }
 
-    /// Whether it was looked at often enough.
+    /// Returns true if the direction has had enough polls without result.
     pub(super) fn is_cool(&self) -> bool {
         self.vain.load(Ordering::Relaxed) >= LOOKS
     }
 
-    /// An operation is going to be posted.
+    /// Counts an operation that is about to be posted.
     pub(super) fn hold(&self, endpoint: &Endpoint) {
         let mut held = self.lock();
         held.untaken = held.untaken.saturating_add(1);
         held.endpoint.get_or_insert_with(|| endpoint.clone());
     }
 
-    /// What came of an operation, which was taken with this.
+    /// Takes an outcome and converts it to a raw completion.
     pub(super) fn take(&self, user: u64, ended: Ended) -> Done {
         let mut held = self.lock();
         held.untaken = held.untaken.saturating_sub(1);
@@ -119,19 +120,20 @@ impl Member {
             held.endpoint.clone()
         };
         drop(held);
-        // Outside of the lock: what was the last handle may end the connection here.
+        // The last handle may end the connection, so it is dropped without the lock.
         match (ended, endpoint) {
             (Ended::Sent(sent), _) => Done::Sent(user, sent),
             (Ended::Received(receipt), endpoint) => {
                 let Some(endpoint) = endpoint else {
-                    unreachable!("it is held as long as something is untaken")
+                    unreachable!("the endpoint is held while a completion was not taken")
                 };
                 Done::Received(user, receipt, endpoint)
             }
         }
     }
 
-    /// Carries on what was posted. Whether there is more to do; then it has itself woken, if it `arms`.
+    /// Drives the posted operations. Returns true if there is more to do. If `arms`, the member is
+    /// registered to be woken for it.
     pub(super) fn visit(self: &Arc<Self>, arms: bool) -> bool {
         let held = self.lock();
         let endpoint = held.endpoint.clone().filter(|_| !held.is_left);
@@ -142,7 +144,8 @@ impl Member {
         let (shared, place) = (endpoint.shared(), self.hub.watcher());
         let waker = arms.then(|| self.waker());
         let is_more = shared.progress(self.way, waker.as_ref(), Some(place));
-        // Whoever left it meanwhile looked for the waker before or after it was entered.
+        // If the queue left the direction meanwhile, it may have looked for the waker before it was
+        // registered.
         match waker {
             Some(waker) if self.lock().is_left => {
                 shared.forget_watching(&waker);
@@ -152,7 +155,7 @@ impl Member {
         }
     }
 
-    /// Its operations have no queue any more.
+    /// Detaches the member from its queue.
     pub(super) fn leave(self: &Arc<Self>) {
         let mut held = self.lock();
         held.is_left = true;
@@ -163,8 +166,8 @@ impl Member {
         }
     }
 
-    /// What was posted to it and has not ended is given up. It keeps the connection as long as something of it
-    /// was not taken.
+    /// Cancels the posted operations that have not completed. The connection is kept alive until
+    /// the completed ones are taken.
     pub(super) fn give_up(self: &Arc<Self>) {
         let mut held = self.lock();
         held.is_left = true;
@@ -181,19 +184,19 @@ impl Member {
         drop(kept);
     }
 
-    /// How many operations were given up.
+    /// Cancels the posted operations. Returns their number.
     fn withdraw(self: &Arc<Self>, endpoint: &Endpoint) -> usize {
         let sink: Arc<dyn Sink> = self.clone();
         let shared = endpoint.shared();
         shared.forget_sink(self.way, &sink, &self.waker())
     }
 
-    /// Whether the connection is gone.
+    /// Returns true if the connection is closed.
     pub(super) fn is_over(&self) -> bool {
         self.shared.strong_count() == 0
     }
 
-    /// How many operations were posted and not taken.
+    /// Returns the number of operations that were posted and not taken.
     pub(super) fn untaken(&self) -> usize {
         self.lock().untaken
     }
@@ -202,7 +205,8 @@ impl Member {
         self.clone().into()
     }
 
-    /// A panic elsewhere can't leave it half changed: it holds between statements.
+    /// Locks the state. Poisoning is ignored, because the state is consistent after every
+    /// statement.
     fn lock(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! One place for the completions of many endpoints.
+//! Queue of the completions of many endpoints.
 
 mod hub;
 mod member;
@@ -30,33 +30,34 @@ use crate::header::Header;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Completion {
-    /// What the operation was posted with.
+    /// The value that the operation was posted with.
     pub user: u64,
-    /// What came of it.
+    /// The outcome of the operation.
     pub outcome: Outcome,
 }
 
-/// What came of an operation.
+/// Outcome of an operation.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The device has taken the message. The jbuf comes back, unless it moved to the peer.
+    /// The device has taken the message. The buffer is returned, unless it moved to the peer.
     Sent(Result<Option<Spent>, Unsent>),
     /// A message was received.
     Received(Result<Message, Unreceived>),
 }
 
-/// Posted operations of many endpoints, and their completions in one place.
+/// A queue that collects the completions of operations posted to many endpoints.
 ///
-/// Whoever polls or waits carries on what was posted, of those endpoints alone that can go on: a
-/// thousand that are idle cost nothing. Any number of threads and tasks may post, poll and wait at
-/// the same time. The completions of one direction of one endpoint come in order of posting.
+/// Threads that poll or wait drive the posted operations, but only those of endpoints that can make
+/// progress: idle endpoints cost nothing. Any number of threads and tasks may post, poll and wait
+/// at the same time. The completions of one direction of one endpoint arrive in posting order.
 ///
-/// A posted operation keeps its connection, as a ticket does, until its completion is taken. What is
-/// wrong with a connection, its operations tell when they end: posting itself always works.
+/// A posted operation keeps its connection alive, as a ticket does, until its completion is taken.
+/// Posting always succeeds; an error of the connection is reported by the completion.
 ///
-/// When a queue is dropped, what was posted to be sent is still sent, by a thread of the process; what was posted to be received is cancelled, and the endpoint receives those messages
-/// otherwise. Completions that nobody took are dropped, and their jbufs go back to their pools.
+/// When a queue is dropped, posted messages are still sent, by a thread of the process. Posted
+/// receives are cancelled, and other receives of the endpoint get those messages. Completions that
+/// were not taken are dropped, and their buffers return to their pools.
 ///
 /// # Example
 ///
@@ -92,19 +93,19 @@ pub struct CompletionQueue {
 
 #[derive(Default)]
 struct Members {
-    /// By the address of what the handles of a connection share. It is not given to another one as
-    /// long as the member refers to it.
+    /// Keyed by the address of the state that the handles of a connection share. The address is not
+    /// reused while the member holds a weak reference to it.
     map: HashMap<(usize, Way), Arc<Member>>,
-    /// How many there may be before those of connections that are gone are looked for.
+    /// Number of members above which the members of closed connections are removed.
     enough: usize,
 }
 
 impl CompletionQueue {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Errors
     ///
-    /// What the system says when it is out of descriptors.
+    /// The error of the system if it is out of descriptors.
     pub fn new() -> io::Result<Self> {
         Ok(Self {
             hub: Hub::new()?,
@@ -112,7 +113,7 @@ impl CompletionQueue {
         })
     }
 
-    /// Posts a message to be sent, which moves into the endpoint. Its completion carries `user`.
+    /// Posts a message to be sent, which moves into the endpoint. The completion carries `user`.
     pub fn post_send(&self, endpoint: &Endpoint, user: u64, header: Header, filled: Filled) {
         let member = self.member(endpoint, Way::Out);
         let notify = Notify::Sink(member.clone(), user);
@@ -121,14 +122,14 @@ impl CompletionQueue {
         member.visit(true);
     }
 
-    /// Posts a jbuf to receive the next message into that no other operation waits for. Its
-    /// completion carries `user`.
+    /// Posts a buffer for the next message that no other operation waits for. The completion
+    /// carries `user`.
     pub fn post_recv(&self, endpoint: &Endpoint, user: u64, spent: Spent) {
         self.post_receive(endpoint, user, Some(spent));
     }
 
-    /// As [`post_recv`](Self::post_recv), into a jbuf of the pool in the endpoint's options, which is
-    /// taken when the message has come.
+    /// As [`post_recv`](Self::post_recv), but takes a buffer from the pool in the endpoint's
+    /// options when the message arrives.
     pub fn post_recv_any(&self, endpoint: &Endpoint, user: u64) {
         self.post_receive(endpoint, user, None);
     }
@@ -137,41 +138,43 @@ impl CompletionQueue {
         let member = self.member(endpoint, Way::In);
         let notify = Notify::Sink(member.clone(), user);
         endpoint.shared().post_recv(spent, notify);
-        // Once for many that are posted together.
+        // One visit serves all receives that are posted together.
         self.hub.ring(member);
     }
 
-    /// The next completion, if there is one. Does not wait, but carries on what can go on.
+    /// Returns the next completion, if there is one. Does not block, but drives the operations that
+    /// can make progress.
     #[must_use]
     pub fn poll(&self) -> Option<Completion> {
         self.hub.poll()?.into_completion()
     }
 
-    /// Waits for the next completion; `None` when none came within `timeout`. `Duration::MAX` waits
-    /// for ever. It spins as the options of the endpoint say that was new to the queue last.
+    /// Blocks until there is a completion. Returns `None` if there is none within `timeout`;
+    /// `Duration::MAX` waits indefinitely. The call spins as set in the options of the endpoint
+    /// that was most recently new to the queue.
     #[must_use]
     pub fn wait(&self, timeout: Duration) -> Option<Completion> {
         self.hub.wait(Deadline::after(timeout))?.into_completion()
     }
 
-    /// As [`poll`](Self::poll), for what nobody has looked at.
+    /// As [`poll`](Self::poll), but returns the raw completion.
     pub(crate) fn poll_done(&self) -> Option<Done> {
         self.hub.poll()
     }
 
-    /// As [`wait`](Self::wait), for what nobody has looked at.
+    /// As [`wait`](Self::wait), but returns the raw completion.
     pub(crate) fn wait_done(&self, deadline: Deadline) -> Option<Done> {
         self.hub.wait(deadline)
     }
 
-    /// Has `sleep` sleep until what it is given is readable, and then there may be something here, or for something
-    /// else. Nothing where there is something.
+    /// Calls `sleep` with a descriptor that becomes readable when the queue may have a completion.
+    /// Returns `None` without calling it if the queue already has work.
     pub(crate) fn sleep_beside<R>(&self, sleep: impl FnOnce(BorrowedFd<'_>) -> R) -> Option<R> {
         self.hub.sleep_beside(sleep)
     }
 
-    /// What is next, or has `task` woken when there may be something. `future` is `None` at first, and
-    /// afterwards who asks.
+    /// Returns the next raw completion, or registers `task` to be woken when there may be one.
+    /// `future` is `None` in the first call, and then identifies the caller.
     pub(crate) fn poll_done_task(
         &self,
         future: &mut Option<u64>,
@@ -180,12 +183,13 @@ impl CompletionQueue {
         self.hub.poll_task(future, task)
     }
 
-    /// A future that has asked before asks no more.
+    /// Removes the registration of a future.
     pub(crate) fn forget_task(&self, future: u64) {
         self.hub.forget_task(future);
     }
 
-    /// What is posted to receive from `endpoint`, and has no message, is given up. What has one is still taken.
+    /// Cancels the posted receives of `endpoint` that have no message. Completed ones can still be
+    /// taken.
     pub(crate) fn forget(&self, endpoint: &Endpoint) {
         let key = (Arc::as_ptr(endpoint.shared()).addr(), Way::In);
         let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
@@ -196,16 +200,17 @@ impl CompletionQueue {
         }
     }
 
-    /// Has one who waits, or who asks next, get [`Done::Called`].
+    /// Makes one current or future waiter return [`Done::Called`].
     pub(crate) fn call(&self) {
         self.hub.call();
     }
 
-    /// The next completion, as a future of any runtime. Dropping it loses none.
+    /// Returns a future for the next completion, for any runtime. Dropping the future loses no
+    /// completion.
     ///
     /// # Errors
     ///
-    /// What the system says when it has no thread or descriptor for waking tasks.
+    /// The error of the system if it has no thread or descriptor for waking tasks.
     pub fn next(&self) -> Next<'_> {
         Next {
             hub: &self.hub,
@@ -213,7 +218,7 @@ impl CompletionQueue {
         }
     }
 
-    /// How many operations were posted whose completions were not taken.
+    /// Returns the number of posted operations whose completions were not taken.
     #[must_use]
     pub fn pending(&self) -> usize {
         let members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
@@ -221,7 +226,7 @@ impl CompletionQueue {
         untaken.fold(0, usize::saturating_add)
     }
 
-    /// The member of a direction, which holds the endpoint for one more operation.
+    /// Returns the member of a direction. The member holds the endpoint for one more operation.
     fn member(&self, endpoint: &Endpoint, way: Way) -> Arc<Member> {
         let key = (Arc::as_ptr(endpoint.shared()).addr(), way);
         let mut members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
@@ -239,8 +244,9 @@ impl CompletionQueue {
 }
 
 impl AsFd for CompletionQueue {
-    /// For programs that poll for themselves: readable when there may be a completion. Whoever has
-    /// polled it polls the queue until there is none; only then it tells again.
+    /// Returns a descriptor for programs that poll by themselves. It is readable when there may be
+    /// a completion. After each event, the program has to call [`poll`](CompletionQueue::poll)
+    /// until it returns `None`; only then the descriptor reports new events.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.hub.set_polled();
         self.hub.watcher().source()
@@ -269,11 +275,11 @@ impl fmt::Debug for CompletionQueue {
     }
 }
 
-/// The next completion of a queue; see [`CompletionQueue::next`].
+/// Future of the next completion of a queue; see [`CompletionQueue::next`].
 #[must_use = "a future does nothing unless it is polled"]
 pub struct Next<'q> {
     hub: &'q Hub,
-    /// By which the hub knows it once it waits.
+    /// Key of this future in the queue while it waits.
     number: Option<u64>,
 }
 

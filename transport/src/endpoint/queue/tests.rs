@@ -65,7 +65,7 @@ fn endpoints_with_nothing_to_do_are_not_visited() {
         assert!(queue.poll().is_none());
     }
     let visits = queue.hub.visits.load(Ordering::Relaxed) - first;
-    // For the message, and for the next receive until it is armed.
+    // One visit for the message, and the others for the next receive until it is armed.
     let most = 2 + usize::from(LOOKS);
     assert!(visits <= most * ROUNDS + 10, "{visits}");
 }
@@ -81,7 +81,7 @@ fn a_dropped_queue_leaves_nothing() {
         let filled = options.pool.take(1).unwrap().copy_from(b"x").unwrap();
         queue.post_send(client, 0, Header::default(), filled);
     }
-    // Some have a message, some have none and are armed; two were taken.
+    // Some directions have a message, others are armed without one. Two completions were taken.
     for _ in 0..2 {
         assert!(queue.wait(LONG).is_some());
     }
@@ -119,7 +119,7 @@ fn whoever_relies_on_being_woken_is() {
     for round in 0..ROUNDS {
         let (client, server) = &pairs[round % 2];
         queue.post_recv_any(server, round as u64);
-        // Looked at in vain, and maybe not armed yet.
+        // The direction was polled without result, and is possibly not armed yet.
         for _ in 0..round % 5 {
             assert!(queue.poll().is_none());
         }
@@ -127,7 +127,7 @@ fn whoever_relies_on_being_woken_is() {
             let waiter = scope.spawn(|| queue.wait(LONG).unwrap().user);
             if round % 3 == 0 {
                 thread::sleep(Duration::from_millis(5));
-                // Of another thread than the one that sleeps.
+                // Poll from a thread other than the sleeping one.
                 assert!(queue.poll().is_none());
             }
             client
@@ -160,7 +160,7 @@ fn the_source_tells_what_was_only_looked_at() {
     assert!(queue.wait(LONG).is_some());
 }
 
-/// What a queue knows of a direction, while it does.
+/// Returns a weak reference to the queue's member of a direction.
 fn member_of(queue: &CompletionQueue, endpoint: &Endpoint) -> Weak<Member> {
     let key = (Arc::as_ptr(endpoint.shared()).addr(), Way::In);
     let members = queue.members.lock().unwrap();
@@ -179,7 +179,7 @@ fn an_endpoint_that_another_queue_goes_on_with_is_forgotten() {
     let member = member_of(&queue, &server);
     let hub = Arc::downgrade(&queue.hub);
     queue.forget(&server);
-    // The direction has something to do, but not for the first queue, which may still look at it.
+    // The direction has work, but not for the first queue, which may still poll it.
     other.post_recv_any(&server, 1);
     for _ in 0..=LOOKS {
         assert!(queue.poll().is_none());
@@ -205,7 +205,7 @@ fn what_came_before_an_endpoint_was_forgotten_is_taken() {
     client
         .send_message(Header::default(), &[IoSlice::new(b"x")])
         .unwrap();
-    // It is in the queue then, and nobody has taken it.
+    // Afterwards the completion is in the queue and was not taken.
     while server.shared().receiving.lock().posted.len() > 2 {
         member.upgrade().unwrap().visit(false);
     }

@@ -1,4 +1,4 @@
-//! What receives, as a turn has it.
+//! Implementation of [`Direction`] for the receive direction.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::facts::End;
 use crate::endpoint::turn::{Common, Direction};
 
-/// What a sleep needs: the half, and where it receives to.
+/// The receive half and its destination buffer, moved out of the lock for a sleep.
 pub(crate) struct Asleep {
     half: Box<dyn Incoming>,
     into: Option<Filling>,
-    /// A message had begun before.
+    /// True if a message had begun before the sleep.
     measured: bool,
 }
 
@@ -43,7 +43,8 @@ impl Direction for Receiving {
                 op.spent = spent;
             }
             let Some(result) = next else {
-                // A part may have been received, or the device begun anew: what it was armed for.
+                // A part may have been received, or the device may have restarted the operation for
+                // which it was armed.
                 self.alarm.disarm();
                 return;
             };
@@ -97,7 +98,7 @@ impl Direction for Receiving {
         self.half = Some(half.half);
         self.into = half.into;
         match slept {
-            // What had come before is still there, and says by itself that it was the last.
+            // Earlier messages are still in the device, which itself reports the end behind them.
             Ok(()) | Err(Fault::NoBuffer { .. }) => {}
             Err(fault) => {
                 let _ = self.trouble(fault);
@@ -142,7 +143,8 @@ impl Direction for Receiving {
                     }
                     watcher.watch(watch, half.source(), Interest::Readable, waker)
                 });
-                // Nobody is going to call, so the tasks look themselves, once the lock is released.
+                // The device cannot wake the tasks, so they are woken to poll again once the lock
+                // is released.
                 if watched.is_err() {
                     self.alarm.take(&mut self.common.to_wake);
                 }

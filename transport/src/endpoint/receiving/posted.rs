@@ -1,4 +1,4 @@
-//! Receives that were posted.
+//! Posted receives.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -12,7 +12,7 @@ use crate::endpoint::turn::Direction;
 use crate::error::RecvError;
 
 impl Receiving {
-    /// Appends an operation.
+    /// Appends a receive operation.
     pub(in crate::endpoint) fn post(&mut self, spent: Option<Spent>, notify: Notify) -> OpId {
         let id = self.ops.insert(RecvOp {
             spent,
@@ -24,13 +24,14 @@ impl Receiving {
         id
     }
 
-    /// What came of an operation, once it has ended.
+    /// Returns the outcome of an operation that has ended.
     pub(in crate::endpoint) fn take(&mut self, id: OpId) -> Option<Receipt> {
         self.ops.get_mut(id)?.receipt.as_ref()?;
         self.ops.remove(id)?.receipt
     }
 
-    /// Has `task` woken when the operation ends, in the place of whoever polled before.
+    /// Registers `task` to be woken when the operation ends, in place of the task that polled
+    /// before.
     pub(in crate::endpoint) fn notify(&mut self, id: OpId, task: &Waker) {
         let op = self.ops.get_mut(id);
         if let Some(other) = op.and_then(|op| op.notify.set_task(task)) {
@@ -38,7 +39,8 @@ impl Receiving {
         }
     }
 
-    /// Ends an operation that has no message; its jbuf, unless a part of a message stands in it.
+    /// Cancels an operation that has no message. The outcome contains its buffer, unless that holds
+    /// a part of a message.
     pub(in crate::endpoint) fn cancel(&mut self, id: OpId) {
         let place = self.posted.iter().position(|posted| *posted == id);
         if let Some(place) = place {
@@ -47,8 +49,8 @@ impl Receiving {
         }
     }
 
-    /// Nobody asks for an operation any more. A message that it has is kept for the next one. What is
-    /// to be dropped outside of the lock comes back.
+    /// Drops an operation. If it has received a message, the message is kept for the next receive.
+    /// The caller drops the returned value outside of the lock.
     pub(in crate::endpoint) fn forget(&mut self, id: OpId) -> Option<Missed> {
         let op = self.ops.get_mut(id)?;
         if let Notify::Task(task) = std::mem::replace(&mut op.notify, Notify::Nobody) {
@@ -64,7 +66,8 @@ impl Receiving {
         }
     }
 
-    /// Gives up the operations of a sink. Their jbufs come back, to be dropped outside of the lock.
+    /// Drops the operations of a sink. Returns their buffers, which the caller drops outside of the
+    /// lock.
     pub(in crate::endpoint) fn forget_sink(&mut self, sink: &Arc<dyn Sink>) -> Vec<Missed> {
         let of_sink = |id: &OpId, ops: &mut Ops<RecvOp>| {
             ops.get_mut(*id).is_some_and(|op| op.notify.is_of(sink))
@@ -84,7 +87,8 @@ impl Receiving {
         missed
     }
 
-    /// A task does not wait for one operation any more, but maybe for another.
+    /// Unregisters a task that does not wait for one operation any more, unless it waits for
+    /// another one.
     fn release(&mut self, task: &Waker) {
         let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
         if !posted.any(|op| op.notify.is_task(task)) {
@@ -116,14 +120,14 @@ impl Receiving {
         }
     }
 
-    /// Has a message received next, as if it had not been received yet.
+    /// Keeps a message for the next receive, as if it had not been received yet.
     pub(in crate::endpoint) fn keep(&mut self, arrived: Arrived) {
         if matches!(self.end, Some(End::ClosedLocally)) {
             return;
         }
         let kept_bytes = &mut self.remote.kept_bytes;
         *kept_bytes = kept_bytes.saturating_add(arrived.header.length);
-        // Numbers may wrap: of two that are kept, the later one is less than half of all beyond the other.
+        // Numbers may wrap: a number is later if it is ahead by less than half of the range.
         let later = |kept: &Arrived| kept.number.wrapping_sub(arrived.number) < u64::MAX / 2;
         let place = self.kept.iter().position(later);
         self.kept.insert(place.unwrap_or(self.kept.len()), arrived);

@@ -1,5 +1,6 @@
-//! Who gets all messages of a direction as they come, whoever drives it, in two stages: where the payload
-//! goes is chosen when the header is here.
+//! The receive sink, which gets all messages of a direction on arrival, regardless of which thread
+//! polls. There are two stages: the sink chooses the destination of a payload when the header has
+//! arrived, and takes the message when it is complete.
 
 use jstream::buffer::Spent;
 
@@ -14,18 +15,21 @@ use crate::endpoint::turn::Direction;
 use crate::error::{HeaderError, RecvError};
 use crate::header::Header;
 
-/// Takes messages under the lock of the direction: it may lock, wake and answer, but not use an endpoint.
+/// A receive sink. It is called under the lock of the direction: it may lock, wake and reply, but
+/// must not use an endpoint.
 ///
-/// A message is chosen for, and then taken or [lost](Self::lose); nothing else comes in between.
+/// After a message was chosen for, it is either taken or [lost](Self::lose). No other call comes in
+/// between.
 pub(crate) trait Taker: Send + Sync {
-    /// Where the payload of the next message goes.
+    /// Chooses the destination of the payload of the next message.
     fn choose(&self, header: &Header, replies: &mut Replies) -> Choice;
 
-    /// Takes a message. Its payload is in the jbuf that was chosen, unless the device moves its own.
+    /// Takes a message. Its payload is in the chosen buffer, unless the device moves its own
+    /// buffers.
     ///
     /// # Errors
     ///
-    /// If the peer does not keep to the rules, which ends the connection.
+    /// If the peer violates the protocol. The error ends the connection.
     fn take(
         &self,
         header: &Header,
@@ -33,7 +37,7 @@ pub(crate) trait Taker: Send + Sync {
         replies: &mut Replies,
     ) -> Result<(), HeaderError>;
 
-    /// Takes a message that was chosen to be [`Brief`](Choice::Brief).
+    /// Takes a message for which [`Brief`](Choice::Brief) was chosen.
     ///
     /// # Errors
     ///
@@ -45,34 +49,37 @@ pub(crate) trait Taker: Send + Sync {
         replies: &mut Replies,
     ) -> Result<(), HeaderError>;
 
-    /// The pool has no jbuf for the next message, which waits for [`Shared::resume`](super::Shared::resume).
+    /// Called if the pool has no buffer for the next message. The message waits until
+    /// [`Shared::resume`](super::Shared::resume) is called.
     fn starve(&self);
 
-    /// Nothing more comes. Of a message that was chosen for, and not taken, the memory is dropped.
+    /// Called when no more messages arrive. If a destination was chosen for a message that was not
+    /// taken, that memory is dropped.
     fn lose(&self, error: RecvError);
 }
 
-/// Where a payload goes.
+/// Destination of a payload.
 pub(crate) enum Choice {
-    /// To a jbuf of the pool.
+    /// A buffer of the pool.
     Pool,
-    /// To this jbuf, which has room for it.
+    /// This buffer, which has room for the payload.
     Jbuf(Spent),
-    /// To memory that is lent while it is looked at. Only for a few bytes.
+    /// Memory that is lent for the duration of the call. For payloads of a few bytes only.
     Brief,
-    /// Nowhere: the peer does not keep to the rules, which ends the connection.
+    /// None: the peer violates the protocol, which ends the connection.
     Refuse(HeaderError),
 }
 
-/// What a taker sends.
+/// Messages and credit changes that a receive sink produces.
 #[derive(Default)]
 pub(crate) struct Replies {
     messages: Vec<(Outbound<'static>, Notify)>,
-    /// What the peer has told of its window, and given back of it; and what is wrong with it if it is too much.
+    /// The window that the peer announced, the credit that it returned, and the error to report if
+    /// either is too large.
     opened: Option<Credit>,
     restored: Credit,
     overfull: Option<HeaderError>,
-    /// Nobody waits who would carry them on.
+    /// True if no caller waits that would drive the posted messages.
     pub(crate) alone: bool,
 }
 
@@ -81,13 +88,14 @@ impl Replies {
         self.messages.push((message, notify));
     }
 
-    /// The peer takes so much: what waited for that goes. A second time is `wrong`.
+    /// Opens the window that the peer announced, which lets waiting messages go. A second
+    /// announcement is the error `wrong`.
     pub(crate) fn open(&mut self, window: Credit, wrong: HeaderError) {
         self.opened = Some(window);
         self.overfull = Some(wrong);
     }
 
-    /// The peer has given back so much. More than there was is `wrong`.
+    /// Restores credit that the peer returned. More than was taken is the error `wrong`.
     pub(crate) fn restore(&mut self, credit: Credit, wrong: HeaderError) {
         let restored = &mut self.restored;
         restored.messages = restored.messages.saturating_add(credit.messages);
@@ -100,25 +108,25 @@ impl Replies {
     }
 }
 
-/// What came of receiving past the taker.
+/// Outcome of a receive on the fast path, which bypasses the receive sink.
 pub(crate) enum Past {
     Received(Header),
-    /// Nothing is here.
+    /// No message has arrived.
     Nothing,
-    /// What is here, or the end, is for the taker.
+    /// A message or the end has arrived that has to go to the receive sink.
     Other,
 }
 
-/// What became of a step.
+/// Outcome of one step of the receive loop.
 enum Step {
     Done,
-    /// Nothing is to be done for now.
+    /// No further progress is possible now.
     Wait,
 }
 
 impl Receiving {
-    /// From now on `taker` gets all messages, those that are here first. There is one in a connection's
-    /// life: false for any other.
+    /// Makes `taker` the receiver of all messages, beginning with those that have already arrived.
+    /// A connection accepts one receive sink in its lifetime. Returns false for any other.
     pub(in crate::endpoint) fn set_taker(&mut self, taker: std::sync::Arc<dyn Taker>) -> bool {
         if std::mem::replace(&mut self.taken, true) {
             let peer = self.facts.peer.clone();
@@ -131,19 +139,19 @@ impl Receiving {
         true
     }
 
-    /// The pool may have room.
+    /// Retries after the pool may have room again.
     pub(in crate::endpoint) fn resume(&mut self) {
         self.held = false;
         self.drive();
     }
 
-    /// Whether messages are taken as they come.
+    /// Returns true if a receive sink gets messages on arrival, and does not wait for a buffer.
     #[inline]
     pub(in crate::endpoint) fn has_taker(&self) -> bool {
         self.taker.is_some() && !self.held
     }
 
-    /// Receives as far as it goes now.
+    /// Receives as far as possible without blocking.
     pub(super) fn drive_taker(&mut self) {
         let Some(taker) = self.taker.take() else {
             return;
@@ -156,7 +164,7 @@ impl Receiving {
                     break false;
                 }
             }
-            // Whoever sleeps with the half may have memory that a message was begun in.
+            // A sleeping thread that holds the half may also hold the buffer of a begun message.
             let is_away = self.half.is_none() && self.end.is_none();
             if self.held || is_away {
                 break true;
@@ -172,7 +180,7 @@ impl Receiving {
             self.reply();
         }
         if !goes_on {
-            // Those that wait for credit wait in vain.
+            // No more credit arrives, so the messages that wait for credit fail.
             if let Some(shared) = self.remote.shared.upgrade() {
                 let closed = |sending: &mut Sending| {
                     sending.close_gate();
@@ -194,7 +202,7 @@ impl Receiving {
         let header = match half.header() {
             Ok(Some(header)) => header,
             Ok(None) => {
-                // The device may have begun anew what it was armed for.
+                // The device may have restarted the operation for which it was armed.
                 self.alarm.disarm();
                 return Step::Wait;
             }
@@ -232,8 +240,8 @@ impl Receiving {
         }
     }
 
-    /// Receives the next message to the front of `memory`, past the taker, where all of it is here and
-    /// `wants` says so.
+    /// Fast path: receives the next message to the front of `memory`, bypassing the receive sink,
+    /// if all of it has arrived and `wants` accepts its header.
     #[inline]
     pub(in crate::endpoint) fn receive_past(
         &mut self,
@@ -251,7 +259,7 @@ impl Receiving {
                 Past::Received(header)
             }
             Ok(Whole::Nothing) => Past::Nothing,
-            // A fault is found again by the taker's way.
+            // The slow path through the receive sink finds a fault again.
             Ok(Whole::Other) | Err(_) => Past::Other,
         }
     }
@@ -272,7 +280,7 @@ impl Receiving {
         }
     }
 
-    /// A message that was received before there was a taker.
+    /// Gives the sink a message that was received before the sink was set.
     #[cold]
     fn give_kept(&mut self, taker: &dyn Taker) -> Step {
         let Some(arrived) = self.kept.front() else {
@@ -288,13 +296,13 @@ impl Receiving {
             return Step::Wait;
         };
         self.scratched = matches!(choice, Choice::Brief);
-        // A jbuf that was chosen is not needed.
+        // The chosen buffer is not needed.
         drop(choice);
         self.common.news = true;
         self.give(taker, &header, arrived.payload)
     }
 
-    /// A message that had begun before there was a taker.
+    /// Completes a message that had begun before the sink was set.
     #[cold]
     fn finish_begun(&mut self, taker: &dyn Taker, header: Header) -> Step {
         let Some(half) = &mut self.half else {
@@ -320,13 +328,13 @@ impl Receiving {
         }
     }
 
-    /// A frame of puts and gets.
+    /// Handles a frame of puts and gets.
     #[cold]
     fn step_beside(&mut self, header: Header) -> Step {
         match self.serve(header) {
             Served::Done => Step::Done,
             Served::Partly => Step::Wait,
-            // A notice is a message.
+            // A notification is delivered as a message.
             Served::Arrived(arrived) => {
                 self.kept.push_back(arrived);
                 Step::Done
@@ -355,7 +363,7 @@ impl Receiving {
 
     fn lend_scratch(&mut self) {
         self.scratched = true;
-        // A device that moves jbufs has one already.
+        // A device that moves buffers already has one.
         if !self.facts.limits.moves {
             let scratch = self.scratch.take();
             let scratch = scratch.unwrap_or_else(|| Spent::heap(SCRATCH));
@@ -393,7 +401,7 @@ impl Receiving {
         match replied {
             Ok(Leftover::Nothing) => {}
             Ok(Leftover::Waiting) if !alone => {}
-            // Who sleeps since before that wakes for what is received only.
+            // Tasks that already wait are only woken for received messages.
             Ok(Leftover::InLine) if !alone && !self.alarm.is_waited_for() => {}
             Ok(Leftover::Waiting | Leftover::InLine) => shared.carry(),
             Err(error) => drop(self.refused(error)),

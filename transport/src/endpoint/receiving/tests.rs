@@ -1,4 +1,4 @@
-//! Numbers of messages that wrap.
+//! Tests of message numbers that wrap.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use crate::address::Address;
@@ -25,7 +25,7 @@ fn what_was_not_wanted_is_received_in_order_when_numbers_wrap() {
     for kind in 0..5 {
         client.send_message(Header::new(kind, [0; 3]), &[]).unwrap();
     }
-    // All are received; then they are given up, and not in order.
+    // All messages are received, and then their tickets are dropped out of order.
     server.try_recv_message().unwrap_err();
     for place in [1, 2, 0, 1, 0] {
         drop(posted.remove(place));

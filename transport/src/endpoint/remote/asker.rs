@@ -1,4 +1,4 @@
-//! The requests of this side, and what came of them.
+//! Requests of this side, and their answers.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -12,16 +12,16 @@ use crate::address::Address;
 use crate::endpoint::ops::{Notify, OpId, Ops};
 use crate::header::Header;
 
-/// What came of a put, or of a get, which has a jbuf.
+/// Outcome of a put, or of a get, which returns a buffer.
 pub(super) type Answer = Result<Option<Filled>, RemoteError>;
 
 /// A put or a get.
 pub(super) struct Ask {
     target: Target,
-    /// How much, in bytes.
+    /// Length, in bytes.
     length: u64,
     work: Work,
-    /// How many of its requests have no answer.
+    /// Number of requests without an answer.
     flying: usize,
     error: Option<RemoteError>,
     answer: Option<Answer>,
@@ -29,23 +29,23 @@ pub(super) struct Ask {
 }
 
 enum Work {
-    /// A put whose request was, or is, sent by its caller.
+    /// A put whose request is sent by the caller.
     Sent,
     Put {
         payload: Option<Filled>,
         notice: Option<Header>,
     },
     Get {
-        /// The longest piece.
+        /// Maximum length of a piece, in bytes.
         piece: u32,
-        /// How much was asked for.
+        /// Number of bytes that were requested.
         asked: u64,
         into: Got,
     },
 }
 
 enum Got {
-    /// All of it comes as one.
+    /// All bytes arrive in one piece.
     Whole(Option<Filled>),
     Pieces(Filling),
 }
@@ -63,14 +63,15 @@ impl Ask {
         }
     }
 
-    /// A put of a jbuf, and the notice that goes behind it.
+    /// Creates a put of a buffer, with the notice that follows it.
     pub(super) fn put(target: Target, payload: Filled, notice: Option<Header>) -> Self {
         let length = payload.len() as u64;
         let payload = Some(payload);
         Self::new(target, length, Work::Put { payload, notice })
     }
 
-    /// A get in pieces of up to `piece` bytes; `filling` has room for all, if they are several.
+    /// Creates a get in pieces of up to `piece` bytes. If there are several, `filling` has room for
+    /// all of them.
     pub(super) fn get(target: Target, length: u64, piece: u32, filling: Option<Filling>) -> Self {
         let into = filling.map_or(Got::Whole(None), Got::Pieces);
         let asked = 0;
@@ -82,30 +83,30 @@ impl Ask {
 pub(super) struct Request {
     pub(super) header: Header,
     pub(super) payload: Option<Filled>,
-    /// What is sent right behind it.
+    /// Message that is sent directly behind the request.
     pub(super) notice: Option<Header>,
 }
 
-/// A request that has no answer.
+/// A request without an answer.
 struct Flight {
     request: u64,
     op: OpId,
-    /// How long the data must be; `None` for a put.
+    /// Expected length of the data; `None` for a put.
     data: Option<u32>,
 }
 
-/// All of one endpoint.
+/// All requests of one endpoint.
 pub(super) struct Asks {
     ops: Ops<Ask>,
-    /// Those of which there is still to be sent, in order.
+    /// Operations with requests that were not sent, in order.
     waiting: VecDeque<OpId>,
-    /// At most [`MOST_REQUESTS`], in the order of sending.
+    /// Requests without an answer, in sending order; at most [`MOST_REQUESTS`].
     flying: VecDeque<Flight>,
-    /// The number of the next request.
+    /// Number of the next request.
     next: u64,
-    /// Somebody's answer is here who looks for it.
+    /// True if an answer has arrived for a blocked caller.
     pub(super) news: bool,
-    /// The tasks whose answers are here.
+    /// Tasks whose answers have arrived.
     pub(super) to_wake: Vec<Waker>,
 }
 
@@ -123,20 +124,20 @@ impl Default for Asks {
 }
 
 impl Asks {
-    /// Whether no answer is due.
+    /// Returns true if no answer is due.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.flying.is_empty() && self.waiting.is_empty()
     }
 
-    /// Appends a put or a get; [`next_request`](Self::next_request) has what to send.
+    /// Appends a put or a get. [`next_request`](Self::next_request) returns its requests.
     pub(super) fn post(&mut self, ask: Ask) -> OpId {
         let id = self.ops.insert(ask);
         self.waiting.push_back(id);
         id
     }
 
-    /// The next request to send, if another one may be sent.
+    /// Returns the next request to send, unless the maximum number of requests is reached.
     pub(super) fn next_request(&mut self) -> Option<Request> {
         if self.flying.len() >= MOST_REQUESTS {
             return None;
@@ -144,7 +145,7 @@ impl Asks {
         let op = *self.waiting.front()?;
         let request = self.next;
         let Some(ask) = self.ops.get_mut(op) else {
-            unreachable!("what waits is there");
+            unreachable!("a waiting operation exists");
         };
         let (frame, payload, notice, data) = match &mut ask.work {
             Work::Get { piece, asked, .. } => {
@@ -174,7 +175,7 @@ impl Asks {
                 };
                 (frame, payload.take(), notice.take(), None)
             }
-            Work::Sent => unreachable!("it does not wait"),
+            Work::Sent => unreachable!("such an operation does not wait"),
         };
         ask.flying = ask.flying.saturating_add(1);
         self.take_off(op, data);
@@ -185,8 +186,8 @@ impl Asks {
         })
     }
 
-    /// A put whose request the caller is going to send: with this header. `None` while there are too
-    /// many, or others wait.
+    /// Begins a put whose request the caller sends with the returned header. Returns `None` if the
+    /// maximum number of requests is reached, or if others wait.
     pub(super) fn begin(&mut self, target: Target, length: u64) -> Option<(OpId, Header)> {
         if self.flying.len() >= MOST_REQUESTS || !self.waiting.is_empty() {
             return None;
@@ -210,20 +211,20 @@ impl Asks {
         self.flying.push_back(Flight { request, op, data });
     }
 
-    /// A put whose request the caller could not send.
+    /// Removes a put whose request the caller could not send.
     pub(super) fn abort(&mut self, id: OpId) {
         self.flying.retain(|flight| flight.op != id);
         drop(self.ops.remove(id));
     }
 
-    /// Whether data of so many bytes may come for a request.
+    /// Returns true if a request expects data of this length.
     pub(super) fn expects(&self, request: u64, length: u64) -> bool {
         let mut flying = self.flying.iter();
         let flight = flying.find(|flight| flight.request == request);
         flight.is_some_and(|flight| flight.data.is_some_and(|data| u64::from(data) == length))
     }
 
-    /// The owner has answered with a verdict. False when that is none that it could give.
+    /// Handles a verdict of the owner. Returns false if the verdict is not valid for the request.
     pub(super) fn judge(&mut self, request: u64, verdict: Verdict, peer: &Address) -> bool {
         let mut flying = self.flying.iter();
         let is_get = |flight: &Flight| flight.request == request && flight.data.is_some();
@@ -239,15 +240,15 @@ impl Asks {
         let error = RemoteError::of(verdict, ask.target.offset, ask.length, peer);
         if let Some(error) = error {
             ask.error.get_or_insert(error);
-            // The rest is not worth asking.
+            // The remaining pieces are not requested.
             self.waiting.retain(|waiting| *waiting != op);
         }
         self.advance(op);
         true
     }
 
-    /// The owner has sent data, as they were [expected](Self::expects). False when they are not the next
-    /// piece.
+    /// Handles data of the owner that were [expected](Self::expects). Returns false if they are not
+    /// the next piece.
     pub(super) fn take_data(&mut self, request: u64, data: Filled) -> bool {
         let Some((op, Some(_))) = self.land(request) else {
             return false;
@@ -258,7 +259,7 @@ impl Asks {
         match &mut ask.work {
             Work::Get { into, .. } => match into {
                 Got::Whole(place) => *place = Some(data),
-                // There is room for the pieces that were asked for.
+                // The buffer has room for all requested pieces.
                 Got::Pieces(filling) => drop(filling.extend(data.as_bytes())),
             },
             Work::Sent | Work::Put { .. } => return false,
@@ -267,7 +268,7 @@ impl Asks {
         true
     }
 
-    /// A request has its answer. The pieces of one get come in order.
+    /// Removes a request that was answered. The pieces of one get must arrive in order.
     fn land(&mut self, request: u64) -> Option<(OpId, Option<u32>)> {
         let place = self
             .flying
@@ -284,7 +285,7 @@ impl Asks {
         Some((op, flight.data))
     }
 
-    /// Ends an operation of which nothing is left to be sent or answered.
+    /// Completes an operation if all its requests were sent and answered.
     fn advance(&mut self, op: OpId) {
         let waits = self.waiting.contains(&op);
         let Some(ask) = self.ops.get_mut(op).filter(|ask| ask.flying == 0 && !waits) else {
@@ -313,7 +314,7 @@ impl Asks {
         }
     }
 
-    /// The connection has ended: so has everything, with an error each.
+    /// Completes all operations with an error, because the connection has ended.
     pub(super) fn end(&mut self, mut error: impl FnMut() -> RemoteError) {
         while let Some(op) = self
             .flying
@@ -328,18 +329,20 @@ impl Asks {
         }
     }
 
-    /// What came of an operation, once.
+    /// Returns the outcome of an operation once.
     pub(super) fn take(&mut self, id: OpId) -> Option<Answer> {
         self.ops.get_mut(id)?.answer.as_ref()?;
         self.ops.remove(id)?.answer
     }
 
-    /// Has `task` woken when the operation ends. Who was to be woken before comes back.
+    /// Registers `task` to be woken when the operation completes. Returns the task that it
+    /// replaces.
     pub(super) fn notify(&mut self, id: OpId, task: &Waker) -> Option<Waker> {
         self.ops.get_mut(id)?.notify.set_task(task)
     }
 
-    /// Nobody asks for an operation any more. A put is still carried out, of a get no more is asked for.
+    /// Detaches an operation from its owner. A put is still carried out; a get sends no more
+    /// requests.
     pub(super) fn forget(&mut self, id: OpId) -> (Option<Answer>, Option<Waker>) {
         let Some(ask) = self.ops.get_mut(id) else {
             return (None, None);
@@ -359,7 +362,8 @@ impl Asks {
     }
 }
 
-/// The longest piece of a get where messages of up to `max_receive` bytes are received.
+/// Returns the maximum length of a piece of a get, if messages of up to `max_receive` bytes are
+/// received.
 pub(super) fn piece(max_receive: u64) -> u32 {
     u32::try_from(max_receive).map_or(PIECE, |max| max.clamp(1, PIECE))
 }
@@ -430,13 +434,13 @@ mod tests {
         let mut asks = Asks::default();
         let id = get(&mut asks, 8, 4);
         while asks.next_request().is_some() {}
-        // Not the next one, and one that nobody asked for.
+        // Not the next piece, and a piece that was not requested.
         assert!(!asks.take_data(1, jbuf(&[1; 4])));
         assert!(!asks.take_data(2, jbuf(&[1; 4])));
         assert!(!asks.judge(7, Verdict::Done, &peer()));
-        // A get is not just done.
+        // A get is not answered by `Done`.
         assert!(!asks.judge(0, Verdict::Done, &peer()));
-        // It still ends with the connection.
+        // The get still completes when the connection ends.
         asks.end(|| RemoteError::NoRoom { peer: peer() });
         assert!(matches!(asks.take(id), Some(Err(_))));
         asks.post(Ask::put(TARGET, jbuf(&[1]), None));

@@ -1,4 +1,4 @@
-//! Puts and gets as programs call them.
+//! Public interface of puts and gets.
 
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
@@ -24,29 +24,30 @@ use crate::endpoint::turn::Turn;
 use crate::error::SendError;
 use crate::header::Header;
 
-/// How much of a put with a notice goes together with it: so much is copied for it.
+/// Maximum number of bytes of a put that are sent together with its notice. They are copied to a
+/// buffer.
 const NOTICED: usize = 16 << 10;
 
-/// How many gets of one [`Endpoint::get_into`] are on their way at once.
+/// Number of simultaneous gets of one [`Endpoint::get_into`].
 const AHEAD: usize = 4;
 
-/// How often whoever waits for an answer looks whether others have received the messages before it.
+/// Interval at which a blocked caller checks whether the messages before its answer were received.
 const BLOCKED: Duration = Duration::from_millis(1);
 
 impl Endpoint {
-    /// Exposes memory to the peer, which may put or get there as `rights` say, as long as the
-    /// [`Exposure`] is there. Its [key](Exposure::key) is to be sent to the peer.
+    /// Exposes memory to the peer, which may put or get as `rights` permit while the [`Exposure`]
+    /// exists. Send its [key](Exposure::key) to the peer.
     ///
-    /// Requests are served by whoever receives on this endpoint, waits for an answer or sleeps while it
-    /// sends; a [`Progress`](crate::Progress) thread serves them when nobody does. Messages that come
-    /// before them are kept meanwhile, up to the limits of
+    /// Requests are served by threads that receive on this endpoint, wait for an answer, or sleep
+    /// while they send. A [`Progress`](crate::Progress) thread serves them otherwise. Messages that
+    /// arrive before the requests are kept, up to the limits of
     /// [`Options::queue_messages`](crate::Options::queue_messages) and
-    /// [`Options::queue_bytes`](crate::Options::queue_bytes); what comes behind more of them waits
-    /// until they are received.
+    /// [`Options::queue_bytes`](crate::Options::queue_bytes). Requests behind more messages wait
+    /// until messages are received.
     ///
     /// # Errors
     ///
-    /// What the system says when it has no random numbers.
+    /// The error of the system if it provides no random numbers.
     pub fn expose(&self, window: impl Into<Window>, rights: Rights) -> io::Result<Exposure> {
         let (window, shared) = (window.into(), self.shared());
         let length = window.len() as u64;
@@ -63,11 +64,12 @@ impl Endpoint {
         }
     }
 
-    /// Puts `bytes` into memory that the peer has exposed, `offset` bytes from its beginning. Returns
-    /// when they are there. Nobody sees a part of them, unless they are longer than
-    /// [`Limits::max_send`](crate::Limits::max_send): then they are put in pieces.
+    /// Writes `bytes` to memory that the peer has exposed, starting at `offset` bytes. Returns when
+    /// they are written. The put is atomic, unless it is longer than
+    /// [`Limits::max_send`](crate::Limits::max_send): then it is split into pieces.
     ///
-    /// It waits as long as the connection lives, for the peer serves when it receives.
+    /// The call has no timeout while the connection lives, because the peer serves requests only
+    /// when it receives.
     ///
     /// # Errors
     ///
@@ -88,12 +90,13 @@ impl Endpoint {
         Ok(())
     }
 
-    /// As [`put`](Self::put). When all is there, the peer receives a message of this header without a
-    /// payload. The last 16 KiB are put together with the notice, what is before them is put before.
+    /// As [`put`](Self::put). When all bytes are written, the peer receives a message with this
+    /// header and no payload. The last 16 KiB are sent together with the notice; the bytes before
+    /// them are sent first.
     ///
     /// # Errors
     ///
-    /// [`RemoteError`]; then there is no message.
+    /// [`RemoteError`]; then no message is delivered.
     pub fn put_notify(
         &self,
         key: &RemoteKey,
@@ -115,7 +118,7 @@ impl Endpoint {
             source,
         };
         let Ok(filled) = spent.map_err(no_room)?.copy_from(last) else {
-            unreachable!("it has room for what it was taken for");
+            unreachable!("the buffer has the requested capacity");
         };
         let target = Target {
             offset: target.offset.saturating_add(before as u64),
@@ -128,13 +131,13 @@ impl Endpoint {
         .wait()
     }
 
-    /// Posts a put of a jbuf, which goes back to its pool when it was sent. It is no longer than
-    /// [`Limits::max_send`](crate::Limits::max_send). Whatever is wrong with it the ticket says.
+    /// Posts a put of a buffer, which returns to its pool after it was sent. Its length is limited
+    /// by [`Limits::max_send`](crate::Limits::max_send). The ticket reports any error.
     pub fn post_put(&self, key: &RemoteKey, offset: u64, filled: Filled) -> PutTicket {
         self.post_filled(key, offset, filled, None)
     }
 
-    /// As [`post_put`](Self::post_put), with a notice as of [`put_notify`](Self::put_notify).
+    /// As [`post_put`](Self::post_put), with a notice; see [`put_notify`](Self::put_notify).
     pub fn post_put_notify(
         &self,
         key: &RemoteKey,
@@ -167,10 +170,12 @@ impl Endpoint {
         }
     }
 
-    /// Gets `length` bytes of what the peer has exposed, `offset` bytes from its beginning, in a jbuf of
-    /// the pool. What is longer than 256 KiB is got in pieces, between which others may put.
+    /// Reads `length` bytes of memory that the peer has exposed, starting at `offset` bytes, into a
+    /// buffer of the pool. More than 256 KiB are read in pieces, and other puts may come between
+    /// them.
     ///
-    /// It waits as long as the connection lives, for the peer serves when it receives.
+    /// The call has no timeout while the connection lives, because the peer serves requests only
+    /// when it receives.
     ///
     /// # Errors
     ///
@@ -179,11 +184,11 @@ impl Endpoint {
         self.post_get(key, offset, length).wait()
     }
 
-    /// As [`get`](Self::get), to fill `memory`.
+    /// As [`get`](Self::get), but fills `memory`.
     ///
     /// # Errors
     ///
-    /// [`RemoteError`]; then what `memory` holds is unknown.
+    /// [`RemoteError`]; then the content of `memory` is unspecified.
     pub fn get_into(
         &self,
         key: &RemoteKey,
@@ -215,7 +220,7 @@ impl Endpoint {
         tickets.into_iter().try_for_each(wait)
     }
 
-    /// Posts a get. Whatever is wrong with it the ticket says.
+    /// Posts a get. The ticket reports any error.
     pub fn post_get(&self, key: &RemoteKey, offset: u64, length: usize) -> GetTicket {
         let facts = self.shared().facts();
         let piece = piece(facts.limits.max_receive);
@@ -243,7 +248,8 @@ impl Endpoint {
         Asked::new(shared.clone(), posted)
     }
 
-    /// What a key says is wrong already here is not asked for. The owner looks for itself.
+    /// Checks a range against the length in the key, so that an invalid request is not sent. The
+    /// owner checks again.
     fn target(&self, key: &RemoteKey, offset: u64, length: u64) -> Result<Target, RemoteError> {
         let end = offset.checked_add(length);
         if end.is_none_or(|end| end > key.length) {
@@ -261,7 +267,7 @@ impl Endpoint {
     }
 }
 
-/// A number that nobody can guess.
+/// Returns an unpredictable number.
 fn random() -> io::Result<u64> {
     let mut bytes = [0; 8];
     let mut filled = 0usize;
@@ -297,14 +303,14 @@ impl Shared {
         id
     }
 
-    /// Puts what one message holds.
+    /// Puts bytes that fit one message.
     fn put(self: &Arc<Self>, target: Target, bytes: &[u8]) -> Result<(), RemoteError> {
         let length = bytes.len() as u64;
         let (id, header) = self
             .wait_unless_blocked(Patience::Endless, |receiving| {
                 receiving.begin_put(target, length)
             })
-            .unwrap_or_else(|| unreachable!("nothing is late that may take for ever"))
+            .unwrap_or_else(|| unreachable!("a wait without a deadline does not time out"))
             .and_then(|begun| begun)?;
         let segments = [IoSlice::new(bytes)];
         let mut message = Outbound {
@@ -321,12 +327,12 @@ impl Shared {
         }
         match self.wait_answer(id, Patience::Endless) {
             Some(answer) => answer.map(drop),
-            None => unreachable!("nothing is late that may take for ever"),
+            None => unreachable!("a wait without a deadline does not time out"),
         }
     }
 
-    /// Waits for an answer; `None` when it does not come in time. Who is blocked for too long does not get
-    /// it any more.
+    /// Waits for an answer. Returns `None` if it does not arrive in time. If the caller is blocked
+    /// for too long, the operation is detached and fails.
     pub(super) fn wait_answer(&self, id: OpId, patience: Patience) -> Option<Answer> {
         let waited = self.wait_unless_blocked(patience, |receiving| receiving.take_answer(id))?;
         Some(waited.unwrap_or_else(|blocked| {
@@ -335,8 +341,8 @@ impl Shared {
         }))
     }
 
-    /// Waits until `attempt` answers. Where messages stand before what it waits for that can't be kept,
-    /// others have time to receive them.
+    /// Waits until `attempt` returns a value. If messages before the answer can't be kept, waits up
+    /// to the send timeout for other threads to receive them.
     fn wait_unless_blocked<R>(
         &self,
         patience: Patience,
@@ -372,7 +378,7 @@ impl Shared {
         }
     }
 
-    /// The answer, or else `task` is woken when it may be here.
+    /// Returns the answer if it has arrived, or registers `task` to be woken when it may have.
     pub(super) fn poll_answer(&self, id: OpId, task: &Waker) -> Option<Answer> {
         let mut held = self.receiving.lock();
         Turn::drive_for_task(&mut *held);
@@ -388,7 +394,7 @@ impl Shared {
         answer
     }
 
-    /// Nobody asks for an answer any more.
+    /// Detaches an operation from its owner.
     pub(super) fn forget_answer(&self, id: OpId) {
         let mut held = self.receiving.lock();
         let answer = held.forget_answer(id);

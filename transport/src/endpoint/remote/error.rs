@@ -1,4 +1,4 @@
-//! What can go wrong with a put or a get.
+//! Errors of puts and gets.
 
 use jstream::buffer::PoolError;
 use thiserror::Error;
@@ -7,65 +7,67 @@ use super::frame::Verdict;
 use crate::address::Address;
 use crate::error::{RecvError, SendError};
 
-/// Why nothing was put or got. Unless it says so, the connection can be used as before.
+/// Error of a put or a get. Unless stated otherwise, nothing was transferred and the connection can
+/// still be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RemoteError {
-    /// The peer exposes nothing under this key on this connection, or not any more.
-    #[error("{peer} exposes nothing under this key on this connection")]
+    /// The peer exposes no memory under this key on this connection, or no longer does.
+    #[error("{peer} exposes no memory under this key on this connection")]
     NoSuchKey {
         /// The peer.
         peer: Address,
     },
-    /// The memory is exposed, but not for this.
-    #[error("{peer} does not allow this; see RemoteKey::rights")]
+    /// The memory is exposed, but the rights of the key do not permit the operation.
+    #[error("{peer} does not permit this operation; see RemoteKey::rights")]
     NotAllowed {
         /// The peer.
         peer: Address,
     },
-    /// It is not all inside of what is exposed.
-    #[error("{length} bytes from {offset} on don't lie in the {exposed} that {peer} exposes")]
+    /// The range is not within the exposed memory.
+    #[error("{length} bytes at offset {offset} exceed the {exposed} bytes that {peer} exposes")]
     OutOfBounds {
-        /// Where it was to begin, in bytes.
+        /// Offset of the range, in bytes.
         offset: u64,
-        /// How long it was to be, in bytes.
+        /// Length of the range, in bytes.
         length: u64,
-        /// How many bytes are exposed.
+        /// Length of the exposed memory, in bytes.
         exposed: u64,
         /// The peer.
         peer: Address,
     },
     /// The peer's pool had no room for the answer.
-    #[error("{peer} had no room for its answer; try again")]
+    #[error("the pool of {peer} had no room for the answer; try again")]
     NoRoom {
         /// The peer.
         peer: Address,
     },
-    /// The pool of this side had no room.
-    #[error("no room for {length} bytes: {source}")]
+    /// The local pool had no room.
+    #[error("the pool has no room for {length} bytes: {source}")]
     NoBuffer {
-        /// How many bytes were needed.
+        /// Number of bytes that were needed.
         length: usize,
-        /// What the pool said.
+        /// The error of the pool.
         source: PoolError,
     },
     /// The request was not sent.
     #[error("the request was not sent: {source}")]
     Unsent {
-        /// Why.
+        /// The reason.
         source: SendError,
     },
-    /// The connection ended before the answer came. Whether something was put is unknown.
-    #[error("there was no answer: {source}")]
+    /// The connection ended before the answer arrived. It is unknown whether bytes were written.
+    #[error("the connection ended before the answer arrived: {source}")]
     Unanswered {
-        /// How it ended.
+        /// The cause of the end.
         source: RecvError,
     },
-    /// So many messages came that no more are kept, and nobody received them. The answer stands behind
-    /// them: receive, and ask again. Whether something was put is unknown.
-    #[error("{messages} messages of {peer} stand before its answer; receive them")]
+    /// The limit of kept messages was reached, and the program did not receive them. The answer is
+    /// behind them: receive the messages, and repeat the request. It is unknown whether bytes were
+    /// written.
+    #[error("{messages} messages of {peer} precede its answer; receive them")]
     Blocked {
-        /// How many messages are here.
+        /// Number of kept messages.
         messages: usize,
         /// The peer.
         peer: Address,
@@ -73,7 +75,7 @@ pub enum RemoteError {
 }
 
 impl RemoteError {
-    /// What the owner refused of this request.
+    /// Converts a verdict of the owner to an error. Returns `None` if the request was carried out.
     pub(super) fn of(verdict: Verdict, offset: u64, length: u64, peer: &Address) -> Option<Self> {
         if verdict == Verdict::Done {
             return None;

@@ -1,4 +1,4 @@
-//! Frames and the headers that they travel in.
+//! Frames, and their encoding in headers.
 
 use super::PIECE;
 use crate::error::HeaderError;
@@ -10,7 +10,7 @@ const GET: u32 = 3;
 const DATA: u32 = 4;
 const NOTICE: u32 = 5;
 
-/// What a peer asks for or answers.
+/// A request, an answer or a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
     Put {
@@ -33,29 +33,30 @@ pub(super) enum Frame {
     Notice,
 }
 
-/// Where something is put, or got from.
+/// The place of a put or a get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) key: u64,
     pub(super) offset: u64,
 }
 
-/// What the owner says to a request.
+/// The owner's answer to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Done,
     NoSuchKey,
     NotAllowed,
-    /// Only so many bytes are exposed.
+    /// Only this many bytes are exposed.
     OutOfBounds {
         exposed: u64,
     },
-    /// The owner has no memory for the answer.
+    /// The owner's pool has no room for the answer.
     NoRoom,
 }
 
 impl Frame {
-    /// What travels in `header`, whose `op` is not 0. The lengths that it must have are checked.
+    /// Decodes the frame of a `header` whose `op` is not 0. The lengths that a frame requires are
+    /// checked.
     pub(super) fn of(header: &Header) -> Result<Self, HeaderError> {
         let unexpected = HeaderError::Unexpected { op: header.op };
         let [first, second, third] = header.words;
@@ -89,7 +90,7 @@ impl Frame {
             NOTICE => Self::Notice,
             _ => return Err(unexpected),
         };
-        // These have no payload.
+        // These frames have no payload.
         if header.length == 0 {
             Ok(frame)
         } else {
@@ -97,7 +98,7 @@ impl Frame {
         }
     }
 
-    /// The header that it travels in; that of a notice is of the program.
+    /// Encodes the frame in a header. The header of a notice is set by the program.
     pub(super) fn header(self) -> Header {
         let (op, kind, words) = match self {
             Self::Put {
@@ -127,7 +128,7 @@ impl Frame {
         }
     }
 
-    /// The notice that becomes a message with the words of `header`.
+    /// Returns the header of a notice that becomes a message with the words of `header`.
     pub(super) fn notice(header: Header) -> Header {
         Header {
             op: NOTICE,

@@ -1,15 +1,15 @@
-//! What a peer has to know to put and get.
+//! Key that a peer needs for puts and gets.
 
 use jstream::Transportable;
 
-/// What a peer may do with exposed memory.
+/// Operations that a peer may perform on exposed memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Transportable)]
 pub enum Rights {
-    /// Read it.
+    /// Read the memory.
     Get,
-    /// Write to it.
+    /// Write to the memory.
     Put,
-    /// Both.
+    /// Read and write the memory.
     Both,
 }
 
@@ -23,11 +23,11 @@ impl Rights {
     }
 }
 
-/// Names memory that an endpoint has exposed, for the other end of its connection.
+/// Key of exposed memory, for the peer of the connection.
 ///
-/// It is a plain value: send it as an object, or [in the words](Self::to_words) of a header. Nobody can
-/// guess it, and it means nothing on another connection. What it says of length and rights is there to
-/// be read; the owner looks at its own.
+/// A key is a plain value: send it as an object, or [in the words](Self::to_words) of a header. It
+/// can't be guessed, and it is not valid on another connection. The length and the rights in it are
+/// informative; the owner checks its own values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Transportable)]
 pub struct RemoteKey {
     pub(super) number: u64,
@@ -36,25 +36,25 @@ pub struct RemoteKey {
 }
 
 impl RemoteKey {
-    /// How many bytes are exposed.
+    /// Returns the number of exposed bytes.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.length
     }
 
-    /// Whether none are.
+    /// Returns true if no bytes are exposed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// What may be done with them.
+    /// Returns the permitted operations.
     #[must_use]
     pub fn rights(&self) -> Rights {
         self.rights
     }
 
-    /// The key as the words of a [`Header`](crate::Header).
+    /// Returns the key as the words of a [`Header`](crate::Header).
     #[must_use]
     pub fn to_words(&self) -> [u64; 3] {
         let rights = match self.rights {
@@ -65,7 +65,7 @@ impl RemoteKey {
         [self.number, self.length, rights]
     }
 
-    /// The key that travelled in `words`; `None` when they are none.
+    /// Returns the key that `words` contain, or `None` if they contain no key.
     #[must_use]
     pub fn from_words(words: [u64; 3]) -> Option<Self> {
         let [number, length, rights] = words;

@@ -1,28 +1,30 @@
-//! Puts and gets: one side reads and writes memory that the other one has exposed.
+//! Puts and gets: one side writes and reads memory that the other side has exposed.
 //!
-//! They travel as frames among the messages of a connection, told apart by the header's `op`:
+//! Both travel as frames among the messages of a connection. The `op` of the header distinguishes
+//! them:
 //!
 //! | op | frame | `kind` | `words` | payload |
 //! |---|---|---|---|---|
 //! | 0 | a message | of the program | of the program | of the program |
-//! | 1 | put | 1 when a notice belongs to it, else 0 | key, offset, request | what is put |
-//! | 2 | done | what came of it | request, length of what is exposed, 0 | |
-//! | 3 | get | how much, in bytes | key, offset, request | |
-//! | 4 | data | 0 | request, 0, 0 | what was got |
+//! | 1 | put | 1 if a notice follows, else 0 | key, offset, request | bytes to write |
+//! | 2 | done | result | request, length of the exposed memory, 0 | |
+//! | 3 | get | number of bytes | key, offset, request | |
+//! | 4 | data | 0 | request, 0, 0 | bytes that were read |
 //! | 5 | notice | of the program | of the program | |
 //!
-//! Each put is answered by `done`, each get by `data` or by `done` that says why not. The owner serves
-//! requests in the order in which they come, among the messages. A notice becomes a message if the put
-//! that belongs to it, the last one with `kind` 1, was carried out; else it is dropped.
+//! Each put is answered by `done`. Each get is answered by `data`, or by `done` with an error. The
+//! owner serves requests in the order of arrival, among the messages. Notices belong to the puts
+//! with `kind` 1, in order. A notice becomes a message if its put was carried out. Otherwise it is
+//! dropped.
 //!
-//! `frame` knows this format, `owner` has what is exposed, `asker` the requests of this side: none of
-//! them does I/O. `serving` joins them to the direction that receives, `calls` and `ticket` are for
-//! programs.
+//! `frame` implements this format, `owner` holds the exposed memory, and `asker` the requests of
+//! this side; none of them does I/O. `serving` connects them to the receive direction. `calls` and
+//! `ticket` are the public interface.
 //!
-//! Invariant: a side has at most [`MOST_REQUESTS`] requests whose answers it has not received. So the
-//! answers that wait to be sent are bounded; whoever sends more requests loses the connection.
+//! INVARIANT: a side has at most [`MOST_REQUESTS`] requests whose answers it has not received. This
+//! bounds the answers that wait to be sent. A peer that sends more requests is disconnected.
 //!
-//! Lock order: the direction that receives, then the one that sends or a window; never the reverse.
+//! Lock order: the receive direction, then the send direction or a window; never the reverse.
 
 mod asker;
 mod calls;
@@ -46,25 +48,25 @@ use self::owner::Exposed;
 pub(super) use self::serving::Served;
 use super::shared::Shared;
 
-/// The most requests whose answers have not been received. Answers the threat of a peer that asks and
-/// does not read.
+/// Maximum number of requests without a received answer. Bounds the memory for a peer that sends
+/// requests and does not read.
 pub(crate) const MOST_REQUESTS: usize = 32;
 
-/// The most that is got by one request, in bytes: the answers that wait for a peer are no more than
-/// this, [`MOST_REQUESTS`] times.
+/// Maximum number of bytes that one get request may ask for. The answers that wait for a peer have
+/// at most [`MOST_REQUESTS`] times this size.
 pub(crate) const PIECE: u32 = 256 << 10;
 
-/// What the direction that receives knows of puts and gets.
+/// State of puts and gets in the receive direction.
 pub(super) struct Remote {
     exposed: Exposed,
     asks: Asks,
-    /// No more messages can be kept for later, so that what stands behind them waits.
+    /// True if no more messages can be kept for later, so that frames behind them have to wait.
     stuck: bool,
-    /// The frame that is being received goes to the scratch.
+    /// True if the frame that is being received goes to the scratch buffer.
     scratched: bool,
-    /// How many bytes the messages have that are kept.
+    /// Total length of the kept messages, in bytes.
     pub(super) kept_bytes: u64,
-    /// Where answers and requests are sent.
+    /// The connection, for sending answers and requests.
     pub(super) shared: Weak<Shared>,
 }
 
@@ -80,14 +82,14 @@ impl Remote {
         }
     }
 
-    /// Whether frames are to be expected: then whoever drives the direction receives them, though
-    /// nobody waits for a message.
+    /// Returns true if frames may arrive. Then a thread that drives the direction receives them,
+    /// even if no receive waits for a message.
     #[inline]
     pub(super) fn is_active(&self) -> bool {
         !self.exposed.is_empty() || !self.asks.is_empty()
     }
 
-    /// Whether the direction goes on when something comes.
+    /// Returns true if the direction makes progress when bytes arrive.
     #[inline]
     pub(super) fn is_waiting(&self) -> bool {
         self.is_active() && !self.stuck

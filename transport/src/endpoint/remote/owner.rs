@@ -1,4 +1,4 @@
-//! What is exposed on one connection.
+//! Exposed memory of one connection.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -10,11 +10,11 @@ use super::frame::{Target, Verdict};
 use super::key::Rights;
 use super::window::Window;
 
-/// The exposed memory by its keys.
+/// Exposed memory, by key.
 #[derive(Default)]
 pub(super) struct Exposed {
     windows: BTreeMap<u64, (Window, Rights)>,
-    /// Of the puts whose notices are to come: whether they were carried out.
+    /// For each put whose notice has not arrived: true if the put was carried out.
     noticed: VecDeque<bool>,
 }
 
@@ -24,7 +24,7 @@ impl Exposed {
         self.windows.is_empty()
     }
 
-    /// False when there is such a key.
+    /// Inserts a window. Returns false if the key exists.
     pub(super) fn insert(&mut self, key: u64, window: Window, rights: Rights) -> bool {
         let is_new = !self.windows.contains_key(&key);
         if is_new {
@@ -33,12 +33,12 @@ impl Exposed {
         is_new
     }
 
-    /// What had the key, to be dropped outside of the lock.
+    /// Removes a window. The caller drops it without the lock.
     pub(super) fn remove(&mut self, key: u64) -> Option<Window> {
         Some(self.windows.remove(&key)?.0)
     }
 
-    /// Puts `bytes`.
+    /// Writes `bytes` to the target.
     pub(super) fn put(&self, target: Target, bytes: &[u8]) -> Verdict {
         let (window, range) = match self.range(target, bytes.len() as u64, Rights::allows_put) {
             Ok(found) => found,
@@ -50,11 +50,11 @@ impl Exposed {
                 place.copy_from_slice(bytes);
                 Verdict::Done
             }
-            _ => unreachable!("the range is as long as the bytes, and inside"),
+            _ => unreachable!("the range was checked and has the length of the bytes"),
         }
     }
 
-    /// Gets `length` bytes into a jbuf of `pool`.
+    /// Reads `length` bytes from the target into a buffer of `pool`.
     pub(super) fn get(&self, target: Target, length: u32, pool: &Pool) -> Result<Filled, Verdict> {
         let (window, range) = self.range(target, length.into(), Rights::allows_get)?;
         let spent = pool.take(range.len()).map_err(|_| Verdict::NoRoom)?;
@@ -63,7 +63,7 @@ impl Exposed {
         spent.copy_from(bytes).map_err(|_| Verdict::NoRoom)
     }
 
-    /// The window of a request and the place in it, if it may be reached so.
+    /// Returns the window and the range of a request, after checking its key, rights and bounds.
     fn range(
         &self,
         target: Target,
@@ -84,7 +84,7 @@ impl Exposed {
         Ok((window, at(target.offset)?..at(end)?))
     }
 
-    /// A put came to which a notice belongs. False when too many have not come.
+    /// Records a put that has a notice. Returns false if too many notices have not arrived.
     pub(super) fn expect_notice(&mut self, carried_out: bool) -> bool {
         let few = self.noticed.len() < MOST_REQUESTS;
         if few {
@@ -93,7 +93,8 @@ impl Exposed {
         few
     }
 
-    /// A notice came: whether its put was carried out; `None` when none belongs to it.
+    /// Handles a notice. Returns true if its put was carried out, and `None` if no put has
+    /// announced it.
     pub(super) fn notice(&mut self) -> Option<bool> {
         self.noticed.pop_front()
     }

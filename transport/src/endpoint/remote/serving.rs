@@ -1,4 +1,4 @@
-//! Frames in the direction that receives.
+//! Frames in the receive direction.
 
 use jstream::buffer::{Filled, Spent};
 
@@ -18,18 +18,18 @@ use crate::endpoint::turn::{Common, Direction};
 use crate::error::{HeaderError, RecvError, SendError};
 use crate::header::Header;
 
-/// What became of the frame that came next.
+/// Result of serving the next frame.
 pub(in crate::endpoint) enum Served {
     Done,
-    /// It is not all here.
+    /// The frame is incomplete.
     Partly,
-    /// It was a notice.
+    /// The frame was a notice, which is delivered as a message.
     Arrived(Arrived),
     Failed(RecvError),
 }
 
 impl Receiving {
-    /// The next message of the device, before which frames stand.
+    /// Returns the next message of the device, after serving the frames before it.
     #[cold]
     pub(in crate::endpoint) fn next_behind_frames(
         &mut self,
@@ -53,7 +53,7 @@ impl Receiving {
         }
     }
 
-    /// Receives frames though nobody waits for a message. Messages that stand before them are kept.
+    /// Receives frames although no receive waits for a message. Messages before them are kept.
     #[cold]
     pub(in crate::endpoint) fn drive_remote(&mut self) {
         self.remote.stuck = false;
@@ -61,7 +61,7 @@ impl Receiving {
             if self.kept.len() >= self.facts.kept_messages
                 || self.remote.kept_bytes >= self.facts.kept_bytes
             {
-                // A message can't be taken, so a frame behind it is not seen.
+                // No message can be taken, so frames behind it are not visible.
                 self.remote.stuck = true;
                 break;
             }
@@ -73,7 +73,7 @@ impl Receiving {
                     self.kept.push_back(arrived);
                     self.common.news = true;
                 }
-                // The end, or no room for now.
+                // The connection has ended, or the pool has no room at the moment.
                 Some(Err(_)) => {
                     self.remote.stuck = true;
                     break;
@@ -89,33 +89,33 @@ impl Receiving {
         }
     }
 
-    /// A message that was kept.
+    /// Returns the oldest kept message.
     pub(in crate::endpoint) fn take_kept(&mut self) -> Option<Arrived> {
         let arrived = self.kept.pop_front()?;
         self.remote.kept_bytes = self.remote.kept_bytes.saturating_sub(arrived.header.length);
         if self.remote.stuck {
-            // Whoever waits for an answer looks again.
+            // Wakes the callers that wait for an answer, so that they poll again.
             self.remote.stuck = false;
             self.common.news = true;
         }
         Some(arrived)
     }
 
-    /// Receives a frame, whose header is here, and does what it says.
+    /// Receives a frame, whose header has arrived, and carries it out.
     pub(in crate::endpoint) fn serve(&mut self, header: Header) -> Served {
         let frame = match Frame::of(&header) {
             Ok(frame) => frame,
             Err(error) => return self.refuse(error),
         };
         if let Frame::Data { request } = frame {
-            // Before memory is taken for it.
+            // Check before a buffer is taken for the data.
             if !self.remote.asks.expects(request, header.length) {
                 return self.refuse(HeaderError::Unexpected { op: header.op });
             }
         }
         if !self.begun {
             self.begun = true;
-            // Data are given to whoever asked, in a jbuf of the pool.
+            // Data are passed to the requester in a buffer of the pool.
             let lends = !matches!(frame, Frame::Data { .. }) && !self.facts.limits.moves;
             if lends && header.length <= SCRATCH as u64 {
                 let scratch = self.scratch.take();
@@ -205,14 +205,14 @@ impl Receiving {
         }
     }
 
-    /// The jbuf of a frame's payload is of no use any more.
+    /// Returns the buffer of a frame's payload to the scratch slot if it came from there.
     fn recycle(&mut self, filled: Filled) {
         if std::mem::take(&mut self.remote.scratched) {
             self.scratch = Some(filled.into_spent());
         }
     }
 
-    /// The peer does not keep to the rules: that ends the connection.
+    /// Ends the connection because the peer violates the protocol.
     fn refuse(&mut self, error: HeaderError) -> Served {
         let end = End::Malformed(error);
         let failed = Served::Failed(self.facts.recv_error(&end));
@@ -220,7 +220,7 @@ impl Receiving {
         failed
     }
 
-    /// Sends an answer, behind everything posted.
+    /// Posts an answer behind all posted messages.
     fn answer(&mut self, frame: Frame, data: Option<Filled>) -> Served {
         let sent = match self.remote.shared.upgrade() {
             Some(shared) => shared.post_answer(&mut self.common, outbound(frame.header(), data)),
@@ -233,7 +233,7 @@ impl Receiving {
         }
     }
 
-    /// Sends the requests that may be sent.
+    /// Sends requests up to the maximum number.
     fn ask_more(&mut self) {
         while let Some(request) = self.remote.asks.next_request() {
             let Some(shared) = self.remote.shared.upgrade() else {
@@ -246,7 +246,7 @@ impl Receiving {
         }
     }
 
-    /// Tells those whose answers are here.
+    /// Wakes the callers and tasks whose answers have arrived.
     fn tell_answers(&mut self) {
         let asks = &mut self.remote.asks;
         self.common.news |= std::mem::take(&mut asks.news);
@@ -256,7 +256,7 @@ impl Receiving {
         }
     }
 
-    /// Exposes a window. False when there is such a key.
+    /// Exposes a window. Returns false if the key exists.
     pub(super) fn expose(&mut self, key: u64, window: Window, rights: Rights) -> bool {
         self.remote.exposed.insert(key, window, rights)
     }
@@ -275,7 +275,7 @@ impl Receiving {
         id
     }
 
-    /// Begins a put whose request the caller sends; an error when the connection has ended.
+    /// Begins a put whose request the caller sends. Returns an error if the connection has ended.
     pub(super) fn begin_put(
         &mut self,
         target: super::frame::Target,
@@ -288,7 +288,7 @@ impl Receiving {
         self.remote.asks.begin(target, length).map(Ok)
     }
 
-    /// A put was begun whose request could not be sent.
+    /// Aborts a put whose request could not be sent.
     pub(super) fn abort_put(&mut self, id: OpId) {
         self.remote.asks.abort(id);
         self.ask_more();
@@ -298,8 +298,8 @@ impl Receiving {
         self.remote.asks.take(id)
     }
 
-    /// How many messages stand before an answer that can't be kept: who waits for it has to wait until
-    /// somebody receives them.
+    /// Returns the number of kept messages if no more can be kept. A caller that waits for an
+    /// answer then has to wait until messages are received.
     pub(super) fn blocked_by(&self) -> Option<usize> {
         (self.remote.stuck && self.end.is_none()).then_some(self.kept.len())
     }
@@ -329,8 +329,8 @@ fn outbound(header: Header, payload: Option<Filled>) -> Outbound<'static> {
 }
 
 impl Shared {
-    /// Posts an answer under the lock of the direction that receives, whose `common` gets what is to be
-    /// told when that is released. False when too many wait.
+    /// Posts an answer while the caller holds the lock of the receive direction. Its `common`
+    /// collects the wake-ups for the release of that lock. Returns false if too many answers wait.
     fn post_answer(&self, common: &mut Common, message: Outbound<'static>) -> bool {
         let mut held = self.sending.lock();
         let few = held.post_answer(message);
@@ -339,17 +339,17 @@ impl Shared {
         few
     }
 
-    /// Posts a request and what goes right behind it.
+    /// Posts a request, and the message that follows it.
     fn post_requests(
         &self,
         common: &mut Common,
         messages: impl Iterator<Item = Outbound<'static>>,
     ) {
-        // There are no answers among them.
+        // The messages contain no answers, so the limit of answers does not apply.
         let _ = self.post_behind(common, messages.map(|message| (message, Notify::Request)));
     }
 
-    /// Takes credit of the peer under the lock of the direction that receives, as
+    /// Takes credit of the peer while the caller holds the lock of the receive direction; see
     /// [`post_behind`](Self::post_behind).
     pub(in crate::endpoint) fn take_credit(
         &self,
@@ -364,8 +364,8 @@ impl Shared {
         taken.map(|()| unsent)
     }
 
-    /// Posts messages under the lock of the direction that receives. What has not gone; an error when too many
-    /// answers wait.
+    /// Posts messages while the caller holds the lock of the receive direction. Returns the kind of
+    /// messages that were not sent, or an error if too many answers wait.
     pub(in crate::endpoint) fn post_behind(
         &self,
         common: &mut Common,
@@ -386,7 +386,7 @@ impl Shared {
             .ok_or(HeaderError::TooManyRequests { max: MOST_REQUESTS })
     }
 
-    /// Why no request can be sent any more.
+    /// Returns the error if no request can be sent any more.
     pub(super) fn unsendable(&self) -> Option<SendError> {
         let held = self.sending.lock();
         let ended = held.ended();

@@ -14,14 +14,14 @@ use super::error::RemoteError;
 use crate::endpoint::ops::OpId;
 use crate::endpoint::shared::{Patience, Shared};
 
-/// A put or a get whose answer nobody else gets.
+/// A put or a get, with the sole right to take its answer.
 pub(super) struct Asked {
     shared: Arc<Shared>,
     state: State,
 }
 
 enum State {
-    /// It was refused, for this reason.
+    /// The operation was refused for this reason.
     Refused(Box<RemoteError>),
     Posted(OpId),
     Over,
@@ -36,7 +36,7 @@ impl Asked {
         Self { shared, state }
     }
 
-    /// The answer, if it comes in time. Never again once it was given.
+    /// Waits for the answer. Returns it once, or `None` if it does not arrive in time.
     pub(super) fn wait(&mut self, patience: Patience) -> Option<Answer> {
         let answer = match &self.state {
             State::Posted(id) => self.shared.wait_answer(*id, patience)?,
@@ -46,9 +46,11 @@ impl Asked {
         Some(answer)
     }
 
+    /// Polls for the answer.
+    ///
     /// # Panics
     ///
-    /// When the answer was given already.
+    /// If the answer was taken before.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Answer> {
         let answer = match &self.state {
             State::Posted(id) => self.shared.poll_answer(*id, context.waker()),
@@ -83,13 +85,13 @@ impl Drop for Asked {
 macro_rules! ticket {
     ($(#[$docs:meta])* $ticket:ident -> $output:ty, $of:expr) => {
         $(#[$docs])*
-        #[must_use = "says what came of it"]
+        #[must_use = "contains the outcome of the operation"]
         pub struct $ticket {
             pub(super) asked: Asked,
         }
 
         impl $ticket {
-            /// Waits for the answer.
+            /// Blocks until the answer arrives.
             ///
             /// # Errors
             ///
@@ -97,7 +99,7 @@ macro_rules! ticket {
             ///
             /// # Panics
             ///
-            /// When the answer was taken before.
+            /// If the answer was taken before.
             pub fn wait(mut self) -> Result<$output, RemoteError> {
                 match self.asked.wait(Patience::Endless) {
                     Some(answer) => answer.map($of),
@@ -105,14 +107,14 @@ macro_rules! ticket {
                 }
             }
 
-            /// As [`wait`](Self::wait), for so long at most: `None` when the answer is not here then, or
-            /// was taken before.
+            /// As [`wait`](Self::wait), but blocks for at most `timeout`. Returns `None` if the
+            /// answer did not arrive in time, or was taken before.
             pub fn wait_timeout(&mut self, timeout: Duration) -> Option<Result<$output, RemoteError>> {
                 let answer = self.asked.wait(Patience::For(timeout))?;
                 Some(answer.map($of))
             }
 
-            /// The answer, if it is here. It is given once.
+            /// Returns the answer once, if it has arrived.
             pub fn try_take(&mut self) -> Option<Result<$output, RemoteError>> {
                 Some(self.asked.wait(Patience::None)?.map($of))
             }
@@ -135,18 +137,18 @@ macro_rules! ticket {
 }
 
 ticket! {
-    /// What becomes of a posted put.
+    /// Handle of a posted put.
     ///
-    /// Waiting for it, or polling it as a future, carries on everything of its endpoint. A put whose
-    /// ticket is dropped is still carried out.
+    /// Waiting for it, or polling it as a future, drives all operations of its endpoint. If the
+    /// ticket is dropped, the put is still carried out.
     PutTicket -> (), |_| ()
 }
 
 ticket! {
-    /// What becomes of a posted get.
+    /// Handle of a posted get.
     ///
-    /// As for a [`PutTicket`]; but of a get whose ticket is dropped, what was not asked for yet is not
-    /// asked for any more.
+    /// It works as a [`PutTicket`]. If the ticket is dropped, the pieces that were not requested
+    /// yet are not requested.
     GetTicket -> Filled, got
 }
 

@@ -1,4 +1,4 @@
-//! Memory that peers reach, and its owner's handle of it.
+//! Memory that peers can access, and the owner's handle of it.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
@@ -8,10 +8,10 @@ use jstream::buffer::{Filled, Region, Registration, Spent};
 use super::key::RemoteKey;
 use crate::endpoint::shared::Shared;
 
-/// Memory that may be exposed, on one endpoint or on several. Clones are of the same memory.
+/// Memory that can be exposed on one or more endpoints. Clones refer to the same memory.
 ///
-/// Puts, gets and the program reach it under one lock, so that nobody sees half of a put (of a long one,
-/// half of a piece: see [`Endpoint::put`](crate::Endpoint::put)).
+/// Puts, gets and the program access the memory under one lock, so a put is atomic. A long put is
+/// atomic only by piece; see [`Endpoint::put`](crate::Endpoint::put).
 #[derive(Clone)]
 pub struct Window {
     memory: Arc<RwLock<Filled>>,
@@ -26,34 +26,36 @@ impl Window {
         }
     }
 
-    /// How many bytes there are.
+    /// Returns the length of the memory, in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there are none.
+    /// Returns true if the memory has no bytes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// Shows the bytes to `look`. Puts wait meanwhile, and with them whatever their endpoints receive:
-    /// so `look` must not wait for a message of such an endpoint, nor use this window otherwise.
+    /// Calls `look` with the bytes. Puts wait meanwhile, and so does everything that their
+    /// endpoints receive. Therefore, `look` must not wait for a message of such an endpoint, and
+    /// must not use this window.
     pub fn with<R>(&self, look: impl FnOnce(&[u8]) -> R) -> R {
         look(self.read().as_bytes())
     }
 
-    /// Has `change` change the bytes. Puts and gets wait meanwhile; else as for [`with`](Self::with).
+    /// Calls `change` with the mutable bytes. Puts and gets wait meanwhile. The restrictions of
+    /// [`with`](Self::with) apply.
     pub fn with_mut<R>(&self, change: impl FnOnce(&mut [u8]) -> R) -> R {
         change(self.write().as_bytes_mut())
     }
 
-    /// The jbuf, when this is the only handle and nothing exposes it any more.
+    /// Returns the buffer if this is the only handle and the memory is not exposed.
     ///
     /// # Errors
     ///
-    /// Itself, when it is not.
+    /// The window itself, if there are other handles.
     pub fn into_filled(self) -> Result<Filled, Self> {
         let length = self.length;
         match Arc::try_unwrap(self.memory) {
@@ -62,12 +64,12 @@ impl Window {
         }
     }
 
-    /// Registers the region that it was made of, if it was.
+    /// Registers the region of the memory, if it was created from a region.
     fn register(&self) -> Option<Registration> {
         self.read().register()
     }
 
-    /// A panic of the program leaves bytes, whichever they are.
+    /// Locks the memory. Poisoning is ignored, because every byte value is valid.
     pub(super) fn read(&self) -> RwLockReadGuard<'_, Filled> {
         self.memory.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -78,25 +80,25 @@ impl Window {
 }
 
 impl From<Filled> for Window {
-    /// The bytes of the message.
+    /// Uses the bytes of the message.
     fn from(filled: Filled) -> Self {
         Self::new(filled)
     }
 }
 
 impl From<Spent> for Window {
-    /// All of the jbuf, zeroed.
+    /// Uses the whole buffer, filled with zeros.
     fn from(spent: Spent) -> Self {
         let capacity = spent.capacity();
         match spent.zeroed(capacity) {
             Ok(filled) => Self::new(filled),
-            Err(_) => unreachable!("it has room for its capacity"),
+            Err(_) => unreachable!("a buffer has room for its capacity"),
         }
     }
 }
 
 impl From<Region> for Window {
-    /// All of the region, as it is.
+    /// Uses the whole region, unchanged.
     fn from(region: Region) -> Self {
         Self::new(Filled::region(region))
     }
@@ -116,16 +118,18 @@ impl fmt::Debug for Window {
     }
 }
 
-/// Memory that the peer of one endpoint reaches under a key, until this is dropped.
+/// Memory that the peer of one endpoint can access under a key. Access ends when this handle is
+/// dropped.
 ///
-/// It does not keep the connection. A region is registered as long as it is exposed: it stays in memory,
-/// if the system lets it, from its first exposure to the end of its last.
-#[must_use = "is withdrawn when it is dropped"]
+/// The handle does not keep the connection alive. A region is registered while it is exposed: if
+/// the system permits it, the region is locked in memory from its first exposure to the end of its
+/// last.
+#[must_use = "the memory is withdrawn when this is dropped"]
 pub struct Exposure {
     key: RemoteKey,
     window: Window,
     shared: Weak<Shared>,
-    /// Dropped when the memory has been withdrawn.
+    /// Dropped after the memory was withdrawn.
     registration: Option<Registration>,
 }
 
@@ -139,20 +143,20 @@ impl Exposure {
         }
     }
 
-    /// What the peer has to know.
+    /// Returns the key that the peer needs.
     #[must_use]
     pub fn key(&self) -> RemoteKey {
         self.key
     }
 
-    /// The memory.
+    /// Returns the memory.
     #[must_use]
     pub fn window(&self) -> &Window {
         &self.window
     }
 
-    /// How the region that the memory is made of is registered, with the reason if the system does not keep
-    /// it in memory; nothing for other memory.
+    /// Returns the registration of the region that the memory was created from, with the reason if
+    /// the system does not lock it in memory. `None` for other memory.
     #[must_use]
     pub fn registration(&self) -> Option<&Registration> {
         self.registration.as_ref()
@@ -168,11 +172,12 @@ impl Exposure {
         self.window.with_mut(change)
     }
 
-    /// Ends it: nothing is put or got any more when this returns, and later requests find no such key.
-    /// [`Window::into_filled`] then has the jbuf, if it is exposed nowhere else.
-    #[must_use = "has the memory"]
+    /// Ends the exposure. When this returns, no put or get accesses the memory any more, and later
+    /// requests fail with an unknown key. [`Window::into_filled`] then returns the buffer if it is
+    /// not exposed elsewhere.
+    #[must_use = "contains the memory"]
     pub fn withdraw(self) -> Window {
-        // Dropping the rest withdraws it, and then this is the only handle.
+        // Dropping `self` withdraws the memory, and then the returned handle is the only one.
         self.window.clone()
     }
 }

@@ -1,4 +1,4 @@
-//! Messages that need credit of the peer: they stand in line once they have it.
+//! Messages that need credit of the peer. They enter the send queue when they have it.
 
 use super::{SendOp, Sending};
 use crate::device::connection::Outbound;
@@ -48,39 +48,41 @@ impl Sending {
         id
     }
 
-    /// Whether such a message would go now.
+    /// Returns true if a message of this cost would go now.
     pub(in crate::endpoint) fn has_credit(&self, cost: Credit) -> bool {
         self.gate.allows(cost)
     }
 
-    /// Whether a message of a caller that waits may go, as far as credit goes: then it is paid for.
+    /// Charges the cost of a message of a blocking call. Returns false if there is not enough
+    /// credit.
     #[inline]
     pub(in crate::endpoint) fn charge(&mut self, cost: Credit) -> bool {
         self.gate.charge(cost)
     }
 
-    /// A message that was paid for did not go.
+    /// Refunds the cost of a message that was not sent.
     #[cold]
     pub(in crate::endpoint) fn refund(&mut self, cost: Credit) {
         self.gate.refund(cost);
         self.let_through();
     }
 
-    /// The peer has told how much it takes.
+    /// Opens the window that the peer announced.
     pub(in crate::endpoint) fn open_gate(&mut self, window: Credit) -> Result<(), Overfull> {
         self.gate.open(window)?;
         self.let_through();
         Ok(())
     }
 
-    /// The peer gives back credit.
+    /// Restores credit that the peer returned.
     pub(in crate::endpoint) fn restore_credit(&mut self, credit: Credit) -> Result<(), Overfull> {
         self.gate.restore(credit)?;
         self.let_through();
         Ok(())
     }
 
-    /// The peer sends nothing more, and so gives back no credit. It may still receive.
+    /// Fails the messages that wait for credit, because the peer sends nothing more and thus
+    /// returns no credit. The peer may still receive.
     pub(in crate::endpoint) fn close_gate(&mut self) {
         self.gate.close();
         self.end_all_waiting(&End::Ended);
@@ -92,23 +94,25 @@ impl Sending {
         }
     }
 
-    /// Nobody asks any more for what was posted.
+    /// Marks the posted messages as abandoned: no caller asks for their outcomes any more.
     pub(in crate::endpoint) fn leave_behind(&mut self) {
         self.is_left_behind = true;
     }
 
-    /// How many messages wait for credit that nobody asks for any more; nothing when none do, or others go first.
+    /// Returns the number of abandoned messages that wait for credit, or `None` if there are none
+    /// or if other messages go first.
     pub(in crate::endpoint) fn count_left_behind(&self) -> Option<usize> {
         let is_stuck = self.is_left_behind && self.posted.is_empty() && !self.gate.is_empty();
         is_stuck.then(|| self.gate.count())
     }
 
-    /// Whether messages wait for credit.
+    /// Returns true if messages wait for credit.
     pub(in crate::endpoint) fn waits_for_credit(&self) -> bool {
         !self.gate.is_empty()
     }
 
-    /// Takes back a message of a sink that waits for credit. False if there is none with that number.
+    /// Cancels a sink's message that waits for credit. Returns false if there is none with the
+    /// number `user`.
     pub(in crate::endpoint) fn cancel_waiting(&mut self, user: u64) -> bool {
         let ops = &self.ops;
         let is_meant = |id: &OpId| {
@@ -123,7 +127,7 @@ impl Sending {
         true
     }
 
-    /// Ends an operation that was not paid for.
+    /// Ends an operation whose cost was not charged.
     fn end_waiting(&mut self, id: OpId, error: SendError) {
         if let Some(op) = self.ops.get_mut(id) {
             op.cost = Credit::FREE;
@@ -131,14 +135,14 @@ impl Sending {
         self.complete(id, Err(error));
     }
 
-    /// Has those go for which there is credit.
+    /// Queues and sends the messages for which there is credit.
     fn let_through(&mut self) {
         if self.line_up() {
             self.drive();
         }
     }
 
-    /// Has those stand in line for which there is credit.
+    /// Queues the messages for which there is credit. Returns true if there were any.
     pub(super) fn line_up(&mut self) -> bool {
         let mut any = false;
         loop {
@@ -159,7 +163,7 @@ impl Sending {
 }
 
 impl SendOp {
-    /// Has its sink put something in its place that costs less.
+    /// Lets the sink replace the message by one that costs less.
     fn shorten(&mut self) -> Option<Credit> {
         let Notify::Sink(sink, user) = &mut self.notify else {
             return None;

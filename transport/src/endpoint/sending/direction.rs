@@ -1,4 +1,4 @@
-//! What drives the direction: pushing, sleeping, and what ends it.
+//! Implementation of [`Direction`] for the send direction.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -49,7 +49,8 @@ impl Direction for Sending {
         !self.posted.is_empty() || !self.gate.is_empty()
     }
 
-    /// What waits for credit waits for what is received.
+    /// Returns true if messages are queued. Messages that wait for credit depend on the receive
+    /// half instead.
     fn wants_half(&self) -> bool {
         !self.posted.is_empty()
     }
@@ -118,7 +119,8 @@ impl Direction for Sending {
                     .alarm
                     .watcher()
                     .and_then(|watcher| watcher.watch(watch, source, interest, &self.alarm_waker));
-                // Nobody is going to call, so the tasks look themselves, once the lock is released.
+                // The device cannot wake the tasks, so they are woken to poll again once the lock
+                // is released.
                 if watched.is_err() {
                     self.alarm.take(&mut self.common.to_wake);
                 }

@@ -1,4 +1,4 @@
-//! Small messages that wait in the device for those behind them.
+//! Small messages that wait in the device to be batched with later ones.
 
 use std::io::IoSlice;
 
@@ -7,19 +7,20 @@ use crate::endpoint::facts::Trouble;
 use crate::endpoint::ops::Notify;
 use crate::header::Header;
 
-/// What came of a [flush](Sending::flush).
+/// Outcome of a [flush](Sending::flush).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::endpoint) enum Flushed {
-    /// Nothing is left, or it goes with what is posted.
+    /// No gathered message is left, or the rest is sent with the posted messages.
     All,
-    /// The rest is posted.
+    /// The rest was posted.
     Posted,
-    /// Somebody else has the half, who sends what was gathered first if he sends anything.
+    /// Another thread holds the half. If it sends anything, it sends the gathered messages first.
     Later,
 }
 
 impl Sending {
-    /// Leaves a message with the device, where it waits for others. False where it has to be sent by itself.
+    /// Leaves a message with the device, to be batched with others. Returns false if the message
+    /// has to be sent by itself.
     pub(in crate::endpoint) fn gather(&mut self, header: Header, segments: &[IoSlice<'_>]) -> bool {
         let gathered = self
             .free_half()
@@ -30,7 +31,7 @@ impl Sending {
         gathered
     }
 
-    /// Sends what was gathered.
+    /// Sends the gathered messages.
     pub(in crate::endpoint) fn flush(&mut self) -> Flushed {
         if !self.posted.is_empty() || self.end.is_some() {
             return Flushed::All;

@@ -1,4 +1,4 @@
-//! Calls that wait: messages that are sent and received behind everything posted.
+//! Blocking calls: messages that are sent and received behind everything posted.
 
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
@@ -21,7 +21,8 @@ use crate::error::{RecvError, SendError};
 use crate::header::Header;
 
 impl Shared {
-    /// A message that waits to be sent. Its length is filled in, and checked.
+    /// Creates an outgoing message with its length filled in. Also returns the error if the length
+    /// is not allowed.
     #[inline]
     pub(crate) fn outbound<'a>(
         &self,
@@ -34,7 +35,7 @@ impl Shared {
         (Outbound::new(header, length, body), refused)
     }
 
-    /// Whether the peer takes messages of that length.
+    /// Checks that the peer accepts messages of this length.
     #[inline]
     pub(crate) fn check_length(&self, length: u64) -> Result<(), SendError> {
         let max = self.facts.limits.max_send;
@@ -53,7 +54,8 @@ impl Shared {
         }
     }
 
-    /// Sends a message behind everything posted; its body is left in it where that did not move.
+    /// Sends a message behind everything posted. The body is left in `message` if the device did
+    /// not move it.
     #[inline]
     pub(crate) fn send(
         self: &Arc<Self>,
@@ -63,8 +65,8 @@ impl Shared {
         self.send_costly(message, patience, Credit::FREE)
     }
 
-    /// As [`send`](Self::send), for a message that needs credit of the peer:
-    /// [`WouldBlock`](SendError::WouldBlock) where there is none.
+    /// As [`send`](Self::send), for a message that needs credit of the peer. Returns
+    /// [`WouldBlock`](SendError::WouldBlock) if there is not enough credit.
     #[inline(always)]
     pub(crate) fn send_costly(
         self: &Arc<Self>,
@@ -152,7 +154,7 @@ impl Shared {
             Some(Err(fault)) => return Err(self.send_failed(held, fault)),
         };
         let Some(mut half) = held.take_out() else {
-            unreachable!("what was pushed to is here")
+            unreachable!("the half to which the message was pushed is present")
         };
         self.settle(self.sending.leave(held));
         let outcome = self.push_until(&mut half, message, begun, deadline);
@@ -188,9 +190,9 @@ impl Shared {
         let body = match std::mem::replace(&mut message.body, Body::Taken) {
             Body::Borrowed(segments) => Body::Owned(self.gather(segments)),
             Body::Owned(filled) => Body::Owned(filled),
-            // The device has the rest of it.
+            // The device has the rest of the message.
             Body::Taken => Body::Taken,
-            Body::Object(_) => unreachable!("what moves moves as a whole"),
+            Body::Object(_) => unreachable!("an object is never moved in part"),
         };
         held.adopt(Outbound {
             header: message.header,
@@ -201,8 +203,8 @@ impl Shared {
         self.carry();
     }
 
-    /// A copy of a message's payload. At most one in a connection is on its way, so where the pool has no
-    /// room, it is memory of its own.
+    /// Copies the payload of a message to one buffer. A connection has at most one such copy at a
+    /// time, so if the pool is full, the buffer is allocated on the heap.
     pub(crate) fn gather(&self, segments: &[IoSlice<'_>]) -> Filled {
         let length = segments.iter().map(|segment| segment.len());
         let length = length.fold(0, usize::saturating_add);
@@ -215,7 +217,8 @@ impl Shared {
         filling.finish()
     }
 
-    /// Whether a message that is not posted could be sent now, as far as what was posted goes.
+    /// Returns true if a message that is not posted could be sent now, as far as posted messages
+    /// are concerned.
     pub(crate) fn has_turn(&self) -> bool {
         let mut held = self.sending.lock();
         held.drive();
@@ -224,7 +227,7 @@ impl Shared {
         has_turn
     }
 
-    /// Pushes one message until it is done, while the half is nobody else's.
+    /// Pushes one message until it is done. The calling thread holds the half.
     fn push_until(
         &self,
         half: &mut Box<dyn Outgoing>,
@@ -239,7 +242,8 @@ impl Shared {
                 Push::Begun => begun = true,
                 Push::Untouched => {}
             }
-            // What was posted beside goes on in the sleep, and what is taken as it comes also before it.
+            // Operations that are posted to the other direction are driven during the sleep.
+            // Messages for a receive sink are also received before it.
             if (!self.receiving.is_pending() || self.takes_beside()) && spin.again() {
                 continue;
             }
@@ -263,7 +267,7 @@ impl Shared {
                 after,
                 peer: self.facts.peer.clone(),
             },
-            Patience::Endless => unreachable!("nothing is late that may take for ever"),
+            Patience::Endless => unreachable!("a wait without a deadline does not time out"),
         }
     }
 
@@ -285,8 +289,8 @@ impl Shared {
         error
     }
 
-    /// Receives a message behind everything posted: into `message`, or to `other` where it is more than
-    /// bytes.
+    /// Receives a message behind everything posted: into `message`, or into `other` if the fast
+    /// path of the device does not apply.
     #[inline]
     pub(crate) fn receive(
         &self,
@@ -309,9 +313,9 @@ impl Shared {
         more.map_or(Ok(()), |more| leave_to(other, more))
     }
 
-    /// As [`receive`](Self::receive), where `more` gets what is more than bytes, or why there is none; false when none came
-    /// until then, or within `slice`, which counts from when spinning is over, or from the first looks where the time is
-    /// limited.
+    /// As [`receive`](Self::receive), but all outcomes off the fast path go to `more`. Returns
+    /// false if no message arrives before `until` or within `slice`. The slice begins when spinning
+    /// is over or, if the time is limited, after the first polls.
     #[inline]
     pub(crate) fn receive_within(
         &self,
@@ -339,7 +343,8 @@ impl Shared {
         come
     }
 
-    /// The same for a message that is here; false when none is, or what was posted goes before.
+    /// As [`receive_within`](Self::receive_within), for a message that has already arrived. Returns
+    /// false if none has, or if posted receives go first.
     #[inline]
     pub(crate) fn look(
         &self,
@@ -349,7 +354,8 @@ impl Shared {
         self.look_again(message, more, || false)
     }
 
-    /// As [`look`](Self::look), `again` and again under one lock, for as long as others leave that to the caller.
+    /// As [`look`](Self::look), but polls under one lock while `again` returns true, no other
+    /// thread has taken the half, and nothing is posted to the send direction.
     #[inline]
     pub(crate) fn look_again(
         &self,
@@ -400,7 +406,8 @@ impl Shared {
         }
     }
 
-    /// Waits until `attempt` says that something has come, or not any longer. A look was, or would be, in vain.
+    /// Blocks until `attempt` returns true or the time is over. The caller has polled already, or
+    /// knows that polling would find nothing.
     fn receive_slowly<'s>(
         &'s self,
         held: Held<'s, Receiving>,
@@ -415,20 +422,22 @@ impl Shared {
         (waited.0, waited.1.is_some())
     }
 
-    /// Whether who waits sleeps without a look, which would be a call of the system in vain mostly.
+    /// Returns true if a waiting caller sleeps without polling first, because the poll would mostly
+    /// be a wasted system call.
     #[inline]
     fn receives_asleep(&self, held: &Receiving) -> bool {
         self.receiving.never_spins() && held.receives_asleep()
     }
 
-    /// Whether [`sleep_or_called`](Self::sleep_or_called) may come to a sleep, as far as is known without the lock.
+    /// Returns true if [`sleep_or_called`](Self::sleep_or_called) may sleep, as far as is known
+    /// without the lock.
     #[inline]
     pub(crate) fn may_be_called(&self) -> bool {
         self.sleeps_receiving && !self.has_more()
     }
 
-    /// Sleeps until something may have come, or `bell` is readable. False, without a sleep, where something is here, or
-    /// others see to what comes.
+    /// Sleeps until a message may have arrived, or `bell` is readable. Returns false without
+    /// sleeping if a message has arrived, or if other threads handle arriving messages.
     pub(crate) fn sleep_or_called(&self, bell: BorrowedFd<'_>, until: Deadline) -> bool {
         let mut held = self.receiving.lock();
         let sleeps = held.receives_asleep() && !self.sending.is_pending();
@@ -448,12 +457,12 @@ impl Shared {
                 after,
                 peer: self.facts.peer.clone(),
             },
-            Patience::Endless => unreachable!("nothing is late that may take for ever"),
+            Patience::Endless => unreachable!("a wait without a deadline does not time out"),
         }
     }
 }
 
-/// Leaves what is more than bytes to `other`, or says why there is no message.
+/// Stores an outcome off the fast path in `other`, or returns its error.
 #[inline(never)]
 fn leave_to(
     other: &mut Option<Arrived>,
@@ -463,11 +472,11 @@ fn leave_to(
     Ok(())
 }
 
-/// Why a message was not pushed to its end.
+/// Reason why a message was not pushed completely.
 enum Unpushed {
-    /// Nothing of it was taken in time.
+    /// The deadline passed before the device took any of it.
     Late,
-    /// Something was.
+    /// The deadline passed after the device took a part of it.
     Stalled,
     Fault(Fault),
 }

@@ -1,7 +1,8 @@
-//! Small messages that wait for those behind them, so that one call of the system sends many.
+//! Batching of small messages, so that one system call sends many of them.
 //!
-//! Who leaves a message says with that that somebody is going to send it soon: whoever waits for its answer, or
-//! receives next. Should nobody, a timer does, so that nothing waits for longer than [`LONGEST`].
+//! A thread holds a message back only if a flush is going to follow soon: by the thread that waits
+//! for the answer, or by the next receive. If none follows, a timer flushes, so no message is
+//! delayed for longer than [`LONGEST`].
 
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
@@ -16,27 +17,28 @@ use crate::endpoint::sending::Flushed;
 use crate::endpoint::timer::Timer;
 use crate::header::Header;
 
-/// How long a message may wait for others.
+/// Maximum delay of a message that is held back.
 const LONGEST: Duration = Duration::from_millis(2);
 
-/// Timers ring at multiples of that: so those of many connections ring together.
+/// Timers expire at multiples of this interval, so that the timers of many connections expire
+/// together.
 const TICK_NANOS: u64 = 1_000_000;
 
-/// What is known, without a lock, of what was gathered.
+/// State of the gathered messages that is known without a lock.
 #[derive(Default)]
 pub(super) struct Gathering {
-    /// The device gathers.
+    /// True if the device gathers messages.
     is_used: bool,
-    /// Something may be gathered.
+    /// True if messages may be gathered.
     holds: AtomicBool,
-    /// A whole message is here that was not received.
+    /// True if a whole message has arrived that was not received yet.
     has_more: AtomicBool,
-    /// The timer is set.
+    /// True if the timer is set.
     is_set: AtomicBool,
     timer: OnceLock<Option<(Timer, Waker)>>,
 }
 
-/// What the timer wakes.
+/// Waker that the timer calls.
 struct Late(Weak<Shared>);
 
 impl Wake for Late {
@@ -49,7 +51,8 @@ impl Wake for Late {
 }
 
 impl Gathering {
-    /// A simulated network has no time but its own.
+    /// Creates the state. A simulated network never gathers, because timers do not follow its
+    /// clock.
     pub(super) fn new(half: &dyn Outgoing, scheme: &str) -> Self {
         Self {
             is_used: half.gathers() && scheme != "sim",
@@ -57,7 +60,7 @@ impl Gathering {
         }
     }
 
-    /// Notes whether another message is here, behind one that has come or not.
+    /// Records whether another whole message has arrived. `come` is true if one was just received.
     #[inline]
     pub(super) fn note(&self, come: bool, half: Option<&dyn Incoming>) {
         if self.is_used {
@@ -68,20 +71,22 @@ impl Gathering {
 }
 
 impl Shared {
-    /// Whether messages can wait for others.
+    /// Returns true if messages can be held back.
     #[inline]
     pub(crate) fn gathers(&self) -> bool {
         self.gathering.is_used
     }
 
-    /// Whether a whole message is here that was not received: then somebody is at it, and looks again soon.
+    /// Returns true if a whole message has arrived that was not received yet. A thread is then
+    /// processing messages and polls again soon.
     #[inline]
     pub(crate) fn has_more(&self) -> bool {
         self.gathering.has_more.load(Ordering::Relaxed)
     }
 
-    /// Leaves a small message with the device, to go with the next one, or when somebody [flushes](Self::flush) or
-    /// [looks](Self::flush_before_look). False where it has to be sent by itself.
+    /// Leaves a small message with the device. It goes with the next message, with a
+    /// [flush](Self::flush), or before the next [poll](Self::flush_before_look). Returns false if
+    /// the message has to be sent by itself.
     pub(crate) fn hold_back(self: &Arc<Self>, header: Header, segments: &[IoSlice<'_>]) -> bool {
         if !self.gathers() {
             return false;
@@ -97,7 +102,8 @@ impl Shared {
         if gathered {
             self.gathering.holds.store(true, Ordering::Relaxed);
         }
-        // A timer that rings flushes under the lock: behind this, or it is seen here that none is set.
+        // A timer that expires flushes under the lock: either after this message, or this thread
+        // sees that no timer is set.
         let is_timed = !gathered || self.gathering.is_set.load(Ordering::Relaxed);
         self.settle(self.sending.leave(held));
         if !is_timed && !self.gathering.is_set.swap(true, Ordering::Relaxed) {
@@ -114,8 +120,8 @@ impl Shared {
         });
         match timer {
             Some((timer, waker)) => timer.set(Deadline::at(next_tick()), waker),
-            // A system without room for timers: nothing waits. What a sleeping sender is in the way of goes when
-            // somebody sends or looks.
+            // The system has no room for timers, so nothing is held back. If a sleeping sender has
+            // the half, the messages go when a thread sends or polls next.
             None => {
                 if let Flushed::Posted = self.flush_timed() {
                     self.carry();
@@ -124,9 +130,11 @@ impl Shared {
         }
     }
 
-    /// Sends what was gathered before somebody looks for more than what is here, which takes a call of the system.
+    /// Sends the gathered messages before a caller polls for more than has already arrived, which
+    /// takes a system call.
     ///
-    /// Who gathers because there is [more](Self::has_more) here looks at that once more behind it: so one of both sends.
+    /// A thread that gathers a message because there are [more messages](Self::has_more) checks
+    /// that again afterwards. So at least one of the two threads flushes.
     #[inline]
     pub(crate) fn flush_before_look(self: &Arc<Self>) {
         if self.gathering.is_used && !self.has_more() {
@@ -134,7 +142,7 @@ impl Shared {
         }
     }
 
-    /// Sends what was gathered where nobody is left who looks.
+    /// Sends the gathered messages if no other thread is going to poll.
     #[inline]
     pub(crate) fn flush_unless_more(self: &Arc<Self>) {
         fence(Ordering::SeqCst);
@@ -151,13 +159,13 @@ impl Shared {
         }
     }
 
-    /// Sends what was gathered. What there is no room for now is posted.
+    /// Sends the gathered messages. Messages for which the device has no room now are posted.
     pub(crate) fn flush(self: &Arc<Self>) {
         let flushed = self.try_flush();
         self.see_to(flushed);
     }
 
-    /// Has what is left sent.
+    /// Arranges that the rest is sent.
     fn see_to(self: &Arc<Self>, flushed: Flushed) {
         match flushed {
             Flushed::All => {}
@@ -170,7 +178,7 @@ impl Shared {
         }
     }
 
-    /// The same where nobody carries on what is posted.
+    /// As [`flush`](Self::flush), but without a background thread for the posted rest.
     pub(super) fn try_flush(&self) -> Flushed {
         if !self.gathering.holds.load(Ordering::Relaxed) {
             return Flushed::All;
@@ -178,7 +186,8 @@ impl Shared {
         self.flush_locked()
     }
 
-    /// The same by a timer that has rung, or is none: who leaves something behind that sets it anew.
+    /// As [`try_flush`](Self::try_flush), for a timer that has expired or could not be created. A
+    /// thread that gathers another message sets the timer again.
     fn flush_timed(&self) -> Flushed {
         self.gathering.is_set.store(false, Ordering::Relaxed);
         self.flush_locked()
@@ -197,7 +206,7 @@ impl Shared {
     }
 }
 
-/// When timers ring next, neither at once nor later than [`LONGEST`].
+/// Returns the next time at which timers expire, which is at most [`LONGEST`] ahead.
 fn next_tick() -> Instant {
     static FIRST: OnceLock<Instant> = OnceLock::new();
     let now = Instant::now();

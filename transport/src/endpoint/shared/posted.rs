@@ -1,4 +1,4 @@
-//! Operations that were posted: waiting for them, polling them, and giving them up.
+//! Posted operations: waiting for them, polling them, and dropping their handles.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -15,7 +15,7 @@ use crate::endpoint::turn::{Direction, Held, Turn};
 use crate::error::SendError;
 
 impl Shared {
-    /// Posts a message. What is refused ends at once.
+    /// Posts a message. A refused one ends at once.
     pub(crate) fn post_send(
         self: &Arc<Self>,
         message: Outbound<'static>,
@@ -25,9 +25,10 @@ impl Shared {
         self.post_costly(message, refused, notify, Credit::FREE)
     }
 
-    /// As [`post_send`](Self::post_send), which nobody is told of. `noted` is told its place in line, or the last one
-    /// where it was refused, and up to which place all have gone, in the order of the places; it may call nothing of this
-    /// connection.
+    /// As [`post_send`](Self::post_send), without a handle for the outcome. `noted` is called with
+    /// the message's position in the send queue and the position up to which all messages were
+    /// sent. If the message was refused, the first argument is the last position that was assigned.
+    /// The calls are in the order of the positions. `noted` must not use this connection.
     pub(crate) fn post_noted(
         self: &Arc<Self>,
         message: Outbound<'static>,
@@ -41,7 +42,8 @@ impl Shared {
         self.see_to_posted(held);
     }
 
-    /// As [`post_send`](Self::post_send), for a message that may have to wait for credit of the peer.
+    /// As [`post_send`](Self::post_send), for a message that may have to wait for credit of the
+    /// peer.
     pub(crate) fn post_costly(
         self: &Arc<Self>,
         message: Outbound<'static>,
@@ -51,7 +53,7 @@ impl Shared {
     ) -> OpId {
         let mut held = self.sending.lock();
         if !held.has_credit(cost) {
-            // Some may have come that nobody has looked at.
+            // Credit may have arrived that no thread has received yet.
             self.settle(self.sending.leave(held));
             self.drive();
             held = self.sending.lock();
@@ -64,13 +66,14 @@ impl Shared {
     fn see_to_posted(self: &Arc<Self>, held: Held<'_, Sending>) {
         let is_left = held.has_posted();
         self.settle(self.sending.leave(held));
-        // Those who wait for a message already have not seen it.
+        // Callers that already wait for a message do not know of the posted one.
         if is_left && (self.sending.has_sleepers_beside() || self.receiving_alarm.is_waited_for()) {
             self.carry();
         }
     }
 
-    /// Up to which place in line all messages have gone that were posted to be sent.
+    /// Returns the position in the send queue up to which all posted messages were sent or have
+    /// ended.
     pub(crate) fn count_gone(&self) -> u64 {
         let held = self.sending.lock();
         let (_, gone) = held.count_posted();
@@ -78,14 +81,14 @@ impl Shared {
         gone
     }
 
-    /// Has `waker` called once, when the next posted message has gone, or has ended.
+    /// Registers `waker` to be called once when the next posted message was sent or has ended.
     pub(crate) fn tell_when_gone(&self, waker: Waker) {
         let mut held = self.sending.lock();
         held.tell_when_gone(waker);
         self.settle(self.sending.leave(held));
     }
 
-    /// Takes back a message of a sink, if it waits for credit.
+    /// Cancels a message of a sink if it waits for credit.
     pub(crate) fn cancel_waiting(&self, user: u64) -> bool {
         let mut held = self.sending.lock();
         let cancelled = held.cancel_waiting(user);
@@ -93,7 +96,7 @@ impl Shared {
         cancelled
     }
 
-    /// Whether messages wait for credit.
+    /// Returns true if messages wait for credit.
     pub(crate) fn waits_for_credit(&self) -> bool {
         if !self.sending.is_pending() {
             return false;
@@ -104,41 +107,42 @@ impl Shared {
         waits
     }
 
-    /// Has what is posted to be sent carried on, though nobody waits for it.
+    /// Has a background thread drive the posted sends, although no caller waits for them.
     pub(crate) fn carry(self: &Arc<Self>) {
         if self.facts.scheme == "sim" {
-            // Only its own thread can go on with a simulation.
+            // Only the thread of a simulation can drive it.
             self.carrier.carry_in_simulation(self);
         } else {
             self.carrier.carry(self);
         }
     }
 
-    /// Posts a receive into a jbuf, or into one of the pool.
+    /// Posts a receive into the given buffer, or into one of the pool.
     pub(crate) fn post_recv(self: &Arc<Self>, spent: Option<Spent>, notify: Notify) -> OpId {
         let mut held = self.receiving.lock();
         let id = held.post(spent, notify);
         let is_left = held.has_posted();
         self.settle(self.receiving.leave(held));
-        // Tasks that wait for a send already have not seen it.
+        // Tasks that already wait for a send do not know of the posted receive.
         if is_left && self.sending_alarm.is_waited_for() {
             self.sending_alarm.ring();
         }
-        // Nor have threads that sleep in one.
+        // Threads that sleep in a send do not know of it either.
         if is_left && self.receiving.has_sleepers_beside() && self.facts.scheme != "sim" {
             self.carrier.carry_receives(self);
         }
         id
     }
 
-    /// Has a message received next, as if it had not been received yet.
+    /// Keeps a message for the next receive, as if it had not been received yet.
     pub(crate) fn keep(&self, arrived: Arrived) {
         let mut held = self.receiving.lock();
         held.keep(arrived);
         self.settle(self.receiving.leave(held));
     }
 
-    /// Waits for what comes of a posted send; `None` when it is not known in time.
+    /// Blocks until a posted send has ended, and returns its outcome. Returns `None` if it does not
+    /// end in time.
     pub(crate) fn wait_sent(&self, id: OpId, patience: Patience) -> Option<Sent> {
         let mut held = self.sending.lock();
         let sent = held.take(id);
@@ -154,7 +158,8 @@ impl Shared {
         sent
     }
 
-    /// Waits for what comes of a posted receive; `None` when it is not known in time.
+    /// Blocks until a posted receive has ended, and returns its outcome. Returns `None` if it does
+    /// not end in time.
     pub(crate) fn wait_received(&self, id: OpId, patience: Patience) -> Option<Receipt> {
         let mut held = self.receiving.lock();
         let receipt = held.take(id);
@@ -172,7 +177,8 @@ impl Shared {
         receipt
     }
 
-    /// What came of a posted send, or else `task` is woken when it may be known.
+    /// Returns the outcome of a posted send. If it has not ended, registers `task` to be woken when
+    /// it may have.
     pub(crate) fn poll_sent(&self, id: OpId, task: &Waker) -> Option<Sent> {
         let mut held = self.sending.lock();
         Turn::drive_for_task(&mut *held);
@@ -188,7 +194,8 @@ impl Shared {
         sent
     }
 
-    /// What came of a posted receive, or else `task` is woken when it may be known.
+    /// Returns the outcome of a posted receive. If it has not ended, registers `task` to be woken
+    /// when it may have.
     pub(crate) fn poll_received(self: &Arc<Self>, id: OpId, task: &Waker) -> Option<Receipt> {
         let mut held = self.receiving.lock();
         Turn::drive_for_task(&mut *held);
@@ -204,7 +211,8 @@ impl Shared {
         receipt
     }
 
-    /// Ends a posted send that the device has taken nothing of. False when it has.
+    /// Cancels a posted send of which the device has taken nothing. Returns false if the device has
+    /// taken a part.
     pub(crate) fn cancel_send(&self, id: OpId) -> bool {
         let mut held = self.sending.lock();
         let cancelled = held.cancel(id);
@@ -213,7 +221,7 @@ impl Shared {
         cancelled
     }
 
-    /// Ends a posted receive that has no message.
+    /// Cancels a posted receive that has no message.
     pub(crate) fn cancel_receive(&self, id: OpId) {
         let mut held = self.receiving.lock();
         held.cancel(id);
@@ -221,7 +229,7 @@ impl Shared {
         self.settle(self.receiving.leave(held));
     }
 
-    /// Nobody asks for a posted send any more; it is still carried out.
+    /// Drops the handle of a posted send. The send is still carried out.
     pub(crate) fn forget_send(self: &Arc<Self>, id: OpId) {
         let mut held = self.sending.lock();
         let sent = held.forget(id);
@@ -233,7 +241,8 @@ impl Shared {
         }
     }
 
-    /// Nobody asks for a posted receive any more; a message that it has is kept.
+    /// Drops the handle of a posted receive. A message that it has received is kept for the next
+    /// receive.
     pub(crate) fn forget_receive(&self, id: OpId) {
         let mut held = self.receiving.lock();
         let missed = held.forget(id);

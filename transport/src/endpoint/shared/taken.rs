@@ -1,4 +1,4 @@
-//! Messages that a [`Taker`] gets as they come.
+//! Receive sinks: messages that a [`Taker`] gets on arrival.
 
 use std::sync::Arc;
 use std::task::Waker;
@@ -10,7 +10,8 @@ use crate::endpoint::turn::Direction;
 use crate::header::Header;
 
 impl Shared {
-    /// From now on `taker` gets all messages, whoever waits for whatever. False where another one does.
+    /// Makes `taker` the receiver of all messages, regardless of which threads wait. Returns false
+    /// if another one was set before.
     pub(crate) fn set_taker(&self, taker: Arc<dyn Taker>) -> bool {
         let mut held = self.receiving.lock();
         let is_first = held.set_taker(taker);
@@ -18,22 +19,22 @@ impl Shared {
         is_first
     }
 
-    /// Nobody slept for a message for so long, but it was looked for. One that has begun, and takes too long by that, ends
-    /// the connection.
+    /// Counts time that was spent polling, without a sleep, towards the timeout of a message that
+    /// has begun. If the message exceeds it, the connection ends.
     pub(crate) fn count_begun(&self, elapsed: Duration) {
         let mut held = self.receiving.lock();
         held.count_begun(elapsed);
         self.settle(self.receiving.leave(held));
     }
 
-    /// Has messages received again that the pool had no room for.
+    /// Retries messages for which the pool had no room.
     pub(crate) fn resume(&self) {
         let mut held = self.receiving.lock();
         held.resume();
         self.settle(self.receiving.leave(held));
     }
 
-    /// Gives the taker what is here, and carries on what is posted to be sent.
+    /// Gives the receive sink the messages that have arrived, and drives the posted sends.
     #[inline]
     pub(crate) fn drive(&self) {
         let mut held = self.receiving.lock();
@@ -46,9 +47,10 @@ impl Shared {
         }
     }
 
-    /// Receives the next message to the front of `memory`, past the taker, if it comes while `again` says to
-    /// look again. `may` is asked first, and after others had the connection; `wants` is asked for the
-    /// message, and `note` is told of it, under the lock.
+    /// Fast path: receives the next message to the front of `memory`, bypassing the receive sink,
+    /// if it arrives while `again` returns true. `may` is called first, and again after other
+    /// threads had the lock. `wants` decides by the header whether to receive the message, and
+    /// `note` is called with the header of the received message. All three run under the lock.
     #[inline]
     pub(crate) fn receive_past(
         &self,
@@ -85,21 +87,24 @@ impl Shared {
         received
     }
 
-    /// `task` does not wait any more, and what is armed for it alone need not be armed anew.
+    /// Unregisters a task that does not wait any more. A device that was armed for this task alone
+    /// is not armed again.
     pub(crate) fn forget_waker(&self, task: &Waker) {
         self.receiving_alarm.forget(task);
         self.sending_alarm.forget(task);
     }
 
-    /// Has what is posted to be sent carried on, if anything is, though nobody waits for it.
+    /// Has a background thread drive the posted sends, if there are any, although no caller waits
+    /// for them.
     pub(crate) fn carry_what_is_left(self: &Arc<Self>) {
         if self.sending.is_pending() {
             self.carry();
         }
     }
 
-    /// Nobody asks any more for what was posted. It is carried on; what waits for credit, as long as some comes
-    /// within the time of sending.
+    /// Marks the posted messages as abandoned: no caller asks for their outcomes any more. They are
+    /// still sent. Messages that wait for credit are kept as long as some credit arrives within the
+    /// send timeout.
     pub(crate) fn leave_behind(self: &Arc<Self>) {
         let mut held = self.sending.lock();
         held.leave_behind();
@@ -108,7 +113,8 @@ impl Shared {
         self.carrier.look_again(self);
     }
 
-    /// How many messages wait for credit that nobody asks for any more; nothing when none do, or others go first.
+    /// Returns the number of abandoned messages that wait for credit, or `None` if there are none
+    /// or if other messages go first.
     pub(in crate::endpoint) fn count_left_behind(&self) -> Option<usize> {
         let held = self.sending.lock();
         let count = held.count_left_behind();
@@ -116,14 +122,15 @@ impl Shared {
         count
     }
 
-    /// Ends them.
+    /// Fails the abandoned messages that wait for credit.
     pub(in crate::endpoint) fn give_up_left_behind(&self) {
         let mut held = self.sending.lock();
         held.close_gate();
         self.settle(self.sending.leave(held));
     }
 
-    /// For a call that sends: gives the taker what is here. False if there is none.
+    /// Gives the receive sink the messages that have arrived, for a call that sends. Returns false
+    /// if there is no receive sink.
     pub(super) fn takes_beside(&self) -> bool {
         let mut held = self.receiving.lock();
         let takes = held.has_taker();

@@ -1,4 +1,4 @@
-//! A device that does what it is told to.
+//! Tests with a scripted device.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::collections::VecDeque;
@@ -25,20 +25,20 @@ use crate::error::{HeaderError, RecvError};
 use crate::header::Header;
 use crate::options::Options;
 
-/// Only ends a hang.
+/// Timeout after which a hanging test fails.
 const LONG: Duration = Duration::from_secs(60);
-/// When the device gives up.
+/// Send timeout, longer than any test.
 const NEVER: Duration = Duration::from_secs(240);
 const ONE: Credit = Credit::of_message(0);
 
-/// What the device has, and is asked.
+/// State of the scripted device, and its instructions.
 #[derive(Default)]
 struct Script {
     has_room: bool,
-    /// The kinds of what was sent.
+    /// Kinds of the messages that were sent.
     sent: Vec<u32>,
     here: VecDeque<Header>,
-    /// Who waits for room.
+    /// Waker to be called when there is room.
     waker: Option<Waker>,
 }
 
@@ -50,7 +50,7 @@ impl Scripted {
         self.0.lock().unwrap()
     }
 
-    /// Waits until the script has come so far.
+    /// Blocks until `has_come` returns a value.
     fn until<R>(&self, what: &str, mut has_come: impl FnMut(&mut Script) -> Option<R>) -> R {
         let begun = Instant::now();
         loop {
@@ -126,7 +126,7 @@ impl Incoming for Scripted {
     }
 }
 
-/// A connection that has no room for what it is to send.
+/// Creates a connection whose device has no room for messages.
 fn scripted() -> (Endpoint, Scripted) {
     let file = File::open("/proc/self/exe").unwrap();
     let device = Scripted(Arc::default(), Arc::new(file));
@@ -180,7 +180,8 @@ fn who_has_paid_does_not_wait_for_those_who_have_not() {
         let header = Header::new(4, [0; 3]);
         done.send(sender.send_costly(header, &[], Patience::For(NEVER), ONE))
     });
-    // Not under the lock of the script, which who sends takes behind that of the direction.
+    // Not under the lock of the script: a sender takes that lock while it holds the lock of the
+    // direction.
     let begun = Instant::now();
     while shared.sending.lock().has_credit(ONE) {
         assert!(begun.elapsed() < LONG, "the message was not paid for");
@@ -196,7 +197,7 @@ fn who_has_paid_does_not_wait_for_those_who_have_not() {
     assert_eq!(device.script().sent, [0, 1, 2, 3, 4, 5]);
 }
 
-/// Answers every message, as if somebody waited who sees to that.
+/// A receive sink that answers every message, as if a caller waited that drives the answers.
 struct Answering;
 
 impl Taker for Answering {
@@ -228,7 +229,7 @@ fn an_answer_goes_on_beside_who_sleeps_since_before() {
     let (endpoint, device) = scripted();
     let shared = endpoint.shared();
     assert!(shared.set_taker(Arc::new(Answering)));
-    // It sleeps, and nothing was to be sent then.
+    // The task waits, and nothing was to be sent when it began to.
     assert!(shared.progress(Way::In, Some(Waker::noop()), None));
     assert!(device.script().waker.is_none());
     device.script().here.push_back(Header::new(7, [0; 3]));

@@ -1,4 +1,4 @@
-//! What has a turn: a direction, and what both have in common.
+//! The interface between a direction and its lock, and the state that both directions have.
 
 use std::os::fd::BorrowedFd;
 use std::task::Waker;
@@ -9,67 +9,69 @@ use crate::device::deadline::Deadline;
 use crate::endpoint::timer::Timer;
 use crate::endpoint::watcher::Watch;
 
-/// What a direction does under its lock.
+/// Operations of a direction under its lock.
 pub(in crate::endpoint) trait Direction {
-    /// What a sleep needs.
+    /// The part that a sleeping thread moves out of the lock.
     type Half;
 
     fn common(&mut self) -> &mut Common;
 
-    /// Carries on what was posted, as far as it goes now.
+    /// Drives the posted operations as far as possible without blocking.
     fn drive(&mut self);
 
-    /// Whether something is posted that has not ended.
+    /// Returns true if posted operations have not ended.
     fn has_posted(&self) -> bool;
 
-    /// Whether the half has to go on for it.
+    /// Returns true if their progress depends on the half.
     fn wants_half(&self) -> bool {
         self.has_posted()
     }
 
-    /// Whether nobody has taken the half, and it has not ended.
+    /// Returns true if no thread has taken the half and the direction has not ended.
     fn has_half(&self) -> bool;
 
-    /// For how long what is on its way may still take; `None` when nothing is.
+    /// Returns the time that the operation in progress may still take, or `None` if there is none.
     fn patience(&mut self) -> Option<Duration>;
 
     fn take_half(&mut self) -> Option<Self::Half>;
 
     fn sleep(half: &mut Self::Half, deadline: Deadline) -> Result<(), Fault>;
 
-    /// Prepares a half for a sleep on its source.
+    /// Arms a half for a sleep on its source.
     fn arm_bare(half: &mut Self::Half) -> Armed;
 
     fn source(half: &Self::Half) -> (BorrowedFd<'_>, Interest);
 
-    /// Puts the half back. It slept for so long.
+    /// Puts the half back after a sleep of length `elapsed`.
     fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration);
 
-    /// Has the alarm rung when the half can go on. False when it can go on now.
+    /// Arms the device so that it notifies the waiting tasks when the half can make progress.
+    /// Returns false if it can make progress now.
     fn arm(&mut self) -> bool;
 
-    /// Ends it in a process that has only a copy of it. What it shares with the one that it belongs to stays as it
-    /// is.
+    /// Ends the direction in a forked process, which has only a copy of it. Resources that are
+    /// shared with the parent process stay as they are.
     fn disown(&mut self);
 }
 
-/// What the states of both directions have.
+/// State that both directions have.
 #[derive(Default)]
 pub(in crate::endpoint) struct Common {
-    /// How many threads wait for the half to come back, or for their operations.
+    /// Number of threads that wait for the half to come back, or for their operations to end.
     pub(super) waiting: u32,
-    /// An operation has ended that a thread may wait for.
+    /// True if an operation has ended for which a thread may be waiting.
     pub(in crate::endpoint) news: bool,
-    /// The tasks whose operations have ended.
+    /// Tasks to be woken because their operations have ended.
     pub(in crate::endpoint) to_wake: Vec<Waker>,
-    /// This direction has ended, and the other one is to be told.
+    /// True if this direction has ended and the other one has to be ended too.
     pub(in crate::endpoint) broke: bool,
-    /// How waits have ended lately.
+    /// History of recent waits, which determines how long the next one spins.
     pub(in crate::endpoint) habit: u8,
-    /// Where the alarm is registered, if it is the system that rings it.
+    /// Registration with a watcher, if the system rather than the device wakes the tasks.
     pub(in crate::endpoint) watch: Option<Watch>,
-    /// Rings the alarm when the patience of tasks is over; there once one was needed.
+    /// Timer that wakes the waiting tasks when the timeout expires. Created on first use.
     pub(super) timer: Option<Timer>,
-    /// Since when tasks wait with what was on its way then. Nothing when that has ended.
+    /// Time at which tasks began to wait for the operation that is in progress; `None` once it has
+    /// ended.
     pub(in crate::endpoint) waited_since: Option<Instant>,
 }

@@ -1,4 +1,5 @@
-//! Sleeping: for the half itself, for whoever has it, and for both directions at once.
+//! Sleeping: on the half itself, until another thread returns the half, and on both directions at
+//! once.
 
 use std::os::fd::BorrowedFd;
 use std::sync::PoisonError;
@@ -10,18 +11,19 @@ use crate::device::connection::{Armed, Fault, Interest};
 use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
 
-/// How long a sleep for one of two sources is that the system has no memory for.
+/// Duration of a sleep on one of two sources, if the system has no memory to poll both.
 const SOON: Duration = Duration::from_millis(1);
 
 impl<D: Direction> Turn<D> {
-    /// Waits until somebody else has put the half back, or has news.
+    /// Blocks until another thread has put the half back, or an operation has ended.
     pub(super) fn wait_for_change<'t, E: Direction>(
         &'t self,
         other: &Turn<E>,
         mut held: Held<'t, D>,
         mut until: Deadline,
     ) -> Held<'t, D> {
-        // Who has the half may sleep since before something was posted to the other direction.
+        // The thread that holds the half may have fallen asleep before an operation was posted to
+        // the other direction.
         let is_pending = other.is_pending();
         if is_pending {
             until = until.or_sooner(Deadline::after(Duration::from_millis(1)));
@@ -52,7 +54,7 @@ impl<D: Direction> Turn<D> {
         held
     }
 
-    /// Sleeps until the half may go on.
+    /// Sleeps until the half may make progress.
     pub(super) fn sleep<'t, E: Direction>(
         &'t self,
         other: &Turn<E>,
@@ -64,8 +66,9 @@ impl<D: Direction> Turn<D> {
         })
     }
 
-    /// As [`sleep`](Self::sleep), or until `bell` is readable. It does not where something is posted to the other
-    /// direction; others carry on what is posted meanwhile.
+    /// As [`sleep`](Self::sleep), but also wakes when `bell` is readable. Does not sleep if
+    /// operations are posted to the other direction. Other threads drive the operations that are
+    /// posted meanwhile.
     pub(in crate::endpoint) fn sleep_or_called<'t, E: Direction>(
         &'t self,
         other: &Turn<E>,
@@ -79,7 +82,7 @@ impl<D: Direction> Turn<D> {
             if !other.is_pending_by_now() && D::arm_bare(half) != Armed::Ready {
                 let sources = [D::source(half), (bell, Interest::Readable)];
                 if sleep_on(sources, until).is_err() {
-                    // A system without memory for so little.
+                    // The system has no memory to poll two sources.
                     slept = D::sleep(half, until.or_sooner(Deadline::after(SOON)));
                 }
             }
@@ -88,7 +91,7 @@ impl<D: Direction> Turn<D> {
         })
     }
 
-    /// Takes the half out for a sleep, and puts it back.
+    /// Moves the half out of the lock, sleeps, and puts the half back.
     fn sleep_by<'t>(
         &'t self,
         mut held: Held<'t, D>,
@@ -96,7 +99,7 @@ impl<D: Direction> Turn<D> {
         sleep: impl FnOnce(&mut D::Half, Deadline) -> (Result<(), Fault>, Broke),
     ) -> Held<'t, D> {
         let patience = held.patience();
-        // Whoever sleeps measures the time itself.
+        // The sleeping thread measures the time itself.
         held.common().waited_since = None;
         let Some(mut half) = held.take_half() else {
             return held;
@@ -108,14 +111,14 @@ impl<D: Direction> Turn<D> {
         let elapsed = before.elapsed();
         let mut held = self.lock();
         held.common().broke |= broke.0;
-        // The sleep may have taken what the alarm was armed for.
+        // The sleep may have consumed the event for which the device was armed.
         self.alarm.disarm();
         held.put_back(half, slept, elapsed);
         held
     }
 
-    /// Sleeps until a half of the other direction may go on. What is posted to this one goes on
-    /// meanwhile, if nobody else sees to it.
+    /// Sleeps until a half of the other direction may make progress. Drives the operations that are
+    /// posted to this direction meanwhile, unless another thread does.
     pub(in crate::endpoint) fn sleep_beside<E: Direction>(
         &self,
         half: &mut E::Half,
@@ -156,7 +159,7 @@ impl<D: Direction> Turn<D> {
             let sources = [E::source(half), D::source(&ours)];
             slept = match sleep_on(sources, until) {
                 Ok(_) => Ok(()),
-                // A system without memory for so little: one at a time.
+                // The system has no memory to poll two sources: sleep on one of them.
                 Err(_) => E::sleep(half, Deadline::after(SOON)),
             };
         }
@@ -167,7 +170,7 @@ impl<D: Direction> Turn<D> {
         (slept, self.leave(held))
     }
 
-    /// Tells the news before a sleep.
+    /// Publishes posted and ended operations before a sleep.
     fn tell(&self, mut held: Held<'_, D>) {
         self.note_posted(&held);
         let common = held.common();

@@ -1,4 +1,4 @@
-//! A device whose descriptors can't be watched.
+//! Tests with a device whose descriptors can't be registered with epoll.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -27,7 +27,8 @@ use crate::endpoint::Endpoint;
 use crate::header::Header;
 use crate::options::Options;
 
-/// Takes nothing and gives nothing; files are not for epoll.
+/// A device that takes and delivers nothing. Its source is a regular file, which epoll does not
+/// support.
 struct Plain(File);
 
 impl Plain {
@@ -86,7 +87,7 @@ impl Incoming for Plain {
     }
 }
 
-/// A task that uses the endpoint when it is woken, where it is woken.
+/// A waker that uses the endpoint on the thread that calls it.
 struct Eager {
     endpoint: Endpoint,
     woken: AtomicU32,
@@ -102,7 +103,7 @@ impl Wake for Eager {
     }
 }
 
-/// Polls what `post` has posted with an [`Eager`] waker.
+/// Polls the operation that `post` returns with an [`Eager`] waker.
 fn is_woken_without_the_lock<F: Future + Unpin>(post: impl Fn(&Endpoint) -> F + Send + 'static) {
     let address = "inproc://plain".parse().unwrap();
     let connection = Connection {
@@ -135,7 +136,7 @@ fn is_woken_without_the_lock<F: Future + Unpin>(post: impl Fn(&Endpoint) -> F + 
         let woken = eager.woken.load(Ordering::Relaxed);
         endpoint.close();
         done.send(woken).unwrap();
-        // The waker keeps the connection, and what is posted the waker.
+        // The waker keeps the connection alive, and the posted operation keeps the waker alive.
         drop(posted);
     });
     let woken = told.recv_timeout(Duration::from_secs(60));

@@ -11,7 +11,7 @@ use crate::device::deadline::Deadline;
 use crate::device::poll::sleep_on;
 use crate::endpoint::reactor::{watch, watcher};
 
-/// Says to whom it belongs, each time it is called.
+/// Sends its name each time it is called.
 struct Bell {
     name: usize,
     rings: mpsc::Sender<usize>,
@@ -23,7 +23,7 @@ impl Wake for Bell {
     }
 }
 
-/// Makes wakers that ring with the number they are given.
+/// Creates wakers that ring with a given number.
 struct Bells {
     sender: mpsc::Sender<usize>,
     heard: mpsc::Receiver<usize>,
@@ -44,7 +44,7 @@ impl Bells {
         self.heard.recv_timeout(Duration::from_secs(20)).unwrap()
     }
 
-    /// Everything that was ready before has been heard when this returns.
+    /// Asserts that no other bell rings. All events that were ready before the call are processed.
     fn is_silent(&self) {
         let (one, mut other) = UnixStream::pair().unwrap();
         for _ in 0..2 {
@@ -68,7 +68,7 @@ fn a_waker_is_called_once() {
     assert_eq!(bells.hear(), 1);
     other.write_all(&[2]).unwrap();
     bells.is_silent();
-    // What is there already counts.
+    // Data that has already arrived makes the descriptor ready.
     let _watch = watch(one.as_fd(), Interest::Readable, &bells.waker(2)).unwrap();
     assert_eq!(bells.hear(), 2);
     bells.is_silent();
@@ -90,7 +90,7 @@ fn the_two_interests_of_a_descriptor_are_apart() {
     while (&other).read(&mut [0; 4096]).is_ok() {}
     assert_eq!(bells.hear(), 2);
     bells.is_silent();
-    // A peer that goes is ready for both.
+    // If the peer closes, the descriptor is ready for both interests.
     (&one).read_exact(&mut [0]).unwrap();
     while (&one).write(&[0; 4096]).is_ok() {}
     let _reads = watch(one.as_fd(), Interest::Readable, &bells.waker(3)).unwrap();
@@ -181,7 +181,7 @@ fn a_number_that_is_used_again_is_another_descriptor() {
     let bells = Bells::new();
     let (one, mut other) = UnixStream::pair().unwrap();
     let (three, mut four) = UnixStream::pair().unwrap();
-    // Keeps the first file open, so that its events still come.
+    // Keeps the first file open, so that its events still arrive.
     let _keeper = one.try_clone().unwrap();
     let mut fd = OwnedFd::from(one);
     let _first = watch(fd.as_fd(), Interest::Readable, &bells.waker(1)).unwrap();
@@ -252,7 +252,7 @@ fn what_cannot_be_polled_is_an_error() {
     bells.is_silent();
 }
 
-/// In a process of its own, because the limit is one of the process.
+/// Runs in a separate process, because the limit applies to the whole process.
 #[test]
 fn out_of_descriptors_is_an_error_and_not_for_ever() {
     use rustix::process::{Resource, Rlimit, setrlimit};
@@ -298,7 +298,7 @@ fn who_sleeps_at_the_bell_hears_of_what_is_watched() {
         let waker = bells.waker(1);
         let watch = watcher.watch_anew(one.as_fd(), Interest::Readable, &waker);
         assert!(sleeper.join().unwrap());
-        // The bell is silent again.
+        // The bell was reset.
         let mut room = Room::default();
         watcher.sleep(&mut room, Some(Duration::ZERO));
         watcher.call(&mut room);
