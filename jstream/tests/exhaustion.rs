@@ -21,8 +21,9 @@ use jstream::file::{FileError, FileMap, FileReader, FileWriter, ReadOptions, Wri
 
 const CHILD: &str = "JSTREAM_EXHAUSTION_CHILD";
 
-/// Runs `test` in this process if it is the child for it; else runs this test program again, for this
-/// test alone, in a shell that has set limits, and without the right to lock more memory than these.
+/// Runs `test` in this process if it is the child for it; else runs this test program again, for
+/// this test alone, in a shell that has set limits, and without the right to lock more memory than
+/// these.
 fn with_limits(name: &str, limits: &str, test: impl FnOnce()) {
     if env::var_os(CHILD).is_some() {
         return test();

@@ -1,4 +1,5 @@
-//! Files: what is written is read, appended to, found by number; what is refused, and how it says so.
+//! Files: what is written is read, appended to, found by number; what is refused, and how it says
+//! so.
 #![cfg(unix)]
 #![allow(
     clippy::arithmetic_side_effects,

@@ -1,5 +1,5 @@
-//! What maps are careful of: functions of the program that check an object and ask the map for another
-//! one, and memory that may be missing.
+//! What maps are careful of: functions of the program that check an object and ask the map for
+//! another one, and memory that may be missing.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -73,7 +73,8 @@ fn killed(test: &str, path: &Path, micros: u64) -> u64 {
     numbers.last().unwrap_or(first)
 }
 
-/// Writes a file. Whoever another test starts beside this one has its files, and their locks, for a moment.
+/// Writes a file. Whoever another test starts beside this one has its files, and their locks, for a
+/// moment.
 fn when_free(write: impl Fn() -> Result<(), FileError>) {
     for _ in 0..10_000 {
         match write() {

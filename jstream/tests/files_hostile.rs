@@ -366,8 +366,8 @@ fn a_commit_that_was_cut_short_leaves_the_old_content() {
         let old = fs::read(&path).unwrap();
         append(&path, count..count + 1);
         let new = fs::read(&path).unwrap();
-        // The blocks are synced before the commit, so of these any part may be missing while the commit
-        // is the old one.
+        // The blocks are synced before the commit, so of these any part may be missing while the
+        // commit is the old one.
         for cut in (old.len()..new.len()).step_by(7) {
             let mut torn = new[..cut].to_vec();
             torn[..1536].copy_from_slice(&old[..1536]);

@@ -97,8 +97,8 @@ fn what_is_no_file_is_not_replaced() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// Of several that give a new file its name at the same time, one has it, and the others are told, rather
-/// than going on with a file that nobody finds.
+/// Of several that give a new file its name at the same time, one has it, and the others are told,
+/// rather than going on with a file that nobody finds.
 #[test]
 fn one_writer_at_a_time_has_the_name() {
     let (_folder, path) = place();
@@ -187,8 +187,8 @@ fn an_open_file_is_one_to_read_and_to_write() {
     assert_number(&path, 0);
 }
 
-/// The name is that which it was when it was given. (No other test here has a path that depends on where
-/// the program works.)
+/// The name is that which it was when it was given. (No other test here has a path that depends on
+/// where the program works.)
 #[test]
 fn a_program_may_go_elsewhere() {
     let (folder, path) = place();

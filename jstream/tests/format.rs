@@ -234,8 +234,8 @@ fn in_python(arguments: &[&str], input: &str) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Dropped when it is written, which ends the input. All of it is read before anything is said; if it
-    // could not be written, the status tells.
+    // Dropped when it is written, which ends the input. All of it is read before anything is said;
+    // if it could not be written, the status tells.
     let _ = python.stdin.take().unwrap().write_all(input.as_bytes());
     let checked = python.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&checked.stdout);

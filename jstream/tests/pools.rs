@@ -344,8 +344,8 @@ fn who_waits_gets_what_a_thread_would_keep() {
 
 #[test]
 fn what_another_moves_is_not_missed() {
-    // One thread gives two jbufs back, and both take one at once: the other takes over what lies there,
-    // and the first must not be given a third one meanwhile.
+    // One thread gives two jbufs back, and both take one at once: the other takes over what lies
+    // there, and the first must not be given a third one meanwhile.
     let pool = Pool::default();
     let begin = [AtomicUsize::new(0), AtomicUsize::new(0)];
     let together = |me: usize, round: usize| {

@@ -174,13 +174,15 @@ fn what_is_no_archive_is_refused() {
     assert_eq!(***received.get(), 7);
 }
 
-/// The archive of a list of so many nodes, made without recursion: each node leads to the one before.
+/// The archive of a list of so many nodes, made without recursion: each node leads to the one
+/// before.
 fn crafted(nodes: usize) -> AlignedVec {
     let mut bytes = AlignedVec::<16>::with_capacity(nodes * 12);
     assert_eq!(size_of::<Archived<List>>(), 12);
     for node in 0..nodes {
         bytes.extend_from_slice(&u32::try_from(node).unwrap().to_le_bytes());
-        // An option of a relative pointer: the tag, and how far it is from the pointer to the target.
+        // An option of a relative pointer: the tag, and how far it is from the pointer to the
+        // target.
         bytes.extend_from_slice(&u32::from(node > 0).to_le_bytes());
         let back = if node > 0 { -20i32 } else { 0 };
         bytes.extend_from_slice(&back.to_le_bytes());
@@ -203,7 +205,8 @@ fn the_crafted_list_is_what_rkyv_makes() {
     assert!(one.next.is_none() && other.next.is_none());
 }
 
-/// A list of a million nodes is an error, on the stack of a thread, with and without a limit of depth.
+/// A list of a million nodes is an error, on the stack of a thread, with and without a limit of
+/// depth.
 #[test]
 fn a_deep_list_does_not_overflow_the_stack() {
     let deep = RkyvBuf::<List>::new(crafted(1_000_000));

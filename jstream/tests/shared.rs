@@ -294,7 +294,8 @@ fn no_circle_without_a_cell() {
     let bytes = bytes_of(&first);
     assert_eq!(received::<Chain<'_>>(&bytes).get(), &first);
     let at = repeats(&bytes);
-    // The second pointer to the last object is middle's; it may not lead to the middle or the first.
+    // The second pointer to the last object is middle's; it may not lead to the middle or the
+    // first.
     let to_last = *at.last().unwrap();
     for number in [0u8, 1, 2] {
         let mut forged = bytes.clone();

@@ -45,8 +45,8 @@ fn sweep<T: Transportable + 'static, V: Transportable>(kit: &Kit<T>, value: &V) 
 #[path = "inspect/agree.rs"]
 mod agree;
 
-/// Looks into the message of a value, and at what a few bytes more or less make of it, by the schema
-/// alone; that finds what a reader finds.
+/// Looks into the message of a value, and at what a few bytes more or less make of it, by the
+/// schema alone; that finds what a reader finds.
 #[cfg(feature = "cli")]
 fn looked_into<T: Transportable + 'static>(sound: &[u8]) {
     use jstream::inspect::{Catalog, Options, message};

@@ -178,7 +178,8 @@ impl<'b> Node<'b> {
         node.id
     }
 
-    /// Has the node with the number `refusing` make changes and refuse; returns the path in the error.
+    /// Has the node with the number `refusing` make changes and refuse; returns the path in the
+    /// error.
     fn refused(&self, refusing: u32, changes: &[Change]) -> String {
         let message = Writer::new().write(self, Spent::heap(4096)).unwrap();
         CHANGES.set((refusing, changes.to_vec()));

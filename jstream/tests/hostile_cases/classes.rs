@@ -184,9 +184,9 @@ fn addresses_never_stand_on_the_wire() {
             "{output}"
         );
     }
-    // No word of it, wherever it begins, is the address of anything that is mapped. Below 4 GiB, where
-    // valgrind puts the program, addresses look like other numbers, as they do in the terabytes that
-    // a sanitizer reserves for itself.
+    // No word of it, wherever it begins, is the address of anything that is mapped. Below 4 GiB,
+    // where valgrind puts the program, addresses look like other numbers, as they do in the
+    // terabytes that a sanitizer reserves for itself.
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let mapped: Vec<_> = maps
         .lines()

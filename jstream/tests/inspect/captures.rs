@@ -18,7 +18,8 @@ fn schema<T: Transportable + 'static>() -> Vec<u8> {
     schema.to_bytes(root)
 }
 
-/// A call and its result, a call that fails, and what is missing; the method is described behind its first call.
+/// A call and its result, a call that fails, and what is missing; the method is described behind
+/// its first call.
 fn capture() -> Vec<u8> {
     let message = |kind, number, word, payload: Vec<u8>| {
         let direction = match kind {

@@ -18,7 +18,8 @@ fn whole() -> Options {
     options
 }
 
-/// Vectors with what can't be made: cells, classes, hashed maps, times, addresses, targets that are met again.
+/// Vectors with what can't be made: cells, classes, hashed maps, times, addresses, targets that are
+/// met again.
 const REFUSED: [&str; 10] = [
     "addresses",
     "drawing",

@@ -1,5 +1,5 @@
-//! A constant must not stand in for a binding of generated code: the field would go unseen, and with it
-//! that it is not aligned where an attribute below the derive packs the type.
+//! A constant must not stand in for a binding of generated code: the field would go unseen, and
+//! with it that it is not aligned where an attribute below the derive packs the type.
 
 use jstream::Transportable;
 

@@ -1,5 +1,5 @@
-//! Generated code trusts that what arrives for a field is what its form has there; no safe code can say
-//! that two other types are one.
+//! Generated code trusts that what arrives for a field is what its form has there; no safe code can
+//! say that two other types are one.
 #![forbid(unsafe_code)]
 
 use jstream::Transportable;
